@@ -21,7 +21,9 @@ demo: $(SYNCED)
 
 test: $(SYNCED)
 	$(MAKE) --no-print-directory --output-sync --jobs 2 check collected
+	rm -rf .cache/requests
 	$(PYTEST) || { test $$? -eq 1 -a "$(CI)" = true && $(MAKE) --no-print-directory retest; }
+	$(BIN)/python tools/make_clients_reference.py --check
 
 # The tests that failed in the last run, one at a time. CI does this, since a test may fail for the
 # load of its machine; one that passes only here is to be mended all the same.

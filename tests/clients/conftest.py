@@ -18,8 +18,9 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
 from googleapiclient import discovery
 
-from footplate.testing.service import outside, running_service
+from footplate.testing.service import outside
 from tests.support.gcloud import find_gcloud
+from tests.support.request_record import recorded_service
 from tests.support.trainers import Trainers
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _TERMINAL = {"SUCCEEDED", "FAILED", "CANCELLED"}
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     data_dir = tmp_path_factory.mktemp("service") / "data"
-    with running_service(data_dir, CACHE / "footplate", stop_grace_s=2) as service:
+    with recorded_service(data_dir, CACHE / "footplate", stop_grace_s=2) as service:
         yield service
 
 

@@ -178,10 +178,10 @@ def test_refusals_print_the_services_sentence(gcloud: Run, command: str, sentenc
 def test_tensorboards(gcloud: Run) -> None:
     region = ("--region", "us-central1")
 
-    made = gcloud("ai", "tensorboards", "create", "--display-name", "losses", *region)
+    made = gcloud("ai", "tensorboards", "create", "--display-name", "of gcloud", *region)
     assert made.returncode == 0, made.stderr
-    listed = gcloud("ai", "tensorboards", "list", *region, "--format=value(name)")
-    (name,) = listed.stdout.split()
-    assert "displayName: losses" in gcloud("ai", "tensorboards", "describe", name).stdout
+    own = ("--filter=displayName='of gcloud'", "--format=value(name)")
+    (name,) = gcloud("ai", "tensorboards", "list", *region, *own).stdout.split()
+    assert "displayName: of gcloud" in gcloud("ai", "tensorboards", "describe", name).stdout
     assert gcloud("ai", "tensorboards", "delete", name).returncode == 0
-    assert gcloud("ai", "tensorboards", "list", *region).stdout == ""
+    assert gcloud("ai", "tensorboards", "list", *region, *own).stdout == ""

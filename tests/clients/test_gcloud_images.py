@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from footplate.testing.engines import make_python_image, private_dockerd
-from footplate.testing.service import running_service
 from tests.support.engines import require_engine
 from tests.support.gcloud import find_gcloud
+from tests.support.request_record import recorded_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +84,7 @@ def test_the_service_runs_what_local_run_built(
         f"--output-image-uri={image}", "--", "--epochs", "3",
     )  # fmt: skip
     assert "trained ['--epochs', '3'] False" in done.stdout + done.stderr
-    with running_service(tmp_path / "data", container_engine=str(dockerd.socket)) as service:
+    with recorded_service(tmp_path / "data", container_engine=str(dockerd.socket)) as service:
         environment |= pointed(service.url)
         pool = f"machine-type=n1-standard-4,container-image-uri={image}"
         made = run(

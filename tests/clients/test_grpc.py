@@ -17,6 +17,7 @@ from google.cloud import storage
 from footplate.testing.service import RunningService, outside, running_service
 from tests.clients.conftest import CACHE, PROJECT, environment_of
 from tests.support.own_process import case_names, run_cases
+from tests.support.request_record import recorded_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ def case_without_it_nothing_is_answered():
 def served(tmp_path_factory: pytest.TempPathFactory, anonymous: Any) -> Iterator[RunningService]:
     """A service with a gRPC port, and buckets for what is submitted to it."""
     data_dir = tmp_path_factory.mktemp("grpc") / "data"
-    with running_service(data_dir, CACHE / "footplate", grpc_port=0, stop_grace_s=2) as service:
+    with recorded_service(data_dir, CACHE / "footplate", grpc_port=0, stop_grace_s=2) as service:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("STORAGE_EMULATOR_HOST", service.url)
             client = storage.Client(PROJECT, anonymous)

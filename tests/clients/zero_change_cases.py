@@ -23,6 +23,7 @@ import httpx
 
 from footplate.testing.service import RunningService
 from tests.support.own_process import run_cases
+from tests.support.request_record import record
 
 FOLDER = Path.cwd()
 HOME = FOLDER / "home"
@@ -47,6 +48,7 @@ if os.environ.get("CLOSED"):
         fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sh", b"lo", IFF_UP))
 HOME.mkdir()
 SERVICE = _start("data")
+atexit.register(record, SERVICE)
 httpx.post(f"{SERVICE.url}/storage/v1/b?project=demo", json={"name": "sdk"}).raise_for_status()
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from footplate.api.client_names import name_client
 from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, Violation
@@ -24,25 +24,9 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 
-_KNOWN = (
-    ("footplate/", "footplate"),
-    ("gcloud", "gcloud"),
-    ("model-builder/", "the Vertex AI SDK"),
-    ("google-api-python-client", "google-api-python-client"),
-    ("gapic/", "a Google client library"),
-    ("mozilla/", "a browser"),
-)
-"""What stands in a request's words about its client, in small letters, and who that is."""
-_PRODUCT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
-
-
 def name_caller(request: Request) -> str:
     """``gcloud at 127.0.0.1``: the program, by its own account, and its address."""
-    headers = request.headers
-    words = f"{headers.get('user-agent', '')} {headers.get('x-goog-api-client', '')}".lower()
-    known = (name for mark, name in _KNOWN if mark in words)
-    product = _PRODUCT.match(headers.get("user-agent", ""))
-    program = next(known, None) or (product.group() if product else "a client")
+    program = name_client(request.headers)
     return f"{program} at {request.client.host}" if request.client else program
 
 

@@ -16,15 +16,19 @@ if TYPE_CHECKING:
 
     from prometheus_client import Metric
 
+    from footplate.api.request_counts import RequestCounts
     from footplate.control.reduction_stats import ReductionTotals
     from footplate.control.status import Status
 
 
-def make_registry(status: Status, reduced: ReductionTotals) -> CollectorRegistry:
-    """This process, the active jobs and trials by state, and what reduction servers did."""
+def make_registry(
+    status: Status, reduced: ReductionTotals, requests: RequestCounts
+) -> CollectorRegistry:
+    """This process, active jobs and trials by state, requests, and what reduction servers did."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     registry.register(_Reduction(reduced))
+    registry.register(_Requests(requests))
     jobs = Gauge("footplate_jobs", "Active jobs by state", ["state"], registry=registry)
     trials = Gauge(
         "footplate_trials", "Active trials of tuning jobs by state", ["state"], registry=registry
@@ -38,6 +42,26 @@ def make_registry(status: Status, reduced: ReductionTotals) -> CollectorRegistry
 
 def _count(counts: Callable[[], Mapping[State, int]], state: State) -> float:
     return counts().get(state, 0)
+
+
+class _Requests(Collector):
+    """Asked for at each scrape."""
+
+    def __init__(self, counts: RequestCounts) -> None:
+        self._counts = counts
+
+    def collect(self) -> Iterator[Metric]:
+        counts = CounterMetricFamily(
+            "footplate_requests",
+            "Requests since this server began",
+            labels=["verb", "route", "client", "version", "transport", "status"],
+        )
+        for request, count in self._counts.read().items():
+            client = request.client
+            transport = "gRPC" if client.grpc else "REST"
+            labels = request.verb, request.route, client.name, client.version, transport
+            counts.add_metric([*labels, str(request.status)], count)
+        yield counts
 
 
 class _Reduction(Collector):

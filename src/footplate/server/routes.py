@@ -32,11 +32,11 @@ from footplate.api.vertex_v1 import (
 from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.server.machine import RandomIds
-from footplate.server.metrics import make_registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from prometheus_client import CollectorRegistry
     from starlette.routing import BaseRoute
 
     from footplate.api.footplate_v1 import About, ServerView
@@ -60,13 +60,14 @@ def make_routes(
     end: Callable[[], None],
     servers: Callable[[], Sequence[ServerView]],
     tls: TlsPorts | None,
+    metrics: CollectorRegistry,
 ) -> list[BaseRoute]:
     """They are tried one by one: what each job needs, and who waits for one asks, comes first.
 
     ``end`` is called when jobs are to end and then the server.
     """
     catalogue, clock, disk = context.catalogue, context.clock, context.disk
-    jobs, status, trials, paths = parts.jobs, parts.status, tuning.trials, replicas.shells.paths
+    jobs, trials, paths = parts.jobs, tuning.trials, replicas.shells.paths
     shared, receiver = context.settings.shared_buckets, Receiver()
     vizier = tuning.make_vizier(context.database.studies)
     return [
@@ -81,7 +82,7 @@ def make_routes(
         *storage_routes(context.buckets, receiver),
         *health_routes(
             about.version,
-            make_registry(status, replicas.reduced),
+            metrics,
             lambda: {**disk.probe(), **tls_health(tls)},
         ),
         *shell_routes(replicas.shells, replicas.tokens, context.notifications.watchers.add),

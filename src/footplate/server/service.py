@@ -15,6 +15,7 @@ from footplate.api.footplate_v1 import About, ServerView
 from footplate.api.leader_only import LeaderOnly
 from footplate.api.logging_v2 import EndOfStream, Followers
 from footplate.api.program_calls import ProgramCallCheck
+from footplate.api.request_counts import CountRequests, RequestCounts
 from footplate.api.security import Access
 from footplate.control.models import ModelRegistry
 from footplate.control.program_calls import ProgramCalls
@@ -30,6 +31,7 @@ from footplate.server.leader_services import LeaderServices
 from footplate.server.leadership import LeadershipServices
 from footplate.server.local_backend import local_backend
 from footplate.server.machine import RandomIds
+from footplate.server.metrics import make_registry
 from footplate.server.package_resolver import ProcessResolver
 from footplate.server.program_users import resolve
 from footplate.server.replica_services import ReplicaServices
@@ -93,7 +95,7 @@ class Service:
     def _make_app(self) -> EndOfStream:
         settings, data_dir, url = self._context.settings, self._context.data_dir, self._context.url
         about = About(__version__, url, os.getpid(), str(data_dir.root))
-        followers = Followers()
+        followers, counts = Followers(), RequestCounts()
         routes = make_routes(
             about,
             self._context,
@@ -105,6 +107,7 @@ class Service:
             self._draining.begin,
             self._servers,
             self.tls,
+            make_registry(self.status, self._replicas.reduced, counts),
         )
         access = Access.at(url, settings.token, settings.allowed_hosts)
         access = replace(access, check_key=self._replicas.programs.check)
@@ -113,7 +116,8 @@ class Service:
         led = Middleware(
             LeaderOnly, leads=lambda: cluster_member.leads, url=lambda: cluster_member.leader_url
         )
-        return EndOfStream(create_app(routes, access, inner=[*inner, led]), followers)
+        counting = Middleware(CountRequests, counts=counts, routes=routes)
+        return EndOfStream(create_app(routes, access, inner=[*inner, led, counting]), followers)
 
     def _make_program_check(self, access: Access) -> list[Middleware]:
         """Without a required token the kernel says who calls; empty where it doesn't."""

@@ -62,8 +62,11 @@ def test_the_reason_is_named(image: dict[str, str], ticket: Any, reason: str) ->
 def test_podman_is_told_of_the_users() -> None:
     host = {
         "Mounts": [{"Type": "bind", "Source": "/a", "Target": "/b", "ReadOnly": True}],
-        "NetworkMode": "host", "LogConfig": {"Type": "none"}, "ShmSize": 1,
-        "CapDrop": [], "OomScoreAdj": 500,
+        "NetworkMode": "host",
+        "LogConfig": {"Type": "none"},
+        "ShmSize": 1,
+        "CapDrop": [],
+        "OomScoreAdj": 500,
     }
     spec = {"Image": "trainer:1", "Env": [], "Labels": {}, "HostConfig": host}
     body = libpod.translate("footplate-1", spec, first_id=7000, ids=65536)

@@ -67,6 +67,7 @@ class PrivateEngine:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self.command,
+                cwd=self.directory,  # where a helper of Podman writes a file
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
