@@ -13,7 +13,10 @@ PACKAGES = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exi
 NAME = re.compile(r"`(?:footplate\.)?([a-z_0-9]+(?:[./]\w+)+)`")
 OTHERS = {"logs/validation", "server.json"}
 """What looks like a module: a folder of event files, a file of the data directory."""
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+METHODS = ROOT / "docs" / "reference" / "clients.md"
+"""Its names are those of methods of APIs: `buckets.list`."""
+DOCS = sorted(set((ROOT / "docs").rglob("*.md")) - {METHODS})
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 
 
 def exists(name: str) -> bool:
