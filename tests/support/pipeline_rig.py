@@ -22,6 +22,8 @@ from tests.support.vizier import CountingIds
 
 if TYPE_CHECKING:
     from footplate.domain.errors import Code
+    from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.tuning.search import Search
 
 UPLOAD = ModelUpload('{"displayName": "mymodel"}', "gs://b/out/model/")
 JOB = "projects/demo/locations/us-central1/customJobs/17"
@@ -33,16 +35,18 @@ class PipelineRig:
     step.
     """
 
-    def __init__(self, upload: ModelUpload | None = UPLOAD) -> None:
+    def __init__(self, upload: ModelUpload | None = UPLOAD, search: Search | None = None) -> None:
+        """``search``: the pipeline tunes hyperparameters."""
         self.clock = FakeClock()
         self.store = MemoryStore()
         self.files = MemoryFiles()
         self.crash_point = CrashPoint()
         self.woken = 0
+        self.trials: tuple[TrialRecord, ...] = ()
         spec = make_job(JOB).spec
         pipeline = Pipeline("a-custom-job", '{"jobSpec":{}}', upload)
         name = TrainingPipelineName("demo", "us-central1", "17")
-        job = make_job(JOB, uid="abc", spec=replace(spec, pipeline=pipeline))
+        job = make_job(JOB, uid="abc", spec=replace(spec, pipeline=pipeline, search=search))
         self.store.create(replace(job, name=name), (JobEvent(self.clock.now(), "QUEUED", ""),))
         self.be_reborn()
 
@@ -50,7 +54,9 @@ class PipelineRig:
         jobs = mortal(self.store, self.crash_point, "create", "update", "append")
         models = mortal(self.store.models, self.crash_point, "create", "write")
         registry = ModelRegistry(models, self.files, self.clock, CountingIds())
-        self.advance = PipelineAdvance(jobs, registry, self.clock, self._wake)
+        self.advance = PipelineAdvance(
+            jobs, registry, lambda _: self.trials, self.clock, self._wake
+        )
 
     def _wake(self) -> None:
         self.woken += 1

@@ -16,29 +16,37 @@ from footplate.domain.jobs import Ending, Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested, SearchEnds, TrialsBegin, TrialsGone
 from footplate.domain.model_registry import Upload
 from footplate.domain.names import backing_job_name, backing_uid, pipeline_model_name
+from footplate.domain.pipelines import MODEL_LEAF
+from footplate.domain.studies.ranking import best
+from footplate.domain.tuning.trial_spec import numbered
 from footplate.wire.vertex_v1.model_requests import version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from footplate.control.models import ModelRegistry
+    from footplate.domain.names import JobUid
     from footplate.domain.pipelines import ModelUpload, Pipeline
+    from footplate.domain.studies.records import TrialRecord
+    from footplate.domain.tuning.search import Search
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
 
 
 class PipelineAdvance:
-    """``wake`` is called when jobs are to be looked at."""
+    """``trials`` are those of a tuning job. ``wake`` is called when jobs are to be looked at."""
 
     def __init__(
         self,
         store: Store,
         registry: ModelRegistry,
+        trials: Callable[[JobUid], Sequence[TrialRecord]],
         clock: Clock,
         wake: Callable[[], None],
     ) -> None:
         self._store = store
         self._registry = registry
+        self._trials = trials
         self._clock = clock
         self._wake = wake
 
@@ -111,12 +119,19 @@ class PipelineAdvance:
         """The model, or the reason why there is none."""
         if pipeline.model:
             return job, Ending(State.SUCCEEDED)
-        if not self._registry.has_files(upload.directory):
-            said = f"there is no model: the job left no file in AIP_MODEL_DIR, {upload.directory}"
+        who, directory = "the job", upload.directory
+        if job.spec.search is not None:
+            number = self._best_trial(job, job.spec.search)
+            if number is None:
+                said = "there is no model: no trial has reported its metric"
+                return job, Ending(State.SUCCEEDED, message=said)
+            who, directory = f"the best trial, {number},", numbered(directory, number, MODEL_LEAF)
+        if not self._registry.has_files(directory):
+            said = f"there is no model: {who} left no file in AIP_MODEL_DIR, {directory}"
             return job, Ending(State.SUCCEEDED, message=said)
         name = pipeline_model_name(job.name, upload.model_id)
         version = version_of(upload.request, self._clock.now())
-        version = replace(version, artifact_uri=upload.directory, pipeline=str(job.name))
+        version = replace(version, artifact_uri=directory, pipeline=str(job.name))
         try:
             made = self._registry.upload_once(name, Upload(version, parent=upload.parent))
         except Unavailable:
@@ -126,6 +141,12 @@ class PipelineAdvance:
             return job, Ending(State.FAILED, error.code, said)
         text = f"{upload.parent or name}@{made.number}"
         return self._note_model(job, pipeline, text), Ending(State.SUCCEEDED)
+
+    def _best_trial(self, job: Job, search: Search) -> int | None:
+        trials = self._trials(backing_uid(job.uid))
+        good = [each.trial() for each in trials if each.verdict is State.SUCCEEDED]
+        found = best(good, search.study.metrics[0])
+        return None if found is None else found.trial.number
 
     def _note_model(self, job: Job, pipeline: Pipeline, model: str) -> Job:
         now = self._clock.now()

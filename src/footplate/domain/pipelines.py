@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MODEL_LEAF = "model/"
+"""The folder of a job's output directory that its model is in."""
+
 
 @dataclass(frozen=True)
 class ModelUpload:
     """The model that a pipeline makes of the files in its model directory when it succeeds.
 
     ``request`` is ``modelToUpload`` as it was accepted, ``directory`` where the files are
-    expected. ``model_id`` is the id of a new model (empty: the pipeline's), ``parent`` the name of
-    the model that gets a new version instead.
+    expected; of a pipeline that tunes, each trial has them below its number. ``model_id`` is the id
+    of a new model (empty: the pipeline's), ``parent`` the name of the model that gets a new version
+    instead.
     """
 
     request: str

@@ -83,5 +83,7 @@ class TuningServices:
             self.earlier,
             self._clock,
         )
-        pipelines = PipelineAdvance(store, registry, self._clock, wake_jobs)
+        pipelines = PipelineAdvance(
+            store, registry, Trials(store, studies).trials, self._clock, wake_jobs
+        )
         return Tuner(store, advance, pipelines, self.models, self.reported, wake)

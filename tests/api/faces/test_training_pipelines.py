@@ -212,5 +212,11 @@ def test_a_pipeline_may_tune_hyperparameters(http: httpx.Client, jobs: MemoryJob
     job = f"{P}/hyperparameterTuningJobs/{number}"
     assert found["trainingTaskMetadata"] == {"backingHyperparameterTuningJob": job}
     wrong = {**inputs, "studySpec": {}, "maxTrialCount": 0}
-    refused = http.post(URL, json=body(trainingTaskInputs=wrong, modelToUpload=MODEL, **tuning))
-    assert {"trainingTaskInputs.maxTrialCount", "modelToUpload"} <= set(fields(refused))
+    refused = http.post(URL, json=body(trainingTaskInputs=wrong, **tuning))
+    assert "trainingTaskInputs.maxTrialCount" in fields(refused)
+    metrics = [{"metricId": "loss"}, {"metricId": "cost"}]
+    inputs["studySpec"] = {"metrics": metrics, "parameters": [parameter]}
+    inputs["trialJobSpec"] = {**INPUTS, "base_output_directory": None}
+    refused = http.post(URL, json=body(trainingTaskInputs=inputs, modelToUpload=MODEL, **tuning))
+    place = "trainingTaskInputs.trialJobSpec.baseOutputDirectory"
+    assert fields(refused) == ["modelToUpload", place]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
 from footplate.domain.errors import Code, NotFound
 from footplate.domain.job_states import State
 from footplate.domain.names import CustomJobName, pipeline_model_name
 from footplate.domain.pipelines import ModelUpload
+from footplate.domain.studies.trials import TrialState
 from tests.support.models import make_model
 from tests.support.pipeline_rig import UPLOAD, PipelineRig
+from tests.support.trials import SEARCH, succeeded
+
+if TYPE_CHECKING:
+    from footplate.domain.studies.records import TrialRecord
 
 WRITES = 30
 """More points than a pipeline has from its beginning to its end."""
@@ -143,3 +151,38 @@ def test_a_death_before_a_cancellation_loses_neither() -> None:
         rig.settle()
         job = rig.end(State.CANCELLED, Code.CANCELLED)
         assert job.state is State.CANCELLED
+
+
+def tuned(*trials: TrialRecord) -> PipelineRig:
+    rig = PipelineRig(search=SEARCH)
+    rig.trials = trials
+    rig.settle()
+    assert rig.backing.spec.search == SEARCH
+    return rig
+
+
+def test_a_tuned_model_is_that_of_the_best_trial() -> None:
+    cancelled = replace(succeeded(3, 0.1), state=TrialState.INFEASIBLE)
+    rig = tuned(succeeded(1, 0.9), succeeded(2, 0.4), cancelled, succeeded(4, 0.4))
+    rig.files.names = ["out/1/model/x", "out/2/model/x", "out/3/model/x"]
+    rig.end(State.SUCCEEDED, Code.OK)
+    version = rig.store.models.get(pipeline_model_name(rig.job.name)).default
+    assert version.artifact_uri == "gs://b/out/2/model/"
+
+
+@pytest.mark.parametrize(
+    ("trials", "said"),
+    [
+        ((), "no trial has reported its metric"),
+        (
+            (succeeded(1, 0.9), succeeded(2, 0.4)),
+            "the best trial, 2, left no file in AIP_MODEL_DIR, gs://b/out/2/model/",
+        ),
+    ],
+)
+def test_a_search_without_a_model_says_why(trials: tuple[TrialRecord, ...], said: str) -> None:
+    rig = tuned(*trials)
+    rig.files.names = ["out/1/model/x"]
+    job = rig.end(State.SUCCEEDED, Code.OK)
+    assert job.ending is not None
+    assert (job.state, job.ending.message) == (State.SUCCEEDED, f"there is no model: {said}")

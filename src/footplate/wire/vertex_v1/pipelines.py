@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.pipelines import ModelUpload, Pipeline
+from footplate.domain.pipelines import MODEL_LEAF, ModelUpload, Pipeline
 from footplate.wire.json_text import format_object
 from footplate.wire.vertex_v1 import models
 from footplate.wire.vertex_v1.pipeline_models import CustomTask, TuningTask
@@ -93,7 +93,7 @@ def _pipeline(pipeline: CustomTask | TuningTask, spec: models.CustomJobSpec) -> 
     if model is not None:
         upload = ModelUpload(
             request=format_object(model.encode()),
-            directory=f"{prefix.rstrip('/')}/model/",
+            directory=f"{prefix.rstrip('/')}/{MODEL_LEAF}",
             model_id=pipeline.model_id or "",
             parent=(pipeline.parent_model or "").partition("@")[0],
         )

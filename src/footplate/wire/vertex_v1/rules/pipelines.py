@@ -128,16 +128,20 @@ def _check_upload(pipeline: CustomTask | TuningTask) -> Iterator[Violation]:
     yield from check_model(model, field)
     if model.artifact_uri:
         yield Violation(f"{field}.artifactUri", "given; the files of AIP_MODEL_DIR are the model's")
-    spec = spec_of(pipeline)
-    if isinstance(pipeline, TuningTask):
-        yield Violation(field, "given; pipelines that tune hyperparameters upload no model")
-    elif spec is not None:
-        yield from _check_model_directory(spec)
+    spec, inputs = spec_of(pipeline), pipeline.training_task_inputs
+    if isinstance(inputs, TuningInputs):
+        metrics = (inputs.study_spec and inputs.study_spec.metrics) or []
+        if len(metrics) > 1:
+            said = f"given with {len(metrics)} metrics, by which no trial is the best alone"
+            yield Violation(field, f"{said}; allowed: with one metric")
+    if spec is not None:
+        at = INPUTS if spec is inputs else f"{INPUTS}.trialJobSpec"
+        yield from _check_model_directory(spec, at)
 
 
-def _check_model_directory(spec: CustomJobSpec) -> Iterator[Violation]:
+def _check_model_directory(spec: CustomJobSpec, at: str) -> Iterator[Violation]:
     prefix = spec.base_output_directory and spec.base_output_directory.output_uri_prefix
-    where = f"{INPUTS}.baseOutputDirectory"
+    where = f"{at}.baseOutputDirectory"
     if not prefix:
         said = "required with modelToUpload: the model's files lie in its folder model/"
         yield Violation(where, said)
