@@ -39,6 +39,10 @@ SERVICES = {
         *("UploadModel", "GetModel", "ListModels", "ListModelVersions", "UpdateModel"),
         *("DeleteModel", "DeleteModelVersion", "MergeVersionAliases", "ExportModel"),
     ),
+    "PersistentResourceService": (
+        *(f"{verb}PersistentResource" for verb in (*ALL_VERBS, "Reboot")),
+        "ListPersistentResources",
+    ),
     "VizierService": (
         *("CreateStudy", "GetStudy", "ListStudies", "DeleteStudy", "LookupStudy"),
         *("SuggestTrials", "CreateTrial", "GetTrial", "ListTrials", "DeleteTrial"),
@@ -116,6 +120,7 @@ IN_OPERATIONS = (
     *("SuggestTrialsMetadata", "SuggestTrialsResponse"),
     "CheckTrialEarlyStoppingStateMetatdata",  # Google's spelling
     "CheckTrialEarlyStoppingStateResponse",
+    *(f"{verb}PersistentResourceOperationMetadata" for verb in ("Create", "Update", "Reboot")),
     *("CreateMetadataStoreOperationMetadata", "DeleteMetadataStoreOperationMetadata"),
     *("CreateTensorboardOperationMetadata", "UpdateTensorboardOperationMetadata"),
 )

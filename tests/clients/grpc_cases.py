@@ -275,3 +275,56 @@ def case_clients_made_by_hand_reach_it() -> None:
         client_options=ClientOptions(api_endpoint=os.environ["FOOTPLATE_RUN_GRPC"]),
     )
     assert list(client.list_hyperparameter_tuning_jobs(parent=PARENT)) == []
+
+
+def case_persistent_resources_over_both_transports() -> None:
+    for number, (module, transport) in enumerate(
+        (module, transport) for module in VERSIONS for transport in ("grpc", "rest")
+    ):
+        client = module.PersistentResourceServiceClient(transport=transport)
+        name = f"{PARENT}/persistentResources/machines-{number}"
+        pool = {"machine_spec": {"machine_type": "n1-standard-4"}, "replica_count": 1}
+        operation = client.create_persistent_resource(
+            parent=PARENT,
+            persistent_resource={"display_name": "mine", "resource_pools": [pool]},
+            persistent_resource_id=f"machines-{number}",
+        )
+        made = operation.result(timeout=LIMIT_S)
+        assert (made.name, made.state.name) == (name, "RUNNING"), made
+        (found,) = client.list_persistent_resources(parent=PARENT)
+        assert found == client.get_persistent_resource(name=name) == made
+        change = {"name": name, "labels": {"team": "a"}}
+        operation = client.update_persistent_resource(
+            persistent_resource=change, update_mask={"paths": ["labels"]}
+        )
+        assert dict(operation.result(timeout=LIMIT_S).labels) == {"team": "a"}
+        jobs = module.JobServiceClient(transport=transport)
+        spec = {"worker_pool_specs": [POOL], "persistent_resource_id": f"machines-{number}"}
+        job = jobs.create_custom_job(
+            parent=PARENT, custom_job={"display_name": "on it", "job_spec": spec}
+        )
+        assert job.job_spec.persistent_resource_id == f"machines-{number}"
+        spec["persistent_resource_id"] = "nobodys"
+        error = refusal(
+            exceptions.BadRequest,
+            jobs.create_custom_job,
+            parent=PARENT,
+            custom_job={"display_name": "on none", "job_spec": spec},
+        )
+        assert "jobSpec.persistentResourceId: 'nobodys' given" in error.message, error
+        client.delete_persistent_resource(name=name).result(timeout=LIMIT_S)
+        refusal(exceptions.NotFound, client.get_persistent_resource, name=name)
+        assert jobs.get_custom_job(name=job.name).state.name == "JOB_STATE_CANCELLED"
+
+
+def case_a_persistent_resource_reboots() -> None:
+    client = aiplatform_v1.PersistentResourceServiceClient()
+    pool = {"machine_spec": {"machine_type": "n1-standard-4"}, "replica_count": 1}
+    made = client.create_persistent_resource(
+        parent=PARENT,
+        persistent_resource={"resource_pools": [pool]},
+        persistent_resource_id="rebooted",
+    ).result(timeout=LIMIT_S)
+    again = client.reboot_persistent_resource(name=made.name).result(timeout=LIMIT_S)
+    assert again.state.name == "RUNNING"
+    client.delete_persistent_resource(name=made.name).result(timeout=LIMIT_S)

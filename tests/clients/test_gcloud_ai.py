@@ -62,6 +62,32 @@ def wait_for(ai: Run, name: str, *states: str) -> dict[str, Any]:
     raise TimeoutError(f"{name} is not {states}")
 
 
+def test_persistent_resources(gcloud: Run, ai: Run, trainers: Trainers) -> None:
+    def on_resources(*words: object) -> subprocess.CompletedProcess[str]:
+        done = gcloud("ai", "persistent-resources", *words, REGION)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    pool = "--resource-pool-spec=replica-count=1,machine-type=n1-standard-4"
+    on_resources("create", "--persistent-resource-id=gcloud", "--display-name=g", pool)
+    listed = json.loads(on_resources("list", "--format=json").stdout)
+    assert [each["displayName"] for each in listed if each["name"].endswith("/gcloud")] == ["g"]
+    on_resources("reboot", "gcloud")
+    deadline = time.monotonic() + LIMIT_S
+    while on_resources("describe", "gcloud", "--format=value(state)").stdout != "RUNNING\n":
+        assert time.monotonic() < deadline
+    pool = f"machine-type=n1-standard-4,executor-image-uri={IMAGE},python-module=trainer.task"
+    name = create(
+        ai,
+        "--display-name=on-it",
+        f"--worker-pool-spec={pool}",
+        f"--python-package-uris={trainers.make(LONG)}",
+        "--persistent-resource-id=gcloud",
+    )
+    on_resources("delete", "gcloud")
+    wait_for(ai, name, "CANCELLED")
+
+
 def test_a_config_and_its_logs(ai: Run, trainers: Trainers, tmp_path: Path) -> None:
     config = tmp_path / "job.yaml"
     config.write_text(CONFIG.format(image=IMAGE, package=trainers.make(TELLING)))

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import httpx
+
+from tests.clients.conftest import CACHE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,3 +89,32 @@ for job in (long, failing):
     assert later == "0"
     assert cancelled.startswith("1 ")
     assert gone == ["404", "404"]
+
+
+def test_a_job_runs_on_a_persistent_resource_that_keeps_its_environment(
+    sdk: Callable[[str], list[str]], service: RunningService
+) -> None:
+    location = f"{service.url}/v1/projects/demo/locations/us-central1"
+    resources, name = f"{location}/persistentResources", f"r{uuid4().hex[:12]}"
+    pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}
+    body = {"resourcePools": [pool]}
+    kept = CACHE / "footplate" / "kept"
+    before = {*kept.iterdir()} if kept.exists() else set()
+    made = httpx.post(resources, params={"persistentResourceId": name}, json=body)
+    assert made.status_code == 200, made.text
+
+    lines = sdk(f"""
+job = from_script("reserved", "print('hello')")
+job.run(persistent_resource_id={name!r})
+say(job.state.name, job.to_dict()["jobSpec"]["persistentResourceId"] == {name!r})
+""")
+
+    assert lines == ["JOB_STATE_SUCCEEDED True"]
+    marks = [each.name for owner in {*kept.iterdir()} - before for each in owner.iterdir()]
+    assert any(mark.startswith("runtimes-") for mark in marks), marks
+    deleted = httpx.delete(f"{resources}/{name}").json()["name"]
+    deadline = time.monotonic() + 60
+    while not httpx.get(f"{service.url}/v1/{deleted}").json()["done"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert httpx.get(f"{resources}/{name}").status_code == 404

@@ -48,7 +48,7 @@ def custom_job(pool: dict[str, Any], **more: object) -> dict[str, Any]:
     return {"displayName": "x", "jobSpec": {"workerPoolSpecs": [pool], **more}}
 
 
-REFUSED = [
+REFUSED: list[tuple[str, str, str, Any, int]] = [
     ("containers of your own", "POST", f"{LOCATION}/customJobs", custom_job(OWN_IMAGE), 400),
     (
         "all runtimes there ever were",
@@ -73,7 +73,14 @@ REFUSED = [
         400,
     ),
     ("endpoints, deployment, prediction", "POST", f"{LOCATION}/endpoints", {}, 404),
-    ("persistent resources, all else", "GET", f"{LOCATION}/persistentResources", None, 404),
+    (
+        "persistent resources",
+        "POST",
+        f"{LOCATION}/persistentResources?persistentResourceId=r",
+        {"resourceRuntimeSpec": {"raySpec": {}}},
+        400,
+    ),
+    ("products beside training", "GET", f"{LOCATION}/featurestores", None, 404),
     ("pipelines of Kubeflow, schedules", "POST", f"{LOCATION}/pipelineJobs", {}, 501),
     ("pipelines of Kubeflow, schedules", "GET", f"{LOCATION}/schedules", None, 501),
     ("versions, lifecycles, access control", "GET", "/storage/v1/b/stage/acl", None, 404),
@@ -108,7 +115,6 @@ def test_what_is_kept_of_no_effect(footplate: Workbench) -> None:
     kept = {
         "serviceAccount": "a@b.iam.gserviceaccount.com",
         "network": "projects/1/global/networks/n",
-        "persistentResourceId": "mine",
     }
     job = custom_job(POOL | {"bogus": 1}, **kept)
     path = f"/footplate{LOCATION}/customJobs:validate"

@@ -19,6 +19,7 @@ from tests.hostile.hostile_service import (
     PIPELINE,
     PROJECT,
     REPLICA,
+    RESOURCE,
     TRAINING,
     here,
 )
@@ -153,6 +154,7 @@ LABELS = {"labels": {"a": "b"}}
 
 _DATA: dict[str, Any] = {"gcsDestination": {"outputUriPrefix": f"gs://{BUCKET}/data/"}}
 _MODELS = "projects/{project}/locations/{location}/models"
+_RESOURCES = "projects/{project}/locations/{location}/persistentResources"
 _TRIALS = "projects/{project}/locations/{location}/studies/{study}/trials"
 BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", "projects/{project}/jobs"): [TRAINING, FULL_TRAINING],
@@ -190,6 +192,8 @@ BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", f"{_MODELS}/{{model}}:export"): [
         {"outputConfig": {"artifactDestination": {"outputUriPrefix": f"gs://{BUCKET}/x"}}}
     ],
+    ("POST", _RESOURCES): [RESOURCE, {**RESOURCE, "displayName": "d", **LABELS}],
+    ("PATCH", f"{_RESOURCES}/{{persistentResource}}"): [LABELS],
     ("POST", "projects/{project}/locations/{location}/studies"): [STUDY],
     ("POST", "projects/{project}/locations/{location}/studies:lookup"): [{"displayName": "s"}],
     ("POST", f"{_TRIALS}:suggest"): [{"suggestionCount": 1, "clientId": "c"}],
@@ -317,6 +321,10 @@ def _query(method: str, template: str) -> str:
         return "updateMask=labels"
     if method == "PATCH" and template.endswith("/models/{model}"):
         return "updateMask=description"
+    if method == "PATCH" and template.endswith("/{persistentResource}"):
+        return "updateMask=labels"
+    if method == "POST" and template.endswith("/persistentResources"):
+        return "persistentResourceId=more"
     if method in ("GET", "HEAD"):
         return quote(tracking_examples.QUERIES.get(unversioned(template), ""), safe="=&{}")
     return ""

@@ -125,6 +125,8 @@ class Rig:
             _furnish_objects(self)
         elif "/models" in path:
             _furnish_model(self)
+        elif "/persistentResources" in path:
+            _furnish_resource(self)
         elif "/metadataStores" in path or "/tensorboards" in path:
             if method == "DELETE":
                 _furnish_tracking(self)
@@ -200,6 +202,7 @@ def _furnish(rig: Rig) -> None:
     _furnish_jobs(rig)
     _furnish_study(rig)
     _furnish_model(rig)
+    _furnish_resource(rig)
     _furnish_tracking(rig)
 
 
@@ -216,6 +219,7 @@ _NAMES = {
     "verb": "cancel",
     **tracking_examples.NAMES,
     "number": "1",
+    "persistentResource": "machines",
     "service": "ml.googleapis.com",
     "name": "1",
 }
@@ -255,6 +259,19 @@ def _furnish_model(rig: Rig) -> None:
     models = f"/v1/projects/{PROJECT}/locations/{REGION}/models"
     made = rig.json("POST", f"{models}:upload", {"model": MODEL})["response"]["model"]
     rig.names["model"] = made.rpartition("/")[2]
+
+
+RESOURCE: dict[str, Any] = {
+    "resourcePools": [{"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}]
+}
+
+
+def _furnish_resource(rig: Rig) -> None:
+    """One that is being deleted is there as well."""
+    path = f"/v1/projects/{PROJECT}/locations/{REGION}/persistentResources"
+    query, content = "persistentResourceId=machines", json.dumps(RESOURCE).encode()
+    answer = rig.call(Call("POST", path, query, JSON, content))
+    assert answer.status in (200, 409), answer
 
 
 def _furnish_tracking(rig: Rig) -> None:

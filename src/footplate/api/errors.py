@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _NOT_TRAINING = re.compile(
     r"/(endpoints|batchPredictionJobs|datasets|featurestores|indexes"
-    r"|indexEndpoints|modelDeploymentMonitoringJobs|deploymentResourcePools"
-    r"|persistentResources)\b"
+    r"|indexEndpoints|modelDeploymentMonitoringJobs|deploymentResourcePools)\b"
 )
 _ML_MODELS = re.compile(r"/v1/projects/[^/]+/(models)\b")
 """AI Platform's models are versions that serve; Vertex AI's are a registry, which is served."""

@@ -12,6 +12,7 @@ _AI = Group(
     (
         Entry("custom-jobs", "jobs.custom_jobs", "Create and follow custom jobs."),
         Entry("hp-tuning-jobs", "jobs.tuning_jobs", "Search for hyperparameters."),
+        Entry("persistent-resources", "persistent_resources", "Reserve machines for jobs."),
     ),
     help="Vertex AI training (aiplatform v1), as `gcloud ai` speaks it.",
 )

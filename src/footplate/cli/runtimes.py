@@ -215,8 +215,8 @@ def prune(
     """Remove environments of runtimes, and the layers of packages above them.
 
     Without an option: the rest of builds that were ended, and what is above the limit of the
-    setting cache_limit_gb. What a running replica uses always stays. Jobs build again what they
-    need.
+    setting cache_limit_gb. What a running replica uses always stays, and what a persistent
+    resource keeps goes only with --all. Jobs build again what they need.
 
     \b
     Examples:

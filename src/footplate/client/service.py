@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from footplate.client.http_client import Connection
 from footplate.client.jobs import LocatedJobs, TrainingJobs, job_path
+from footplate.client.persistent_resources import PersistentResources
 from footplate.client.quotas import Quotas
 from footplate.client.records import Ending, Event, Job, LogLine, Status
 from footplate.client.storage import Storage
@@ -105,6 +106,7 @@ class Service:
         self.tuning_jobs = LocatedJobs(self._connection, TuningJobName)
         self.storage = Storage(self._connection)
         self.offers = Offers(self._connection)
+        self.persistent_resources = PersistentResources(self._connection)
         self.quotas = Quotas(self._connection)
         self.studies = Studies(self._connection)
         self._trials = Trials(self._connection)

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from footplate.control.deadlines import Deadlines
 from footplate.control.elapsed_time import as_of
+from footplate.control.reserved_machines import ReservedMachines
 from footplate.domain.admission import Scheduler
 from footplate.domain.admission.claims import claim_of, make_claim
 from footplate.domain.clock_history import JUMP_S
 from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.job_states import State
 from footplate.domain.names import JobUid
+from footplate.domain.persistent_resources import resource_of
 from footplate.domain.preview.alternatives import variations
 from footplate.domain.quotas import Quotas
 from footplate.domain.sites.gpu_assignment import assign, held_with
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from footplate.domain.admission import Claim, Explanation
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec
+    from footplate.domain.names import PersistentResourceName
+    from footplate.domain.persistent_resources import PersistentResource
     from footplate.domain.resources import Amounts
     from footplate.ports.clock import SteadyClock
     from footplate.ports.store import Store
@@ -58,15 +62,17 @@ class Queue:
         clock: SteadyClock,
         quotas: Callable[[], Quotas] = Quotas,
         sweep_s: float = SWEEP_S,
+        resources: Callable[[], Iterable[PersistentResource]] = tuple,
     ) -> None:
-        """``quotas`` gives those that are in force; asked at first use, once they changed, and
-        every ``sweep_s``.
+        """``quotas`` gives those that are in force, ``resources`` all persistent resources; asked
+        at first use, once they changed, and every ``sweep_s``.
         """
         self._store = store
         self._regions = regions
         self._catalogue = catalogue
         self._clock = clock
         self._quotas = quotas
+        self._resources = resources
         self._patience_s = patience_s
         self._lock = Lock()
         self._empty()
@@ -77,6 +83,7 @@ class Queue:
         """In seconds on the scale that doesn't jump."""
         self._changed: set[JobUid] = set()
         self._quotas_changed = True
+        self._resources_changed = True
         self._anew = False
         self._changed_lock = Lock()
 
@@ -84,6 +91,8 @@ class Queue:
         """Know nothing."""
         capacity = {site.name: site.capacity for site in self._regions.sites()}
         self._scheduler = Scheduler(capacity, Quotas(), self._patience_s)
+        self._reserved = ReservedMachines(self._scheduler, self._regions, self._catalogue)
+        self._provisioned: list[PersistentResourceName] = []
         self._devices: dict[str, dict[JobUid, tuple[str, ...]]] = {}
         """By site and job."""
         self._waits = Deadlines()
@@ -109,13 +118,41 @@ class Queue:
         with self._changed_lock:
             self._quotas_changed = True
 
+    def resources_changed(self) -> None:
+        """Persistent resources may be others now; never blocks for long."""
+        with self._changed_lock:
+            self._resources_changed = True
+
     def admit(self) -> tuple[JobUid, ...]:
         """The jobs that may start now; the caller starts them, and reports failures by
         ``changed``.
         """
         with self._lock:
             self._load()
-            return self._scheduler.admit(self._now())
+            started, waited = self._scheduler.admit(self._now()), self._reserved.waiting()
+            self._provisioned += [waited[uid] for uid in started if uid in waited]
+            return tuple(uid for uid in started if uid not in waited)
+
+    def take_provisioned(self) -> tuple[PersistentResourceName, ...]:
+        """The persistent resources that ``admit`` found their machines for.
+
+        The caller writes that down, and calls ``resources_changed``.
+        """
+        with self._lock:
+            taken, self._provisioned = tuple(self._provisioned), []
+            return taken
+
+    def explain_resource(self, name: PersistentResourceName) -> Explanation | None:
+        """Why the persistent resource waits for machines; None: it doesn't."""
+        with self._lock:
+            self._load()
+            return self._reserved.explain(name, self._now())
+
+    def used_of(self, name: PersistentResourceName) -> Amounts:
+        """What jobs hold of the persistent resource, by kind of machine."""
+        with self._lock:
+            self._load()
+            return self._reserved.used(name)
 
     def assign(self, job: Job) -> Mapping[str, tuple[str, ...]] | None:
         """GPUs for the replicas of a job that may start; None: there are not enough after all.
@@ -207,12 +244,15 @@ class Queue:
             changed, self._changed = self._changed, set()
             anew, self._anew = self._anew, False
             quotas_changed, self._quotas_changed = self._quotas_changed or anew, False
+            resources_changed, self._resources_changed = self._resources_changed or anew, False
         try:
             if anew:
                 self._empty()
             sweep = not self._loaded or self._steady_now() >= self._sweep_at
             if quotas_changed or sweep:
                 self._scheduler.set_quotas(self._quotas())
+            if resources_changed or sweep:
+                self._reserved.see(self._resources())
             if sweep:
                 self._read_all()
             for uid in sorted(changed):
@@ -221,6 +261,7 @@ class Queue:
             with self._changed_lock:
                 self._changed |= changed
                 self._quotas_changed |= quotas_changed
+                self._resources_changed |= resources_changed
             raise
 
     def _read_all(self) -> None:
@@ -228,7 +269,8 @@ class Queue:
         active = self._store.active()
         for job in active:
             self._see(job)
-        for uid in self._scheduler.known() - {job.uid for job in active}:
+        known = self._scheduler.known() - self._reserved.uids()
+        for uid in known - {job.uid for job in active}:
             self._inspect(uid)
         end = self._steady_now()
         self._sweep_at = end + max(self._sweep_s, SWEEP_LOAD * (end - begin))
@@ -255,7 +297,8 @@ class Queue:
         site = self._regions.site(job.spec.region)
         given = [device for replica in job.replicas for device in replica.devices]
         claim = claim_of(job, site, self._catalogue)
-        claim = replace(claim, holds=held_with(job.spec, given, self._catalogue, site))
+        if resource_of(job) is None:
+            claim = replace(claim, holds=held_with(job.spec, given, self._catalogue, site))
         self._hold_devices(site.name, job.uid, given)
         if job.state is State.QUEUED:
             self._add_waiting(job, claim)

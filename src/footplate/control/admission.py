@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from footplate.control.active_jobs import Queue
     from footplate.control.regions import Regions
     from footplate.domain.catalogue import Catalogue
-    from footplate.domain.names import JobUid
+    from footplate.domain.names import JobUid, PersistentResourceName
     from footplate.ports.clock import Clock
     from footplate.ports.store import Store
 
@@ -32,13 +32,21 @@ _log = logging.getLogger(__name__)
 
 class Admission:
     def __init__(
-        self, store: Store, queue: Queue, regions: Regions, catalogue: Catalogue, clock: Clock
+        self,
+        store: Store,
+        queue: Queue,
+        regions: Regions,
+        catalogue: Catalogue,
+        clock: Clock,
+        note_provisioned: Callable[[PersistentResourceName], None] = lambda _: None,
     ) -> None:
+        """``note_provisioned`` writes down that a persistent resource has all its machines."""
         self._store = store
         self._queue = queue
         self._regions = regions
         self._catalogue = catalogue
         self._clock = clock
+        self._note_provisioned = note_provisioned
 
     def admit(self) -> bool:
         """One pass: end waits that are too long, start what may start, explain the rest.
@@ -48,10 +56,21 @@ class Admission:
         """
         self._each(self._queue.take_expired(), self._expire)
         started = self._each(self._queue.admit(), self._start)
+        started += self._provision(self._queue.take_provisioned())
         for uid in self._queue.untold(MAX_NOTIFIED_AT_ONCE):
             self._unless_lost(uid, self._notify)
             self._queue.told(uid)
         return any(started)
+
+    def _provision(self, names: tuple[PersistentResourceName, ...]) -> list[bool]:
+        """Jobs that wait for a resource may start in the next pass."""
+        try:
+            for name in names:
+                self._note_provisioned(name)
+        finally:
+            if names:
+                self._queue.resources_changed()
+        return [True for _ in names]
 
     def seconds_to_due(self) -> float | None:
         """In how many seconds another pass is due for its own sake; None: never."""

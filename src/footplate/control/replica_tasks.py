@@ -20,6 +20,7 @@ from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram, WorkerPool
 from footplate.domain.lifecycle import awaited, to_stop
 from footplate.domain.names import GcsUri
+from footplate.domain.persistent_resources import resource_of
 from footplate.domain.sites import Mode, gpu_assignment, memory_mb
 from footplate.wire.replica_v1 import (
     Allotment,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from footplate.control.wheels import Wheel
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec, Replica
+    from footplate.domain.names import PersistentResourceName
+    from footplate.domain.persistent_resources import PersistentResource
     from footplate.domain.runtimes import Runtime
     from footplate.domain.sites import Site
     from footplate.ports.buckets import Bucket, Buckets
@@ -97,6 +100,7 @@ class Tasks:
         image_pull: str = "missing",
         shared_buckets: Sequence[str] = (EVERY,),
         authority: str = "",
+        resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
     ) -> None:
         self._store = store
         self._buckets = buckets
@@ -114,6 +118,7 @@ class Tasks:
         self._image_pull = image_pull
         self._shared_buckets = shared_buckets
         self._authority = authority
+        self._resource = resource
 
     def task(self, bearer: Bearer) -> Task:
         """Raises what ``current`` raises."""
@@ -151,7 +156,13 @@ class Tasks:
             authority=self._authority,
             buckets=usable.names,
             bound_buckets=tuple(self._bound_bucket(bucket) for bucket in usable.bound),
+            persistent_resource=self._resource_uid(job),
         )
+
+    def _resource_uid(self, job: Job) -> str:
+        name = resource_of(job)
+        resource = None if name is None else self._resource(name)
+        return "" if resource is None else resource.uid
 
     def _bound_bucket(self, bucket: Bucket) -> BoundBucket:
         path = self._path(f"gs://{bucket.name}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.control import images, preflight
+from footplate.control.resource_checks import resource_violations
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.containers import with_containers
 from footplate.domain.errors import (
@@ -15,12 +16,10 @@ from footplate.domain.errors import (
     ResourceExhausted,
     ServiceError,
 )
-from footplate.domain.formatting import joined
 from footplate.domain.preview.advice import advise
 from footplate.domain.preview.data_locality import advise_locality
 from footplate.domain.quotas import exceeded
-from footplate.domain.resources import say_amount
-from footplate.domain.sites import Mode
+from footplate.domain.sites import too_large
 from footplate.domain.unsupported_features import unsupported
 from footplate.wire.json_model import MAX_VIOLATIONS, limited
 
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.errors import Violation
     from footplate.domain.jobs import JobSpec, RestartBounds
+    from footplate.domain.names import PersistentResourceName
+    from footplate.domain.persistent_resources import PersistentResource
     from footplate.domain.quotas import Quotas
     from footplate.domain.submission import Submission, Tuning
     from footplate.ports.buckets import Buckets
@@ -44,7 +45,7 @@ class SubmissionChecks:
 
     ``reduction``: whether there is what reduction servers run. ``container_images``: patterns of
     the prebuilt images that run as containers. ``path_fault`` says why a job can't
-    have a directory outside the buckets; None: it can.
+    have a directory outside the buckets; None: it can. ``resource`` finds persistent resources.
     """
 
     def __init__(
@@ -60,8 +61,10 @@ class SubmissionChecks:
         reduction: bool,
         path_fault: Callable[[str], str | None] = preflight.no_paths,
         container_images: Sequence[str] = (),
+        resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
     ) -> None:
         self._container_images = container_images
+        self._resource = resource
         self._path_fault = path_fault
         self._engine = engine
         self._buckets = buckets
@@ -103,7 +106,8 @@ class SubmissionChecks:
         request = submission.search
         search = () if request is None else self._searches.violations(request)
         engine = images.violations(self._with_containers(submission), self._engine)
-        return limited(preflight.joined(submission.violations, missing, search, engine))
+        machines = tuple(resource_violations(submission, self._resource, self._catalogue))
+        return limited(preflight.joined(submission.violations, missing, search, engine, machines))
 
     def warnings(self, submission: Submission) -> tuple[str, ...]:
         """What the job would better do otherwise, each once; also of one that may not come in."""
@@ -146,22 +150,14 @@ class SubmissionChecks:
         missing = unsupported(submission.spec, reduction=self._reduction)
         if missing is not None:
             return FailedPrecondition(missing)
+        if submission.spec.persistent_resource is not None:
+            return None  # its machines are there, and count against the quota
         return self._too_large(submission) or self._over_quota(submission)
 
     def _too_large(self, submission: Submission) -> ServiceError | None:
         site = self._regions.site(submission.spec.region)
-        if site.mode is Mode.EMULATE:
-            return None
-        wanted, there = site.held_by(submission.spec, self._catalogue), site.capacity
-        short = [r for r in sorted(wanted) if wanted[r] > there.get(r, 0)]
-        if not short:
-            return None
-        asked = joined([say_amount(resource, wanted[resource]) for resource in short])
-        has = joined([say_amount(resource, there.get(resource, 0)) for resource in short])
-        return FailedPrecondition(
-            f"this job can never start here: it asks for {asked}; {site.name} has {has}. Ask for "
-            'less, or run the server with mode = "emulate", which reserves nothing'
-        )
+        said = too_large(submission.spec, site, self._catalogue)
+        return FailedPrecondition(f"this job can never start here: {said}") if said else None
 
     def _over_quota(self, submission: Submission) -> ServiceError | None:
         counts = counts_of(submission.spec, self._catalogue)

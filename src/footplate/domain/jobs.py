@@ -172,6 +172,8 @@ class JobSpec:
     service_account: str | None = None
     network: str | None = None
     web_access: bool = False
+    persistent_resource: str | None = None
+    """The id of the persistent resource of its project and region on whose machines it runs."""
 
     @property
     def runs_itself(self) -> bool:

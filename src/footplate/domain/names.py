@@ -180,6 +180,22 @@ class ModelName:
 
 
 @dataclass(frozen=True)
+class PersistentResourceName:
+    """``projects/{project}/locations/{location}/persistentResources/{resource_id}``."""
+
+    project: str
+    location: str
+    resource_id: str
+
+    @property
+    def collection(self) -> str:
+        return f"projects/{self.project}/locations/{self.location}/persistentResources"
+
+    def __str__(self) -> str:
+        return f"{self.collection}/{self.resource_id}"
+
+
+@dataclass(frozen=True)
 class OperationName:
     """``projects/{project}/locations/{location}/operations/{operation_id}``."""
 
@@ -209,6 +225,7 @@ _TUNING_JOB = re.compile(rf"{_LOCATED}/hyperparameterTuningJobs/({_SEGMENT})")
 _PIPELINE = re.compile(rf"{_LOCATED}/trainingPipelines/({_SEGMENT})")
 _STUDY = re.compile(rf"{_LOCATED}/studies/({_SEGMENT})")
 _MODEL = re.compile(rf"{_LOCATED}/models/([^/:@]+)")
+_PERSISTENT_RESOURCE = re.compile(rf"{_LOCATED}/persistentResources/({_SEGMENT})")
 
 
 def parse_job_name(text: str) -> JobName:
@@ -233,6 +250,13 @@ def parse_model_name(text: str) -> ModelName:
     if match := _MODEL.fullmatch(text):
         return ModelName(*match.groups())
     raise NotFound(f"{text!r} is not the name of a model")
+
+
+def parse_persistent_resource_name(text: str) -> PersistentResourceName:
+    """Raises NotFound: no persistent resource could ever have this name."""
+    if match := _PERSISTENT_RESOURCE.fullmatch(text):
+        return PersistentResourceName(*match.groups())
+    raise NotFound(f"{text!r} is not the name of a persistent resource")
 
 
 def parse_study_name(text: str) -> StudyName:

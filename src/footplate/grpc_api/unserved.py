@@ -6,8 +6,8 @@ from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.domain.formatting import quoted
 
 _SERVED = (
-    "jobs, training pipelines, models, Vizier's studies, metadata, TensorBoards, operations and "
-    "locations"
+    "jobs, training pipelines, persistent resources, models, Vizier's studies, metadata, "
+    "TensorBoards, operations and locations"
 )
 _BY_SERVICE = {
     "DatasetService": "Footplate has no managed datasets: put the files into a bucket",

@@ -16,13 +16,15 @@ class NoticeKind(Enum):
     STUDY = "study"
     MODEL = "model"
     QUOTAS = "quotas"
+    PERSISTENT_RESOURCE = "persistent-resource"
     LEASE = "lease"
     """It was taken, or given back."""
 
 
 @dataclass(frozen=True)
 class Notice:
-    """``key`` is the uid of the job or the study, the name of the model; else empty."""
+    """``key`` is the uid of the job or the study, the name of the model or of the
+    persistent resource; else empty."""
 
     kind: NoticeKind
     key: str = ""

@@ -13,6 +13,7 @@ from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import MARK_VARIABLE
 from footplate.replica.isolation.resource_limits import Limits
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from footplate.replica.kept_environments import keep
 from footplate.replica.oom_detection import OomWatch, join
 from footplate.replica.phase import NEVER, Delivering, Phase, fail
 from footplate.replica.preparation_output import Preparation
@@ -258,6 +259,7 @@ def follow(context: Context, prepared: Prepared) -> Phase:
 
     Raises TaskError, SpawnFailed, OSError.
     """
+    keep(context.cache, str(context.task.get("persistent_resource") or ""), prepared.uses)
     return proceed(context, make_program(context, prepared))
 
 

@@ -15,6 +15,7 @@ from footplate.control.active_jobs import Queue
 from footplate.control.quotas import EffectiveQuotas
 from footplate.control.regions import Binding, Regions
 from footplate.control.service_log import ServiceLog
+from footplate.domain.errors import NotFound
 from footplate.logs.files import FileLogs
 from footplate.logs.usage import FileUsage
 from footplate.ports.servers import Member
@@ -33,6 +34,8 @@ from footplate.store import ObservedStore, SqlStore, open_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from footplate.domain.names import PersistentResourceName
+    from footplate.domain.persistent_resources import PersistentResource
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
     from footplate.store.observed_store import CombinedStore
@@ -84,6 +87,7 @@ class ServiceContext:
             settings.patience_s,
             self.clock,
             self.quotas.quotas,
+            resources=self.database.persistent_resources.all,
         )
         self.notifications = Notifications(self.queue, self.leader, self.logs)
         self.store = self.observed(self.database)
@@ -97,6 +101,12 @@ class ServiceContext:
             retrying=self.reserve.retrying,
             logged=self.service_log.follow,
         )
+
+    def find_resource(self, name: PersistentResourceName) -> PersistentResource | None:
+        try:
+            return self.database.persistent_resources.get(name)
+        except NotFound:
+            return None
 
     def close(self) -> None:
         self.disk.close()

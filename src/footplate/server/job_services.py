@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control.jobs import Jobs
 from footplate.control.package_checks import PackageChecks
+from footplate.control.persistent_resources import PersistentResources
 from footplate.control.quotas import QuotaBook
 from footplate.control.status import Status
 from footplate.control.submission_checks import SubmissionChecks
@@ -79,6 +80,16 @@ class JobServices:
         store, buckets, clock = context.store, context.buckets, context.clock
         queue, leader, check_room = context.queue, context.leader, context.reserve.check
         self.quotas = QuotaBook(context.quotas, queue.held, context.notifications.see_quotas)
+        self.resources = PersistentResources(
+            context.database.persistent_resources,
+            store,
+            queue,
+            regions.site,
+            context.quotas.quotas,
+            catalogue,
+            clock,
+            context.notifications.see_resources,
+        )
         submission_checks = SubmissionChecks(
             buckets,
             catalogue,
@@ -90,6 +101,7 @@ class JobServices:
             reduction=reduction,
             path_fault=HostDirectories(settings.job_dir_roots).fault,
             container_images=settings.container_images,
+            resource=context.find_resource,
         )
         self.jobs = Jobs(
             store,

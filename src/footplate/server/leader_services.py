@@ -13,7 +13,9 @@ from footplate.control.hang_detection import HangLimits, HangWatch
 from footplate.control.models import ModelRegistry
 from footplate.control.reconciler import REPORT_GRACE_S, Reconciler
 from footplate.control.regions import Binding, Regions
+from footplate.control.resource_steps import ResourceSteps
 from footplate.control.work_queue import WorkQueue
+from footplate.server.kept_environments import KeptInCache
 from footplate.server.machine import RandomIds
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class LeaderServices:
         context.queue.refresh()
         self.leads = leads
         self._control_woken, self._tuning_woken, self._exports_woken = Event(), Event(), Event()
+        self._resources_woken = Event()
         self._work_queue = WorkQueue()
         settings, clock, buckets = context.settings, context.clock, context.buckets
         fenced = context.database.fenced(lease)
@@ -68,7 +71,18 @@ class LeaderServices:
             self.hangs,
             self._work_queue,
         )
-        admission = Admission(store, context.queue, regions, context.catalogue, clock)
+        resources = ResourceSteps(
+            fenced.persistent_resources,
+            store,
+            KeptInCache(settings.cache),
+            clock,
+            self.wake,
+            context.notifications.see_resources,
+        )
+        self._resources = self._loop(resources.step, "resources", self._resources_woken)
+        admission = Admission(
+            store, context.queue, regions, context.catalogue, clock, resources.note_provisioned
+        )
         cycle = Cycle(admission, self._reconciler)
         self._control = self._loop(cycle.step, "control", self._control_woken)
 
@@ -87,11 +101,13 @@ class LeaderServices:
         self._control.start()
         self._tuning.start()
         self._exporting.start()
+        self._resources.start()
         self._leftovers.start()
 
     def close(self) -> None:
         """Stop following. Jobs keep running."""
         self._leftovers.close()
+        self._resources.close()
         self._exports.close()
         self._exporting.close()
         self._tuning.close()
@@ -116,6 +132,10 @@ class LeaderServices:
         """There may be files of models to copy."""
         self._exports_woken.set()
 
+    def wake_resources(self) -> None:
+        """There may be persistent resources to reboot or to delete."""
+        self._resources_woken.set()
+
     def begin_search(self, uid: JobUid) -> None:
         """There is a new tuning job or pipeline."""
         self._tuner.begin(uid)
@@ -130,6 +150,7 @@ class LeaderServices:
         self._reconciler.refresh()
         self._tuner.refresh()
         self.wake_exports()
+        self.wake_resources()
         self.wake()
 
     def _loop(self, step: Callable[[], float | None], name: str, woken: Event) -> Loop:

@@ -48,6 +48,11 @@ class CurrentLeader:
         if (services := self.services) is not None:
             services.wake_exports()
 
+    def wake_resources(self) -> None:
+        """There may be persistent resources to reboot or to delete."""
+        if (services := self.services) is not None:
+            services.wake_resources()
+
     def receive(self, bearer: Bearer, records: Sequence[Record]) -> None:
         """A supervisor has reported."""
         if (services := self.services) is not None:

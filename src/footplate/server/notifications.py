@@ -36,6 +36,12 @@ class Notifications:
         self._queue.quotas_changed()
         self._leader.wake()
 
+    def see_resources(self) -> None:
+        """Persistent resources were created, changed or deleted."""
+        self._queue.resources_changed()
+        self._leader.wake()
+        self._leader.wake_resources()
+
     def receive(self, notice: Notice) -> None:
         """Another server has written something."""
         uid = JobUid(notice.key)
@@ -46,6 +52,8 @@ class Notifications:
                 self._leader.changed(uid)
             case NoticeKind.MODEL:
                 self._leader.wake_exports()
+            case NoticeKind.PERSISTENT_RESOURCE:
+                self.see_resources()
             case NoticeKind.QUOTAS:
                 self.see_quotas()
             case NoticeKind.SEARCH:

@@ -93,6 +93,7 @@ class ReplicaServices:
             context.settings.image_pull,
             context.settings.shared_buckets,
             authority="" if tls is None else tls.certificate,
+            resource=context.find_resource,
         )
         self.reduced = ReductionTotals(time.monotonic)
         self.reports = Reports(

@@ -25,6 +25,7 @@ from footplate.api.storage_v1.body import Receiver
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import (
     model_routes,
+    persistent_resource_routes,
     tracking_routes,
     vertex_routes,
     vizier_routes,
@@ -99,6 +100,7 @@ def make_routes(
         *vizier_routes(vizier, clock, catalogue),
         *vertex_routes(jobs, clock, catalogue, paths, trials),
         *model_routes(registry, clock, catalogue),
+        *persistent_resource_routes(parts.resources, clock, RandomIds(), catalogue),
         *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue),
         *trials_routes(trials, jobs.get, jobs.explain),
         *location_routes(catalogue),

@@ -24,8 +24,9 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from footplate.domain.jobs import ContainerProgram, PythonProgram, Replica
+from footplate.domain.jobs import ContainerProgram, MachineSpec, PythonProgram, Replica
 from footplate.domain.model_registry import Export, ModelVersion
+from footplate.domain.persistent_resources import ResourcePool, ResourceState
 from footplate.domain.pipelines import Pipeline
 from footplate.domain.studies.metrics import Measurement, Metric
 from footplate.domain.studies.parameters import (
@@ -96,6 +97,21 @@ class ModelBody:
     exports: tuple[Export, ...]
 
 
+@dataclass(frozen=True)
+class ResourceBody:
+    """What of a persistent resource has no column of its own."""
+
+    uid: str
+    display_name: str
+    request: str
+    update_time: datetime
+    pools: tuple[ResourcePool, ...]
+    state: ResourceState
+    labels: Pairs = ()
+    start_time: datetime | None = None
+    provisioned: tuple[ResourcePool, ...] = ()
+
+
 _KINDS: dict[type, str] = {
     PythonProgram: "python",
     ContainerProgram: "container",
@@ -114,12 +130,15 @@ _NAMES = {
     "Export": Export,
     "ModelVersion": ModelVersion,
     "datetime": datetime,
+    "MachineSpec": MachineSpec,
     "Mapping": Mapping,
     "Measurement": Measurement,
     "Metric": Metric,
     "Parameter": Parameter,
     "Pipeline": Pipeline,
     "Point": Point,
+    "ResourcePool": ResourcePool,
+    "ResourceState": ResourceState,
     "Search": Search,
     "SearchSpace": SearchSpace,
     "StoppingSpec": StoppingSpec,

@@ -24,6 +24,7 @@ from footplate.store.list_query import find_newest
 from footplate.store.models import SqlModels
 from footplate.store.name_index import enter, leave
 from footplate.store.paging import Position
+from footplate.store.persistent_resources import SqlPersistentResources
 from footplate.store.postgres_listen import Listener
 from footplate.store.preallocation import keep_room, kept_log
 from footplate.store.quotas import SqlQuotas
@@ -73,7 +74,8 @@ _INSERT = insert(jobs)
 
 
 class SqlStore:
-    """Jobs in SQL, and ``quotas``, ``studies``, ``models`` and ``tracking`` in the same database.
+    """Jobs in SQL; in the same database ``quotas``, ``studies``, ``models``, ``tracking`` and
+    ``persistent_resources``.
 
     Any number of threads may call it; ``close`` comes after the last call.
     """
@@ -95,6 +97,7 @@ class SqlStore:
         self.quotas = SqlQuotas(transactions, sole=self._sole)
         self.studies = SqlStudies(transactions)
         self.models = SqlModels(transactions)
+        self.persistent_resources = SqlPersistentResources(transactions)
         self.tracking = SqlTracking(transactions)
 
     @property

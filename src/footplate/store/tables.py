@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "1004"
+REVISION = "1005"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -213,6 +213,17 @@ models = Table(
     Index("models_exporting", "exporting"),
 )
 """The model registry. ``exporting`` is 1 while an export of the model hasn't ended, else 0."""
+
+persistent_resources = Table(
+    "persistent_resources",
+    metadata,
+    Column("name", Bytewise, primary_key=True),
+    Column("collection", Bytewise, nullable=False),
+    Column("create_time", Micros, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("persistent_resources_newest", "collection", "create_time", "name"),
+)
 
 tracking = Table(
     "tracking",

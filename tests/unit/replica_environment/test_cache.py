@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,10 +19,11 @@ from footplate.replica.environment.build_cache import BuildCache, make_key
 from footplate.replica.environment.cache import Cache
 from footplate.replica.environment.disk_usage import measure
 from footplate.replica.environment.eviction import EvictionPolicy
+from footplate.replica.kept_environments import keep
+from footplate.server.kept_environments import KeptInCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from typing import Any
 
 ALL = EvictionPolicy(everything=True)
@@ -123,6 +125,34 @@ def test_the_least_recently_used_go_first(cache: Cache) -> None:
     assert [found.path for found in pruned.removed] == [f"{cache.root}/{made[1]}"]
     assert pruned.freed_bytes == sizes[0]
     assert uses(cache) == {made[0], made[2]}
+
+
+def test_what_a_persistent_resource_keeps_stays_until_it_is_released(cache: Cache) -> None:
+    mine, both, nobodys = build(cache, "a"), build(cache, "b", "layers"), build(cache, "c")
+    keep(cache.root, "0a1", [mine, both])
+    keep(cache.root, "0a2", [both])
+    keep(cache.root, "../a", [nobodys])
+    cache.prune(EvictionPolicy(below_bytes=1))
+    assert uses(cache) == {mine, both}
+    environments = KeptInCache(Path(cache.root))
+    environments.remove("0a1")
+    assert uses(cache) == {both}
+    environments.release("0a2")
+    environments.release("0a2")
+    cache.prune(EvictionPolicy(below_bytes=1))
+    assert uses(cache) == set()
+
+
+def test_a_reboot_leaves_what_is_in_use(cache: Cache) -> None:
+    use = build(cache, "a")
+    keep(cache.root, "0a1", [use])
+    leases = Leases()
+    assert leases.take(cache.root, [use])
+    KeptInCache(Path(cache.root)).remove("0a1")
+    leases.end()
+    assert uses(cache) == {use}
+    cache.prune(EvictionPolicy(below_bytes=1))
+    assert uses(cache) == set()
 
 
 def test_what_is_used_stays_until_its_user_dies(cache: Cache) -> None:

@@ -43,6 +43,12 @@ def test_what_is_in_use_stays_and_counts() -> None:
     assert names(choose(held, EvictionPolicy(everything=True), NOW)) == ["idle"]
 
 
+def test_what_is_kept_goes_only_with_everything() -> None:
+    held = [entry("kept", 10, 50, kept=True), entry("idle", 2, 1)]
+    assert names(choose(held, EvictionPolicy(below_bytes=1, unused_for_s=1), NOW)) == ["idle"]
+    assert names(choose(held, EvictionPolicy(everything=True), NOW)) == ["kept", "idle"]
+
+
 def test_a_half_built_one_makes_room_for_others() -> None:
     held = [entry("old", 5, 90), entry("half", 5, 0, useless=True)]
     assert names(choose(held, EvictionPolicy(below_bytes=5), NOW)) == ["half"]
@@ -61,6 +67,7 @@ entries = st.lists(
         st.integers(0, 100),
         st.floats(0, NOW),
         in_use=st.booleans(),
+        kept=st.booleans(),
         useless=st.booleans(),
     )
 )
@@ -76,9 +83,13 @@ control_requests = st.builds(
 def test_rules_of_every_choice(held: list[Entry], policy: EvictionPolicy) -> None:
     chosen = choose(held, policy, NOW)
     assert not any(found.in_use for found in chosen)
+    if not policy.everything:
+        assert not any(found.kept and not found.useless for found in chosen)
     left = [found for found in held if not any(found is gone for gone in chosen)]
     assert len(chosen) + len(left) == len(held)
     free = [found for found in left if not found.in_use]
+    if not policy.everything:
+        free = [found for found in free if found.useless or not found.kept]
     assert not any(found.useless for found in free)
     if policy.below_bytes is not None and free:
         assert sum(found.size_bytes for found in left) <= policy.below_bytes
@@ -96,5 +107,6 @@ def test_nothing_goes_needlessly(held: list[Entry], below_bytes: int) -> None:
     left = sum(e.size_bytes for e in held) - sum(e.size_bytes for e in chosen)
     if useful:
         assert left + useful[-1].size_bytes > below_bytes
-    stays = [e for e in held if not e.in_use and not any(e is gone for gone in chosen)]
+    free = [e for e in held if not e.in_use and not e.kept]
+    stays = [e for e in free if not any(e is gone for gone in chosen)]
     assert all(gone.used_at <= e.used_at for gone in useful for e in stays)

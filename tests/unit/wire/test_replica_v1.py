@@ -376,6 +376,7 @@ def test_a_task_as_supervisors_get_it() -> None:
         "buckets": None,
         "authority": "",
         "bound_buckets": [],
+        "persistent_resource": "",
     }
     assert encode_task(replace(task, allotment=None))["allotment"] is None
 

@@ -39,10 +39,7 @@ def key(region: str) -> JsonObject:
         (body(enableWebAccess=False, network="", models=[]), []),
         (
             body(persistentResourceId="pool-1", pscInterfaceConfig={"networkAttachment": "a"}),
-            [
-                f"jobSpec.persistentResourceId {NO_EFFECT}",
-                f"jobSpec.pscInterfaceConfig {NO_EFFECT}",
-            ],
+            [f"jobSpec.pscInterfaceConfig {NO_EFFECT}"],
         ),
         ({**body(), "encryptionSpec": key("us-central1")}, [f"encryptionSpec {NO_EFFECT}"]),
         (

@@ -35,7 +35,11 @@ R = TypeVar("R")
 
 def _program_options(function: Callable[P, R]) -> Callable[P, R]:
     for option in (
-        click.option("--persistent-resource-id", metavar="ID", help="Kept, of no effect here."),
+        click.option(
+            "--persistent-resource-id",
+            metavar="ID",
+            help="The persistent resource whose machines it runs on.",
+        ),
         click.option(
             "--staging-bucket",
             metavar="gs://BUCKET",

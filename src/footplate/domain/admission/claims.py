@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.jobs import DEFAULT_RUNNING_TIME_S
 from footplate.domain.machines import accelerators_of
+from footplate.domain.persistent_resources import machines_of, resource_named
 from footplate.domain.resources import JOBS, MEMORY_MB
-from footplate.domain.sites import counted
+from footplate.domain.sites import Mode, counted
 
 if TYPE_CHECKING:
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job, JobSpec
     from footplate.domain.names import JobUid
     from footplate.domain.resources import Amounts
-    from footplate.domain.sites import Site
+    from footplate.domain.sites import Machines, Site
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A job that waits, or holds its replicas. Times are seconds since the epoch."""
+    """A job that waits, or holds its replicas; or the machines of a persistent resource.
+
+    Times are seconds since the epoch.
+    """
 
     uid: JobUid
     name: str
@@ -28,7 +32,10 @@ class Claim:
     project: str
     region: str
     site: str
-    """Whose capacity it takes; several regions may share one, none has several."""
+    """Whose capacity it takes; several regions may share one, none has several.
+
+    Of a job on a persistent resource: the resource, by its name.
+    """
     accelerator: str
     """Its line in the queue: the accelerator types that it asks for, ``+`` between; empty: none."""
     priority: int
@@ -59,32 +66,58 @@ def make_claim(
     site: Site,
     catalogue: Catalogue,
 ) -> Claim:
-    """The claim of a job with this spec; ``arrived`` in seconds since the epoch."""
-    scheduling = spec.scheduling
+    """The claim of a job with this spec; ``arrived`` in seconds since the epoch.
+
+    On a persistent resource it takes that one's machines, which count against the quota already.
+    """
+    scheduling, resource = spec.scheduling, resource_named(spec, project)
     return Claim(
         uid=uid,
         name=name,
         project=project,
         region=spec.region,
-        site=site.name,
+        site=site.name if resource is None else str(resource),
         accelerator=accelerators_asked(spec, catalogue),
         priority=scheduling.priority,
         arrived=arrived,
         longest_s=scheduling.max_running_time_s,
-        holds=site.held_by(spec, catalogue),
-        counts=counts_of(spec, catalogue),
+        holds=held_by(spec, project, site, catalogue),
+        counts=counts_of(spec, catalogue) if resource is None else {},
         bounded=scheduling.max_running_time_s < DEFAULT_RUNNING_TIME_S,
     )
 
 
+def held_by(spec: JobSpec, project: str, site: Site, catalogue: Catalogue) -> Amounts:
+    """What the job holds while it runs: of the site, or of its persistent resource there."""
+    if resource_named(spec, project) is None:
+        return site.held_by(spec, catalogue)
+    return held_on_resource(spec, site, catalogue)
+
+
+def held_on_resource(machines: Machines, site: Site, catalogue: Catalogue) -> Amounts:
+    """What is held of a persistent resource: machines by their kind.
+
+    In emulate mode also what they are of the site, as it may have less than the resource.
+    """
+    held = machines_of(machines.pools, catalogue)
+    if site.mode is Mode.EMULATE:
+        held |= site.held_by(machines, catalogue)
+    return held
+
+
 def counts_of(spec: JobSpec, catalogue: Catalogue) -> Amounts:
     """What counts against the quota of the job's project, whatever the site holds of it."""
-    amounts = counted(spec, catalogue)
+    return {**counted_machines(spec, catalogue), JOBS: 1}
+
+
+def counted_machines(machines: Machines, catalogue: Catalogue) -> Amounts:
+    """What machines count against the quota of their project."""
+    amounts = counted(machines, catalogue)
     amounts.pop(MEMORY_MB, None)
-    return {**amounts, JOBS: 1}
+    return amounts
 
 
-def accelerators_asked(spec: JobSpec, catalogue: Catalogue) -> str:
-    """The accelerator types that the job asks for, ``+`` between; empty: none."""
+def accelerators_asked(spec: Machines, catalogue: Catalogue) -> str:
+    """The accelerator types that are asked for, ``+`` between; empty: none."""
     names = {accelerators_of(pool.machine, catalogue)[0] for pool in spec.pools}
     return "+".join(sorted(name for name in names if name is not None))

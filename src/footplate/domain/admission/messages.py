@@ -76,7 +76,7 @@ def reason(claim: Claim, why: Why) -> str:
             names = _and([say_resource(shortage.resource) for shortage in shortages])
             return f"Waits for the quota of project {claim.project} in {claim.region}: {names}"
         case NoRoom(shortages):
-            return f"Waits for {_asked(shortages)} on {claim.site}"
+            return f"Waits for {_asked(shortages)} on {_place(claim)}"
         case Behind():
             return "Waits for its turn: others that come first would be delayed"
         case Soon():
@@ -90,7 +90,7 @@ def sentence(claim: Claim, why: Why) -> str:
     match why:
         case TooLarge(shortages):
             there = _and([_amount(s.resource, s.total) for s in shortages])
-            return f"{reason(claim, why)}, and {claim.site} has {there} in all."
+            return f"{reason(claim, why)}, and {_place(claim)} has {there} in all."
         case OverQuota(shortages):
             return _over_quota(claim, shortages)
         case NoRoom(shortages, holders):
@@ -113,6 +113,12 @@ def whole_limit(seconds: float) -> float:
 
 def with_limit(limit_s: float) -> str:
     return f"with a limit of {_duration(limit_s)} on its running time (maxRunningTime or timeout)"
+
+
+def _place(claim: Claim) -> str:
+    """The site, or the persistent resource by its id, which is one of the job's project."""
+    _, of_resource, resource_id = claim.site.rpartition("/persistentResources/")
+    return f"persistent resource {resource_id}" if of_resource else claim.site
 
 
 def _in_line(place: int, length: int, accelerator: str) -> str:
@@ -140,8 +146,9 @@ def _limit(short: Shortage) -> str:
 
 def _behind(claim: Claim, first: Claim, shortages: Sequence[Shortage]) -> str:
     waits = f" and waits for {_asked(shortages)}" if shortages else ""
+    delayed = _job(first, claim.project)
     return (
-        f"There is room for it on {claim.site}, but it would delay {_job(first, claim.project)}, "
+        f"There is room for it on {_place(claim)}, but it would delay {delayed}, "
         f"which comes first{waits}."
     )
 

@@ -80,6 +80,10 @@ class Scheduler:
     def set_quotas(self, quotas: Quotas) -> None:
         self._quotas = quotas
 
+    def set_capacity(self, site: str, capacity: Amounts) -> None:
+        """A site that wasn't known before is made; jobs may wait for it, or run on it, already."""
+        self._sites.setdefault(site, SiteState({})).set_capacity(capacity)
+
     def admit(self, now: float) -> tuple[JobUid, ...]:
         """The jobs that may start now, in the order of the decisions; they hold from now on."""
         started: list[Claim] = []
@@ -143,6 +147,10 @@ class Scheduler:
         """What counts against the quota of the project in the region."""
         of = project, region
         return total(c.counts for c in self._running.values() if (c.project, c.region) == of)
+
+    def held_of(self, site: str) -> Amounts:
+        """What is held of the site."""
+        return total(c.holds for c in self._running.values() if c.site == site)
 
     def _site(self, claim: Claim) -> SiteState:
         return self._sites.setdefault(claim.site, SiteState({}))

@@ -58,6 +58,11 @@ class SiteState:
         self.groups: dict[tuple[object, ...], Group] = {}
         """None is empty."""
 
+    def set_capacity(self, capacity: Amounts) -> None:
+        self.capacity = capacity
+        for group in self.groups.values():
+            group.possible = self._is_possible(group.site_needs)
+
     def wait(self, claim: Claim) -> None:
         key = _key(claim)
         group = self.groups.get(key)
@@ -99,8 +104,11 @@ class SiteState:
             site_needs=of_site,
             quota_needs=of_quota,
             needs=of_site + of_quota,
-            possible=all(self.capacity.get(str(name), 0) >= amount for name, amount in of_site),
+            possible=self._is_possible(of_site),
         )
+
+    def _is_possible(self, needs: Needs) -> bool:
+        return all(self.capacity.get(str(name), 0) >= amount for name, amount in needs)
 
 
 def _key(claim: Claim) -> tuple[object, ...]:

@@ -28,8 +28,10 @@ def variations(spec: JobSpec, catalogue: Catalogue) -> Variations:
     """Other specs of the job, each with how to say it; those most like it first.
 
     Each of them is allowed by the catalogue, differs from the job in one respect, and asks for
-    less, or for something else.
+    less, or for something else. On a persistent resource there is only what the job asks for.
     """
+    if spec.persistent_resource is not None:
+        return iter(())
     kinds = (
         _fewer_accelerators,
         _fewer_workers,

@@ -2,13 +2,28 @@
 
 from footplate.domain.sites.values import (
     Gpu,
+    MachinePool,
+    Machines,
     Mode,
     Site,
     counted,
     gpus_of,
     memory_mb,
+    too_large,
     tpus_of,
     unlimited_here,
 )
 
-__all__ = ["Gpu", "Mode", "Site", "counted", "gpus_of", "memory_mb", "tpus_of", "unlimited_here"]
+__all__ = [
+    "Gpu",
+    "MachinePool",
+    "Machines",
+    "Mode",
+    "Site",
+    "counted",
+    "gpus_of",
+    "memory_mb",
+    "too_large",
+    "tpus_of",
+    "unlimited_here",
+]

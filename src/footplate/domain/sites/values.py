@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from footplate.domain.catalogue import AcceleratorKind
+from footplate.domain.formatting import joined
 from footplate.domain.machines import accelerators_of
-from footplate.domain.resources import GPUS, MEMORY_MB, REPLICAS, VCPUS, Amounts, total
+from footplate.domain.resources import GPUS, MEMORY_MB, REPLICAS, VCPUS, Amounts, say_amount, total
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from footplate.domain.catalogue import Catalogue, MachineType
     from footplate.domain.jobs import JobSpec, MachineSpec
+
+
+class MachinePool(Protocol):
+    """Machines that are all alike."""
+
+    @property
+    def machine(self) -> MachineSpec: ...
+
+    @property
+    def replica_count(self) -> int: ...
+
+
+class Machines(Protocol):
+    """A job, or a persistent resource, as far as its machines matter."""
+
+    @property
+    def pools(self) -> Sequence[MachinePool]: ...
 
 
 REPLICA_MEMORY_BYTES = 1 << 30
@@ -76,8 +94,8 @@ class Site:
         accelerators = total({gpu.accelerator: 1} for gpu in self.gpus if gpu.accelerator)
         return {VCPUS: self.vcpus, MEMORY_MB: self.memory_mb, **accelerators}
 
-    def held_by(self, spec: JobSpec, catalogue: Catalogue) -> Amounts:
-        """What the job holds of the site while it runs.
+    def held_by(self, spec: Machines, catalogue: Catalogue) -> Amounts:
+        """What a job holds of the site while it runs, or a persistent resource while it exists.
 
         In emulate mode never more than there is: a job larger than the machine runs when it is
         alone, and GPUs that don't exist are done without.
@@ -90,12 +108,12 @@ class Site:
         return counted(spec, catalogue)
 
 
-def counted(spec: JobSpec, catalogue: Catalogue) -> Amounts:
-    """What the machines of the job come to: vCPUs, memory, accelerators by type."""
+def counted(spec: Machines, catalogue: Catalogue) -> Amounts:
+    """What the machines come to: vCPUs, memory, accelerators by type."""
     return total(_machines(spec, catalogue))
 
 
-def _machines(spec: JobSpec, catalogue: Catalogue) -> Iterator[Amounts]:
+def _machines(spec: Machines, catalogue: Catalogue) -> Iterator[Amounts]:
     for pool in spec.pools:
         kind = catalogue.machine_types.get(pool.machine.machine_type)
         one: Amounts = {}
@@ -125,11 +143,27 @@ def unlimited_here(spec: JobSpec, catalogue: Catalogue, site: Site) -> str | Non
     )
 
 
+def too_large(machines: Machines, site: Site, catalogue: Catalogue) -> str | None:
+    """Why the machines can never be had of the site; None: they can."""
+    if site.mode is Mode.EMULATE:
+        return None
+    wanted, there = site.held_by(machines, catalogue), site.capacity
+    short = [r for r in sorted(wanted) if wanted[r] > there.get(r, 0)]
+    if not short:
+        return None
+    asked = joined([say_amount(resource, wanted[resource]) for resource in short])
+    has = joined([say_amount(resource, there.get(resource, 0)) for resource in short])
+    return (
+        f"it asks for {asked}; {site.name} has {has}. Ask for "
+        'less, or run the server with mode = "emulate", which reserves nothing'
+    )
+
+
 def memory_mb(kind: MachineType) -> int:
     return round(kind.memory_gb * 1024)
 
 
-def _gpus(spec: JobSpec, catalogue: Catalogue) -> Iterator[int]:
+def _gpus(spec: Machines, catalogue: Catalogue) -> Iterator[int]:
     for pool in spec.pools:
         _, count = gpus_of(pool.machine, catalogue)
         yield count * pool.replica_count

@@ -7,14 +7,14 @@ import os
 import re
 import time
 
-from footplate.replica import cache_locks
+from footplate.replica import cache_locks, kept_environments
 from footplate.replica.environment.cache_removal import empty_trash, remove, set_aside
 from footplate.replica.environment.disk_usage import measure
 from footplate.replica.environment.eviction import Entry, EvictionPolicy, choose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, Collection
 
 KINDS = ("layers", "runtimes")
 _KEY = re.compile(r"[0-9a-f]{32}")
@@ -50,11 +50,12 @@ class Cache:
 
     def look(self) -> list[CacheEntry]:
         """All entries, with the sizes recorded when they were built."""
+        kept = kept_environments.kept(self.root)
         return [
             found
             for kind in KINDS
             for name in _names(os.path.join(self.root, kind))
-            if (found := self._inspect(kind, name)) is not None
+            if (found := self._inspect(kind, name, kept)) is not None
         ]
 
     def clear_up(self) -> None:
@@ -78,7 +79,13 @@ class Cache:
             (pruned.removed if self._remove(found) else pruned.kept).append(found)
         return pruned
 
-    def _inspect(self, kind: str, key: str) -> CacheEntry | None:
+    def remove(self, uses: Collection[str]) -> None:
+        """Remove these, named like ``layers/KEY``, except what is in use. Raises OSError."""
+        for found in self.look():
+            if f"{found.entry.kind}/{found.entry.key}" in uses:
+                self._remove(found)
+
+    def _inspect(self, kind: str, key: str, kept: Collection[str]) -> CacheEntry | None:
         path = os.path.join(self.root, kind, key)
         record = _read(path)
         useless = record is None or record.get("path", path) != path
@@ -88,7 +95,8 @@ class Cache:
             return None
         written = (record or {}).get("bytes")
         size_bytes = written if isinstance(written, int) else measure(path)
-        entry = Entry(kind, key, size_bytes, used_at, in_use=in_use, useless=useless)
+        stays = f"{kind}/{key}" in kept
+        entry = Entry(kind, key, size_bytes, used_at, in_use=in_use, kept=stays, useless=useless)
         return CacheEntry(path, record or {}, entry)
 
     def _remove(self, found: CacheEntry) -> bool:

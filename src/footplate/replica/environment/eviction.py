@@ -10,10 +10,11 @@ if TYPE_CHECKING:
 class Entry:
     """One environment: ``kind`` is runtimes or layers.
 
+    ``kept``: jobs of a persistent resource have used it, and it stays while that exists.
     ``useless``: it is half-built, or was moved here from elsewhere, so that nobody can use it.
     """
 
-    __slots__ = ("in_use", "key", "kind", "size_bytes", "used_at", "useless")
+    __slots__ = ("in_use", "kept", "key", "kind", "size_bytes", "used_at", "useless")
 
     def __init__(
         self,
@@ -23,6 +24,7 @@ class Entry:
         used_at: float,
         *,
         in_use: bool = False,
+        kept: bool = False,
         useless: bool = False,
     ) -> None:
         self.kind = kind
@@ -30,6 +32,7 @@ class Entry:
         self.size_bytes = size_bytes
         self.used_at = used_at
         self.in_use = in_use
+        self.kept = kept
         self.useless = useless
 
 
@@ -55,13 +58,14 @@ class EvictionPolicy:
 
 
 def choose(entries: Iterable[Entry], policy: EvictionPolicy, now: float) -> list[Entry]:
-    """Those to remove, in this order; never one that is in use.
+    """Those to remove, in this order; never one that is in use, and one that is kept only if
+    everything is to go.
 
     Of several used at one moment layers go first: they take less to make again.
     """
     every = list(entries)
     left_bytes = sum(entry.size_bytes for entry in every)
-    free = [entry for entry in every if not entry.in_use]
+    free = [entry for entry in every if not entry.in_use and not _stays(entry, policy)]
     chosen = []
     for entry in sorted(free, key=_rank):
         if _must_go(entry, policy, now) or _is_too_much(left_bytes, policy):
@@ -73,6 +77,10 @@ def choose(entries: Iterable[Entry], policy: EvictionPolicy, now: float) -> list
 def _rank(entry: Entry) -> tuple[bool, float, str, str]:
     """Useless ones first, for they make room for others to stay."""
     return not entry.useless, entry.used_at, entry.kind, entry.key
+
+
+def _stays(entry: Entry, policy: EvictionPolicy) -> bool:
+    return entry.kept and not entry.useless and not policy.everything
 
 
 def _must_go(entry: Entry, policy: EvictionPolicy, now: float) -> bool:

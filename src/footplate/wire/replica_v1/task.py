@@ -127,6 +127,8 @@ class Task:
     """Whom its program has to trust to use the proxy, in PEM; empty: there is no proxy."""
     bound_buckets: tuple[BoundBucket, ...] = ()
     """Those that it may use besides."""
+    persistent_resource: str = ""
+    """The uid of the one on which it runs, which keeps its environments; empty: none."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ def encode_task(task: Task) -> JsonObject:
         "buckets": None if task.buckets is None else list(task.buckets),
         "authority": task.authority,
         "bound_buckets": [{**vars(bucket)} for bucket in task.bound_buckets],
+        "persistent_resource": task.persistent_resource,
     }
 
 

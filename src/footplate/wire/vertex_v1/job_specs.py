@@ -51,6 +51,7 @@ def job_spec(given: models.CustomJobSpec, location: Location, at: str = "jobSpec
         service_account=given.service_account or None,
         network=given.network or None,
         web_access=bool(given.enable_web_access),
+        persistent_resource=given.persistent_resource_id or None,
     )
 
 
@@ -77,7 +78,7 @@ def _pool(index: int, pool: models.WorkerPoolSpec, at: str) -> WorkerPool:
     return WorkerPool(
         cluster_role=f"workerpool{index}",
         replica_prefix=f"workerpool{index}",
-        machine=machine_of(pool),
+        machine=machine_of(pool.machine_spec),
         replica_count=count if 1 <= count <= MAX_REPLICAS else 1,
         program=_program(pool, index),
         environment=tuple((v.name or "", v.value or "") for v in (spec and spec.env) or ()),

@@ -1,4 +1,4 @@
-"""Converts the machine of a worker pool."""
+"""Converts the machine of a pool."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from footplate.wire.vertex_v1 import models
 from footplate.wire.vertex_v1.enums import AcceleratorType
 
 
-def machine_of(pool: models.WorkerPoolSpec) -> MachineSpec:
-    given = pool.machine_spec or models.MachineSpec()
+def machine_of(given: models.MachineSpec | None) -> MachineSpec:
+    given = given or models.MachineSpec()
     kind = given.accelerator_type or AcceleratorType.ACCELERATOR_TYPE_UNSPECIFIED
     named = kind is not AcceleratorType.ACCELERATOR_TYPE_UNSPECIFIED
     return MachineSpec(

@@ -28,7 +28,6 @@ _WITHOUT_EFFECT = (
     "network",
     "tensorboard",
     "reserved_ip_ranges",
-    "persistent_resource_id",
     "enable_dashboard_access",
     "protected_artifact_location_id",
     "models",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import replace
 
 from hypothesis import HealthCheck, settings
@@ -16,8 +17,13 @@ from footplate.domain.resources import JOBS
 from tests.support.profiles import scaled
 from tests.unit.domain.admission.plain_scheduler import PlainRound, PlainScheduler, Span, needs
 
-SITES = {"here": {"T4": 4, "V100": 2, "vcpus": 8}, "there": {"T4": 3, "vcpus": 4}}
-REGIONS = {"here": ("here-1", "here-2"), "there": ("there-1",)}
+SITES = {
+    "here": {"T4": 4, "V100": 2, "vcpus": 8},
+    "there": {"T4": 3, "vcpus": 4},
+    "reserved": {},
+}
+"""What is reserved, as for persistent resources, grows and shrinks."""
+REGIONS = {"here": ("here-1", "here-2"), "there": ("there-1",), "reserved": ("here-1",)}
 LINES: dict[str, tuple[str, ...]] = {
     "": (),
     "T4": ("T4",),
@@ -59,14 +65,14 @@ def unnamed_claim(
 
 claims = st.builds(
     unnamed_claim,
-    site=st.sampled_from(["here", "here", "there"]),
+    site=st.sampled_from(["here", "here", "here", "there", "there", "reserved"]),
     region=st.integers(0, 1),
     line=st.sampled_from(list(LINES)),
     size=st.sampled_from([1, 1, 1, 2, 2, 3, 5]),
     vcpus=st.sampled_from([0, 1, 1, 2, 4, 8, 9]),
     project=st.sampled_from(["ads", "maps", "music"]),
     priority=st.sampled_from([0, 0, 0, 0, 7]),
-    longest_s=st.sampled_from([1.0, 5.0, 10.0, 30.0, 100.0]),
+    longest_s=st.sampled_from([1.0, 5.0, 10.0, 30.0, 100.0, math.inf]),
     bounded=st.sampled_from([True, True, True, False]),
 )
 quotas = st.lists(
@@ -86,7 +92,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         self.now = 1000.0
         self.count = 0
         self.scheduler = Scheduler(SITES, Quotas(), TIMEOUT_S)
-        self.plain = PlainScheduler(SITES, Quotas(), TIMEOUT_S)
+        self.plain = PlainScheduler({**SITES}, Quotas(), TIMEOUT_S)
 
     def named(self, claim: Claim, age: float) -> Claim:
         self.count += 1
@@ -121,6 +127,12 @@ class SchedulerMachine(RuleBasedStateMachine):
     def quotas_are_set(self, found: Quotas) -> None:
         self.scheduler.set_quotas(found)
         self.plain.quotas = found
+
+    @rule(t4=amounts, vcpus=amounts)
+    def machines_are_reserved(self, t4: int, vcpus: int) -> None:
+        capacity = {"T4": t4, "vcpus": vcpus}
+        self.scheduler.set_capacity("reserved", capacity)
+        self.plain.capacity["reserved"] = capacity
 
     @rule(seconds=st.sampled_from([1.0, 6.0, 26.0]))
     def time_passes(self, seconds: float) -> None:

@@ -120,7 +120,8 @@ def check_job_spec(
             yield from _check_no_reducer(pool, place, field)
         yield from check_program(pool, place, clouded)
         yield from check_storage(pool, place)
-    yield from check_pool_machines(used, region, "parent", catalogue, clouded)
+    machines = {place: pool.machine_spec for place, pool in used.items()}
+    yield from check_pool_machines(machines, region, "parent", catalogue, clouded)
     yield from check_references(spec, at)
     if spec.base_output_directory is not None:
         yield from _check_output(spec.base_output_directory, f"{at}.baseOutputDirectory")

@@ -1,4 +1,4 @@
-"""Rules for the machines of worker pools."""
+"""Rules for the machines of pools."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ _TPU_OF_ML = {"cloud_tpu": "cloud-tpu"}
 
 
 def check_pool_machines(
-    pools: Mapping[str, models.WorkerPoolSpec],
+    machines: Mapping[str, models.MachineSpec | None],
     region: str,
     region_field: str,
     catalogue: Catalogue,
     clouded: Callable[[str], bool],
 ) -> Iterator[Violation]:
-    """``pools`` by where they stand in the request, without those that aren't used."""
+    """``machines`` by where their pools stand in the request, without those that aren't used."""
     requests = []
     known = _known_here(catalogue)
-    for at, pool in pools.items():
-        field, machine = f"{at}.machineSpec", machine_of(pool)
+    for at, given in machines.items():
+        field, machine, spec = f"{at}.machineSpec", machine_of(given), given or models.MachineSpec()
         kind = catalogue.machine_types.get(machine.machine_type)
         if not machine.machine_type:
             yield Violation(f"{field}.machineType", "required: such as n1-standard-4")
         elif kind is not None and (meant := _name_here(kind)):
-            given = f"{describe(kind.name)} given, a name of AI Platform Training (ml v1)"
-            yield Violation(f"{field}.machineType", f"{given}; allowed: {meant} in its place")
+            said = f"{describe(kind.name)} given, a name of AI Platform Training (ml v1)"
+            yield Violation(f"{field}.machineType", f"{said}; allowed: {meant} in its place")
             machine = replace(machine, machine_type="")
         requests.append(MachineRequest(machine, *(f"{field}.{name}" for name in _FIELDS)))
-        yield from _check_extras(pool.machine_spec or models.MachineSpec(), kind, field)
+        yield from _check_extras(spec, kind, field)
         if not (clouded(f"{field}.machineType") or clouded(f"{field}.acceleratorType")):
-            yield from _check_partition(pool, field, catalogue)
+            yield from _check_partition(spec, field, catalogue)
     yield from check_machines(requests, region, region_field, known)
 
 
@@ -104,16 +104,16 @@ def _check_reservation(affinity: models.ReservationAffinity, at: str) -> Iterato
 
 
 def _check_partition(
-    pool: models.WorkerPoolSpec, at: str, catalogue: Catalogue
+    machine: models.MachineSpec, at: str, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    size = pool.machine_spec.gpu_partition_size if pool.machine_spec else None
+    size = machine.gpu_partition_size
     if not size:
         return
     field, given = f"{at}.gpuPartitionSize", f"{describe(size)} given"
     if not _PARTITION.fullmatch(size):
         yield Violation(field, f"{given}; allowed: a size such as 1g.10gb")
         return
-    name, _ = accelerators_of(machine_of(pool), catalogue)
+    name, _ = accelerators_of(machine_of(machine), catalogue)
     accelerator = catalogue.accelerators.get(name or "")
     if accelerator is None or accelerator.kind is not AcceleratorKind.GPU:
         yield Violation(field, f"{given} for a machine without GPUs; allowed: only with GPUs")

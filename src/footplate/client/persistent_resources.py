@@ -1,0 +1,69 @@
+"""Client of persistent resources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from footplate.domain.names import PersistentResourceName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.client.http_client import Connection
+    from footplate.wire.json_text import JsonObject
+
+
+class PersistentResources:
+    """``/v1/projects/{project}/locations/{location}/persistentResources``."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def create(self, name: PersistentResourceName, resource: JsonObject) -> str:
+        """Why it waits for its machines; empty: it doesn't.
+
+        Raises AlreadyExists, InvalidArgument.
+        """
+        params = {"persistentResourceId": name.resource_id}
+        operation = self._connection.call("POST", _collection(name), params=params, body=resource)
+        metadata = operation.get("metadata")
+        return str(metadata.get("progressMessage", "")) if isinstance(metadata, dict) else ""
+
+    def get(self, name: PersistentResourceName) -> JsonObject:
+        """Raises NotFound."""
+        return self._connection.call("GET", _path(name))
+
+    def list(
+        self, project: str, location: str, page_size: int | None = None
+    ) -> Iterator[JsonObject]:
+        path, token = _collection(PersistentResourceName(project, location, "")), ""
+        while True:
+            size = {} if page_size is None else {"pageSize": str(page_size)}
+            answer = self._connection.call("GET", path, params={"pageToken": token, **size})
+            found = answer.get("persistentResources")
+            yield from (
+                r for r in (found if isinstance(found, list) else ()) if isinstance(r, dict)
+            )
+            token = str(answer.get("nextPageToken") or "")
+            if not token:
+                return
+
+    def reboot(self, name: PersistentResourceName) -> None:
+        """Raises NotFound, FailedPrecondition."""
+        self._connection.call("POST", f"{_path(name)}:reboot", body={})
+
+    def delete(self, name: PersistentResourceName) -> None:
+        """Its jobs are cancelled, and it goes when they have ended.
+
+        Raises NotFound, FailedPrecondition.
+        """
+        self._connection.call("DELETE", _path(name))
+
+
+def _collection(name: PersistentResourceName) -> str:
+    return f"/v1/{quote(name.collection)}"
+
+
+def _path(name: PersistentResourceName) -> str:
+    return f"/v1/{quote(str(name))}"

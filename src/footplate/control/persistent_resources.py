@@ -1,0 +1,182 @@
+"""Persistent resources as clients see them: create, get, list, patch, reboot, delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.control.job_updates import TRIES
+from footplate.domain.admission.claims import counted_machines
+from footplate.domain.errors import (
+    Aborted,
+    FailedPrecondition,
+    NotFound,
+    ResourceExhausted,
+)
+from footplate.domain.formatting import listed
+from footplate.domain.job_states import State
+from footplate.domain.persistent_resources import (
+    PersistentResource,
+    begin_deletion,
+    begin_reboot,
+    patch,
+    resource_of,
+)
+from footplate.domain.quotas import exceeded
+from footplate.domain.sites import too_large
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.control.active_jobs import Queue
+    from footplate.domain.admission import Explanation
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import PersistentResourceName
+    from footplate.domain.persistent_resources import Change
+    from footplate.domain.quotas import Quotas
+    from footplate.domain.resources import Amounts
+    from footplate.domain.sites import Site
+    from footplate.ports.clock import Clock
+    from footplate.ports.persistent_resources import PersistentResourceStore, ResourcePage
+    from footplate.ports.store import Store
+
+
+class PersistentResources:
+    """``changed`` is called after each write: somebody may have to follow it."""
+
+    def __init__(
+        self,
+        store: PersistentResourceStore,
+        jobs: Store,
+        queue: Queue,
+        site: Callable[[str], Site],
+        quotas: Callable[[], Quotas],
+        catalogue: Catalogue,
+        clock: Clock,
+        changed: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._jobs = jobs
+        self._queue = queue
+        self._site = site
+        self._quotas = quotas
+        self._catalogue = catalogue
+        self._clock = clock
+        self._changed = changed
+
+    def create(self, resource: PersistentResource) -> PersistentResource:
+        """It waits for its machines.
+
+        Raises:
+            FailedPrecondition: its region's site can never have them.
+            ResourceExhausted: its project's quota can never hold them.
+            AlreadyExists: the region has a resource of this name.
+        """
+        self._check_room(resource)
+        try:
+            self._store.create(resource)
+        finally:
+            self._changed()
+        return resource
+
+    def get(self, name: PersistentResourceName) -> PersistentResource:
+        """Raises NotFound."""
+        return self._store.get(name)
+
+    def find(self, name: PersistentResourceName) -> PersistentResource | None:
+        try:
+            return self._store.get(name)
+        except NotFound:
+            return None
+
+    def list(self, collection: str, *, limit: int, after: str | None) -> ResourcePage:
+        return self._store.list(collection, limit=limit, after=after)
+
+    def used(self, name: PersistentResourceName) -> Amounts:
+        """How many of its machines jobs use, by their kind."""
+        return self._queue.used_of(name)
+
+    def explain(self, name: PersistentResourceName) -> Explanation | None:
+        """Why it waits for machines; None: it doesn't."""
+        return self._queue.explain_resource(name)
+
+    def patch(
+        self, name: PersistentResourceName, make: Callable[[PersistentResource], Change]
+    ) -> PersistentResource:
+        """``make`` gets the resource as it is. Raises as ``create`` does, and NotFound."""
+        now = self._clock.now()
+
+        def change(resource: PersistentResource) -> PersistentResource:
+            changed = patch(resource, make(resource), now)
+            self._check_room(changed)
+            return changed
+
+        return self._change(name, change)
+
+    def reboot(self, name: PersistentResourceName) -> PersistentResource:
+        """Raises FailedPrecondition: jobs run on it, or it isn't RUNNING; NotFound."""
+        running = [job for job in jobs_on(self._jobs, name) if _holds_machines(job)]
+        if running:
+            names = listed([job.id for job in running], 3)
+            raise FailedPrecondition(
+                f"{name} runs {names}: wait for the end of its jobs, or cancel them, and reboot it "
+                "then"
+            )
+        now = self._clock.now()
+        return self._change(name, lambda resource: begin_reboot(resource, now))
+
+    def delete(self, name: PersistentResourceName) -> PersistentResource:
+        """Its jobs are cancelled, and it goes when they have ended. Raises NotFound."""
+        now = self._clock.now()
+        return self._change(name, lambda resource: begin_deletion(resource, now))
+
+    def _change(
+        self,
+        name: PersistentResourceName,
+        change: Callable[[PersistentResource], PersistentResource],
+    ) -> PersistentResource:
+        try:
+            return change_resource(self._store, name, change)
+        finally:
+            self._changed()
+
+    def _check_room(self, resource: PersistentResource) -> None:
+        said = too_large(resource, self._site(resource.name.location), self._catalogue)
+        if said:
+            raise FailedPrecondition(f"{resource.name} can never have its machines here: {said}")
+        counts = counted_machines(resource, self._catalogue)
+        of = resource.name.project, resource.name.location
+        sentences = exceeded(counts, *of, self._quotas())
+        if sentences:
+            raise ResourceExhausted(f"the persistent resource {'; '.join(sentences)}")
+
+
+def jobs_on(store: Store, name: PersistentResourceName) -> tuple[Job, ...]:
+    """Those that haven't ended, with tuning jobs and pipelines whose jobs run there."""
+    return tuple(job for job in store.active() if resource_of(job) == name)
+
+
+def _holds_machines(job: Job) -> bool:
+    return job.spec.runs_itself and job.state is not State.QUEUED
+
+
+def change_resource(
+    store: PersistentResourceStore,
+    name: PersistentResourceName,
+    change: Callable[[PersistentResource], PersistentResource],
+) -> PersistentResource:
+    """Load, decide, write guarded by the version; a write by somebody else means: again.
+
+    Raises NotFound; Aborted: others change it all the time.
+    """
+    for _ in range(TRIES):
+        before = store.get(name)
+        after = change(before)
+        if after is before:
+            return before
+        try:
+            store.write(after)
+        except Aborted:
+            continue
+        return after
+    raise Aborted(f"{name} is being changed by others all the time; try again")

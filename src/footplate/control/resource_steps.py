@@ -1,0 +1,106 @@
+"""Brings persistent resources forward that are deleted or rebooted.
+
+Every step can be the last one of this process: what is to be done follows from the records, and
+doing it twice is doing it once.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+from footplate.control.job_updates import apply
+from footplate.control.persistent_resources import change_resource, jobs_on
+from footplate.domain.errors import Aborted, NotFound
+from footplate.domain.lifecycle import CancelRequested
+from footplate.domain.persistent_resources import ResourceState, end_reboot, note_provisioned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.domain.names import PersistentResourceName
+    from footplate.domain.persistent_resources import PersistentResource
+    from footplate.ports.clock import Clock
+    from footplate.ports.persistent_resources import PersistentResourceStore
+    from footplate.ports.store import Store
+
+JOBS_END_S = 1.0
+"""So often it is looked whether the jobs of a resource that is deleted have ended."""
+_log = logging.getLogger(__name__)
+
+
+class KeptEnvironments(Protocol):
+    """The environments that the jobs of a persistent resource have used, which stay."""
+
+    def release(self, uid: str) -> None:
+        """They may be evicted from now on. Raises OSError."""
+        ...
+
+    def remove(self, uid: str) -> None:
+        """Those that nothing uses, and no other resource keeps, are removed. Raises OSError."""
+        ...
+
+
+class ResourceSteps:
+    """``wake`` is called when jobs are to be looked at, ``changed`` after each write."""
+
+    def __init__(
+        self,
+        store: PersistentResourceStore,
+        jobs: Store,
+        environments: KeptEnvironments,
+        clock: Clock,
+        wake: Callable[[], None],
+        changed: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._jobs = jobs
+        self._environments = environments
+        self._clock = clock
+        self._wake = wake
+        self._changed = changed
+
+    def step(self) -> float | None:
+        """In how many seconds to look again for its own sake; None: when something changes."""
+        waits = False
+        for resource in self._store.all():
+            with suppress(NotFound, Aborted):  # another server, or the next step, does it
+                if resource.state is ResourceState.REBOOTING:
+                    self._reboot(resource)
+                elif resource.state is ResourceState.STOPPING:
+                    waits |= not self._delete(resource)
+        return JOBS_END_S if waits else None
+
+    def note_provisioned(self, name: PersistentResourceName) -> None:
+        """It has all its machines; one that was deleted meanwhile is left as it is."""
+        now = self._clock.now()
+        with suppress(NotFound, Aborted):
+            change_resource(self._store, name, lambda resource: note_provisioned(resource, now))
+
+    def _reboot(self, resource: PersistentResource) -> None:
+        self._try(resource, self._environments.remove)
+        now = self._clock.now()
+        change_resource(self._store, resource.name, lambda found: end_reboot(found, now))
+        self._changed()
+
+    def _delete(self, resource: PersistentResource) -> bool:
+        """Whether it is gone."""
+        jobs = jobs_on(self._jobs, resource.name)
+        for job in jobs:
+            why = f"persistent resource {resource.id} is deleted"
+            with suppress(NotFound, Aborted):
+                apply(self._jobs, job.uid, CancelRequested(self._clock.now(), why=why))
+        if jobs:
+            self._wake()
+            return False
+        self._try(resource, self._environments.release)
+        self._store.delete(resource)
+        self._changed()
+        return True
+
+    def _try(self, resource: PersistentResource, do: Callable[[str], None]) -> None:
+        try:
+            do(resource.uid)
+        except OSError as error:
+            _log.error("the environments of %s can't be removed: %s", resource.name, error)

@@ -1,0 +1,211 @@
+"""Persistent resources: machines that are reserved for jobs, and how they change. Pure.
+
+``provisioned`` are the machines that a resource has been given, ``pools`` those that it is to
+have. While it lacks some it is PROVISIONING, or UPDATING if it has run before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import FailedPrecondition, Violation
+from footplate.domain.formatting import joined
+from footplate.domain.machines import accelerators_of
+from footplate.domain.names import PersistentResourceName
+from footplate.domain.resources import total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import Job, JobSpec, MachineSpec
+    from footplate.domain.resources import Amounts
+    from footplate.domain.sites import MachinePool
+
+Labels = tuple[tuple[str, str], ...]
+
+
+class ResourceState(Enum):
+    """As aiplatform v1 names them."""
+
+    PROVISIONING = "PROVISIONING"
+    """It waits for its machines; jobs wait for it."""
+    RUNNING = "RUNNING"
+    UPDATING = "UPDATING"
+    """It waits for machines beside those that it has, on which jobs run."""
+    REBOOTING = "REBOOTING"
+    STOPPING = "STOPPING"
+    """It is deleted when its jobs have ended."""
+
+
+@dataclass(frozen=True)
+class ResourcePool:
+    """Machines that are all alike. ``replica_count`` are reserved, however many are in use."""
+
+    id: str
+    machine: MachineSpec
+    replica_count: int
+
+
+@dataclass(frozen=True)
+class PersistentResource:
+    """``request`` holds all other fields of the accepted resource, as a JSON object.
+
+    ``uid`` is the service's own id, unique for ever. ``version`` counts the writes of the record.
+    """
+
+    name: PersistentResourceName
+    uid: str
+    display_name: str
+    request: str
+    create_time: datetime
+    update_time: datetime
+    pools: tuple[ResourcePool, ...]
+    state: ResourceState = ResourceState.PROVISIONING
+    labels: Labels = ()
+    start_time: datetime | None = None
+    provisioned: tuple[ResourcePool, ...] = ()
+    version: int = 1
+
+    @property
+    def id(self) -> str:
+        return self.name.resource_id
+
+    @property
+    def on_provisioned(self) -> PersistentResource:
+        """The resource with the machines that it has been given."""
+        return replace(self, pools=self.provisioned)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a patch sets; None: stays as it is. ``request`` comes with ``pools``."""
+
+    display_name: str | None = None
+    labels: Labels | None = None
+    pools: tuple[ResourcePool, ...] | None = None
+    request: str | None = None
+
+
+def resource_of(job: Job) -> PersistentResourceName | None:
+    """The resource on whose machines a job runs."""
+    return resource_named(job.spec, job.name.project)
+
+
+def resource_named(spec: JobSpec, project: str) -> PersistentResourceName | None:
+    if spec.persistent_resource is None:
+        return None
+    return PersistentResourceName(project, spec.region, spec.persistent_resource)
+
+
+def machine_label(machine: MachineSpec, catalogue: Catalogue) -> str:
+    """What machines that are alike have in common: ``n1-standard-8 with 2 NVIDIA_TESLA_T4``."""
+    accelerator, count = accelerators_of(machine, catalogue)
+    if accelerator is None or count <= 0:
+        return machine.machine_type
+    return f"{machine.machine_type} with {count} {accelerator}"
+
+
+def machines_of(pools: Sequence[MachinePool], catalogue: Catalogue) -> Amounts:
+    """How many machines of each kind."""
+    return total({machine_label(each.machine, catalogue): each.replica_count} for each in pools)
+
+
+def misfits(
+    spec: JobSpec, resource: PersistentResource, catalogue: Catalogue
+) -> Iterator[Violation]:
+    """Why a job can never run on the resource, one for each pool."""
+    has, asked = machines_of(resource.pools, catalogue), machines_of(spec.pools, catalogue)
+    offer = joined([f"{count} {label}" for label, count in sorted(has.items())])
+    there = f"persistent resource {resource.id} has {offer}"
+    for pool in spec.pools:
+        at = pool.field.rpartition(".")[0]
+        label = machine_label(pool.machine, catalogue)
+        if label not in has:
+            way_out = (
+                "ask for one of its machines, or add a pool of such machines to a new resource"
+            )
+            yield Violation(f"{at}.machineSpec", f"{label} given; {there}: {way_out}")
+        elif asked[label] > has[label]:
+            given = f"{pool.replica_count} given, and the job needs {asked[label]} {label} in all"
+            way_out = "ask for fewer, or raise replicaCount of its pool"
+            yield Violation(f"{at}.replicaCount", f"{given}; {there}: {way_out}")
+
+
+def note_provisioned(resource: PersistentResource, at: datetime) -> PersistentResource:
+    """It has been given all its machines."""
+    if resource.state not in (ResourceState.PROVISIONING, ResourceState.UPDATING):
+        return resource
+    return _changed(
+        resource,
+        at,
+        state=ResourceState.RUNNING,
+        provisioned=resource.pools,
+        start_time=resource.start_time or at,
+    )
+
+
+def patch(resource: PersistentResource, change: Change, at: datetime) -> PersistentResource:
+    """Fewer machines count at once, and it waits for more.
+
+    Raises FailedPrecondition: it is PROVISIONING, REBOOTING or STOPPING, and the machines are to
+    change, or another machine is asked for.
+    """
+    given = {
+        name: value
+        for name in ("display_name", "labels", "request")
+        if (value := getattr(change, name)) is not None
+    }
+    if change.pools is None:
+        return _changed(resource, at, **given)
+    if resource.state not in (ResourceState.RUNNING, ResourceState.UPDATING):
+        raise _wrong_state(resource, "updated", "RUNNING")
+    if [(p.id, p.machine) for p in change.pools] != [(p.id, p.machine) for p in resource.pools]:
+        raise FailedPrecondition(
+            f"the pools of {resource.name} and their machines stay as they were created: only "
+            "replicaCount and autoscalingSpec can be changed. Create another resource for others"
+        )
+    pairs = zip(resource.provisioned, change.pools, strict=True)
+    kept = tuple(
+        replace(has, replica_count=min(has.replica_count, wanted.replica_count))
+        for has, wanted in pairs
+    )
+    complete = kept == change.pools
+    state = ResourceState.RUNNING if complete else ResourceState.UPDATING
+    return _changed(resource, at, pools=change.pools, provisioned=kept, state=state, **given)
+
+
+def begin_reboot(resource: PersistentResource, at: datetime) -> PersistentResource:
+    """Raises FailedPrecondition: it isn't RUNNING."""
+    if resource.state is not ResourceState.RUNNING:
+        raise _wrong_state(resource, "rebooted", "RUNNING")
+    return _changed(resource, at, state=ResourceState.REBOOTING)
+
+
+def end_reboot(resource: PersistentResource, at: datetime) -> PersistentResource:
+    if resource.state is not ResourceState.REBOOTING:
+        return resource
+    return _changed(resource, at, state=ResourceState.RUNNING)
+
+
+def begin_deletion(resource: PersistentResource, at: datetime) -> PersistentResource:
+    """Raises FailedPrecondition: it is REBOOTING."""
+    if resource.state is ResourceState.REBOOTING:
+        raise _wrong_state(resource, "deleted", "RUNNING")
+    if resource.state is ResourceState.STOPPING:
+        return resource
+    return _changed(resource, at, state=ResourceState.STOPPING)
+
+
+def _wrong_state(resource: PersistentResource, what: str, when: str) -> FailedPrecondition:
+    return FailedPrecondition(
+        f"{resource.name} is {resource.state.value}; it can be {what} when it is {when}"
+    )
+
+
+def _changed(resource: PersistentResource, at: datetime, **given: object) -> PersistentResource:
+    version = resource.version + 1
+    return replace(resource, update_time=at, version=version, **given)  # type: ignore[arg-type]  # by their names

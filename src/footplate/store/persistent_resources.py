@@ -1,0 +1,129 @@
+"""The port of persistent resources over SQL: a row for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound
+from footplate.domain.names import parse_persistent_resource_name
+from footplate.domain.persistent_resources import PersistentResource
+from footplate.domain.text_validation import storable
+from footplate.domain.timestamps import from_micros, to_micros
+from footplate.ports.notifications import NoticeKind
+from footplate.ports.persistent_resources import ResourcePage
+from footplate.store.documents import ResourceBody, read, write
+from footplate.store.paging import Position
+from footplate.store.tables import persistent_resources as table
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from footplate.domain.names import PersistentResourceName
+    from footplate.store.row_codec import Record, Values
+    from footplate.store.transactions import Transactions
+
+_PLACE = tuple_(table.c.create_time, table.c.name)
+
+
+class SqlPersistentResources:
+    """Any number of threads may call it, and any number of servers."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+
+    def create(self, resource: PersistentResource) -> None:
+        with self._transactions.writing() as connection:
+            try:
+                connection.execute(insert(table).values(_values(resource)))
+            except IntegrityError as error:
+                raise AlreadyExists(f"{resource.name} already exists") from error
+            self._notify(connection, resource.name)
+
+    def get(self, name: PersistentResourceName) -> PersistentResource:
+        row = None
+        if storable(str(name)):
+            with self._transactions.reading() as connection:
+                query = select(table).where(table.c.name == str(name))
+                row = connection.execute(query).one_or_none()
+        if row is None:
+            raise _unknown(name)
+        return _resource(row)
+
+    def write(self, resource: PersistentResource) -> None:
+        with self._transactions.writing() as connection:
+            _check_version(connection, resource.name, resource.version - 1)
+            here = table.c.name == str(resource.name)
+            connection.execute(update(table).where(here).values(_values(resource)))
+            self._notify(connection, resource.name)
+
+    def delete(self, resource: PersistentResource) -> None:
+        with self._transactions.writing() as connection:
+            _check_version(connection, resource.name, resource.version)
+            connection.execute(delete(table).where(table.c.name == str(resource.name)))
+            self._notify(connection, resource.name)
+
+    def list(self, collection: str, *, limit: int, after: str | None) -> ResourcePage:
+        position = None if after is None else Position.parse(after)
+        if not storable(collection):
+            return ResourcePage((), None)
+        query = select(table).where(table.c.collection == collection)
+        if position is not None:
+            query = query.where(tuple_(position.create_time, position.uid) > _PLACE)
+        query = query.order_by(table.c.create_time.desc(), table.c.name.desc()).limit(limit + 1)
+        with self._transactions.reading() as connection:
+            rows = connection.execute(query).all()
+        page = tuple(_resource(row) for row in rows[:limit])
+        if len(rows) <= limit:
+            return ResourcePage(page, None)
+        last = rows[limit - 1]
+        return ResourcePage(page, Position(last.create_time, last.name).key())
+
+    def all(self) -> tuple[PersistentResource, ...]:
+        query = select(table).order_by(table.c.create_time, table.c.name)
+        with self._transactions.reading() as connection:
+            return tuple(_resource(row) for row in connection.execute(query).all())
+
+    def _notify(self, connection: Connection, name: PersistentResourceName) -> None:
+        self._transactions.tell(connection, NoticeKind.PERSISTENT_RESOURCE, str(name))
+
+
+def _check_version(connection: Connection, name: PersistentResourceName, version: int) -> None:
+    query = select(table.c.version).where(table.c.name == str(name)).with_for_update()
+    stored = connection.scalar(query)
+    if stored is None:
+        raise _unknown(name)
+    if stored != version:
+        raise Aborted(f"{name} is at version {stored}, not {version}")
+
+
+def _values(resource: PersistentResource) -> Values:
+    body = {name: getattr(resource, name) for name in ResourceBody.__dataclass_fields__}
+    return {
+        "name": str(resource.name),
+        "collection": resource.name.collection,
+        "create_time": to_micros(resource.create_time),
+        "version": resource.version,
+        "body": write(ResourceBody(**body)),
+    }
+
+
+def _resource(row: Record) -> PersistentResource:
+    """Raises DataLoss: the row is damaged, or of a version that this program doesn't know."""
+    try:
+        body = read(ResourceBody, row.body)
+        return PersistentResource(
+            name=parse_persistent_resource_name(row.name),
+            create_time=from_micros(row.create_time),
+            version=row.version,
+            **vars(body),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError, NotFound) as error:
+        raise DataLoss(f"the stored record of {row.name} can't be read: {error}") from error
+
+
+def _unknown(name: PersistentResourceName) -> NotFound:
+    text = str(name)
+    return NotFound(f"{text if storable(text) else ascii(text)} does not exist")
