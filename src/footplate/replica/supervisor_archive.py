@@ -29,13 +29,14 @@ _LEFT_OUT = frozenset({"supervisor_archive.py"})
 def build_archive(destination: Path) -> Path:
     """Build the supervisor's archive in the directory ``destination`` unless it exists.
 
-    Its name tells its content, so that a new version never changes a file that a running
-    supervisor has open. Beside the sources lie those compiled for this interpreter: others
-    pass over them.
+    Its name tells of which sources it is, and for which interpreter, so that a new version never
+    changes a file that a running supervisor has open. Beside the sources lie those compiled for
+    this interpreter: others pass over them.
     """
-    content = _pack(sorted(_collect()))
-    path = destination / f"supervisor-{hashlib.sha256(content).hexdigest()[:20]}.pyz"
+    files = sorted(_collect())
+    path = destination / f"supervisor-{_digest(files)[:20]}.pyz"
     if not path.exists():
+        content = _pack(files)
         destination.mkdir(parents=True, exist_ok=True, mode=0o700)  # what is run lies there
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_bytes(content)
@@ -58,6 +59,15 @@ def _collect_tree(directory: Traversable, name: str) -> Iterator[tuple[str, byte
             yield from _collect_tree(entry, path)
         elif entry.name.endswith(".py") and entry.name not in _LEFT_OUT:
             yield path, entry.read_bytes()
+
+
+def _digest(files: list[tuple[str, bytes]]) -> str:
+    """Of the sources, the interpreter, and this module, which says how they are packed."""
+    packer = resources.files("footplate") / "replica" / "supervisor_archive.py"
+    found = hashlib.sha256(importlib.util.MAGIC_NUMBER + packer.read_bytes())
+    for name, source in files:
+        found.update(f"{name}\0{len(source)}\0".encode() + source)
+    return found.hexdigest()
 
 
 def _pack(files: list[tuple[str, bytes]]) -> bytes:
