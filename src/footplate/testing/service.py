@@ -12,6 +12,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
+from footplate.client.service import Service
+from footplate.domain.errors import Unavailable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
@@ -82,12 +85,14 @@ class RunningService:
         self._end(signal.SIGKILL)
 
     def down(self) -> None:
-        """End the jobs, then the server, as ``footplate down`` does."""
+        """End the jobs, then the servers of the service, as ``footplate down`` does."""
         if self.alive:
-            command = (sys.executable, "-c", _UP, "down")
-            subprocess.run(
-                command, env=self.environment(), check=True, timeout=STOP_S, capture_output=True
-            )
+            token = self.environment().get("FOOTPLATE_TOKEN")
+            with Service(self.url, token) as service:
+                others = service.end().others
+            for url in others:
+                with suppress(Unavailable), Service(url, token) as service:
+                    service.down()
             assert self._process is not None
             self._process.wait(STOP_S)
 
