@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx
 
 from tests.clients.conftest import CACHE
+from tests.unit.replica_metrics.event_writer import event, record, simple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +92,15 @@ for job in (long, failing):
     assert gone == ["404", "404"]
 
 
-def test_a_job_runs_on_a_persistent_resource_that_keeps_its_environment(
+LOGGER = f"""
+import os
+folder = os.environ["AIP_TENSORBOARD_LOG_DIR"]
+with open(os.path.join(folder, "events.out.tfevents.1"), "wb") as file:
+    file.write({record(event(simple("loss", 0.5), step=3))!r})
+"""
+
+
+def test_a_job_runs_on_a_persistent_resource_and_its_logs_go_to_a_tensorboard(
     sdk: Callable[[str], list[str]], service: RunningService
 ) -> None:
     location = f"{service.url}/v1/projects/demo/locations/us-central1"
@@ -103,13 +112,30 @@ def test_a_job_runs_on_a_persistent_resource_that_keeps_its_environment(
     made = httpx.post(resources, params={"persistentResourceId": name}, json=body)
     assert made.status_code == 200, made.text
 
+    board = httpx.post(f"{location}/tensorboards", json={"displayName": "b"}).json()
+    board = board["response"]["name"]
+
     lines = sdk(f"""
-job = from_script("reserved", "print('hello')")
-job.run(persistent_resource_id={name!r})
+job = from_script("reserved", {LOGGER!r})
+job.run(persistent_resource_id={name!r}, tensorboard={board!r},
+        service_account="me@demo.iam.gserviceaccount.com")
 say(job.state.name, job.to_dict()["jobSpec"]["persistentResourceId"] == {name!r})
+experiment = {board!r} + "/experiments/" + job.resource_name.rpartition("/")[2]
+def shown():
+    try:
+        (run,) = aiplatform.TensorboardRun.list(experiment)
+        return run.display_name, run.read_time_series_data()["loss"].values[0]
+    except (exceptions.NotFound, ValueError, KeyError, IndexError):
+        return None
+deadline = time.monotonic() + 60
+while shown() is None:
+    assert time.monotonic() < deadline
+    time.sleep(0.2)
+name, point = shown()
+say(name, point.step, point.scalar.value)
 """)
 
-    assert lines == ["JOB_STATE_SUCCEEDED True"]
+    assert lines == ["JOB_STATE_SUCCEEDED True", "default 3 0.5"]
     marks = [each.name for owner in {*kept.iterdir()} - before for each in owner.iterdir()]
     assert any(mark.startswith("runtimes-") for mark in marks), marks
     deleted = httpx.delete(f"{resources}/{name}").json()["name"]

@@ -1,19 +1,37 @@
-"""Checks whether a job's persistent resource exists and has the machines that it asks for."""
+"""Checks the persistent resource and the TensorBoard that a job names."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import Violation
+from footplate.domain.errors import NotFound, Violation
 from footplate.domain.persistent_resources import ResourceState, misfits, resource_named
+from footplate.domain.tracking.names import parse_tracking_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import JobSpec
     from footplate.domain.names import PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
     from footplate.domain.submission import Submission
+    from footplate.domain.tracking.names import TrackingName
+
+
+def tensorboard_violations(
+    submission: Submission, exists: Callable[[TrackingName], bool]
+) -> Iterator[Violation]:
+    given, field = submission.spec.tensorboard, _field(submission.spec, "tensorboard")
+    if given is None or not submission.understood or _is_refused(submission, field):
+        return
+    try:
+        found = exists(parse_tracking_name(given))
+    except NotFound:
+        found = False
+    if not found:
+        said = f"{given!r} given, which doesn't exist"
+        yield Violation(field, f"{said}: create it with aiplatform.Tensorboard.create()")
 
 
 def resource_violations(
@@ -25,8 +43,8 @@ def resource_violations(
     name = resource_named(spec, submission.name.project)
     if name is None or not submission.understood:
         return
-    field = f"{spec.primary.field.partition('.workerPoolSpecs')[0]}.persistentResourceId"
-    if any(violation.field == field for violation in submission.violations):
+    field = _field(spec, "persistentResourceId")
+    if _is_refused(submission, field):
         return
     resource = find(name)
     if resource is None:
@@ -42,3 +60,12 @@ def resource_violations(
         )
     else:
         yield from misfits(spec, resource, catalogue)
+
+
+def _field(spec: JobSpec, name: str) -> str:
+    """Where it stands in the request."""
+    return f"{spec.primary.field.partition('.workerPoolSpecs')[0]}.{name}"
+
+
+def _is_refused(submission: Submission, field: str) -> bool:
+    return any(violation.field == field for violation in submission.violations)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.control import images, preflight
-from footplate.control.resource_checks import resource_violations
+from footplate.control.resource_checks import resource_violations, tensorboard_violations
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.containers import with_containers
 from footplate.domain.errors import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from footplate.domain.persistent_resources import PersistentResource
     from footplate.domain.quotas import Quotas
     from footplate.domain.submission import Submission, Tuning
+    from footplate.domain.tracking.names import TrackingName
     from footplate.ports.buckets import Buckets
     from footplate.ports.container_engine import ContainerEngine
 
@@ -62,9 +63,11 @@ class SubmissionChecks:
         path_fault: Callable[[str], str | None] = preflight.no_paths,
         container_images: Sequence[str] = (),
         resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
+        has_tensorboard: Callable[[TrackingName], bool] = lambda _: True,
     ) -> None:
         self._container_images = container_images
         self._resource = resource
+        self._has_tensorboard = has_tensorboard
         self._path_fault = path_fault
         self._engine = engine
         self._buckets = buckets
@@ -106,8 +109,11 @@ class SubmissionChecks:
         request = submission.search
         search = () if request is None else self._searches.violations(request)
         engine = images.violations(self._with_containers(submission), self._engine)
-        machines = tuple(resource_violations(submission, self._resource, self._catalogue))
-        return limited(preflight.joined(submission.violations, missing, search, engine, machines))
+        named = (
+            *resource_violations(submission, self._resource, self._catalogue),
+            *tensorboard_violations(submission, self._has_tensorboard),
+        )
+        return limited(preflight.joined(submission.violations, missing, search, engine, named))
 
     def warnings(self, submission: Submission) -> tuple[str, ...]:
         """What the job would better do otherwise, each once; also of one that may not come in."""

@@ -174,6 +174,8 @@ class JobSpec:
     web_access: bool = False
     persistent_resource: str | None = None
     """The id of the persistent resource of its project and region on whose machines it runs."""
+    tensorboard: str | None = None
+    """The name of the TensorBoard that shows its event files."""
 
     @property
     def runs_itself(self) -> bool:

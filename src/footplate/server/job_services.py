@@ -102,6 +102,7 @@ class JobServices:
             path_fault=HostDirectories(settings.job_dir_roots).fault,
             container_images=settings.container_images,
             resource=context.find_resource,
+            has_tensorboard=lambda name: bool(context.database.tracking.find((name,))),
         )
         self.jobs = Jobs(
             store,

@@ -14,7 +14,10 @@ from footplate.control.models import ModelRegistry
 from footplate.control.reconciler import REPORT_GRACE_S, Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.resource_steps import ResourceSteps
+from footplate.control.tracking import LogUploads
+from footplate.control.tracking import Resources as TrackedResources
 from footplate.control.work_queue import WorkQueue
+from footplate.server.event_files import LocalEventFiles
 from footplate.server.kept_environments import KeptInCache
 from footplate.server.machine import RandomIds
 
@@ -92,6 +95,18 @@ class LeaderServices:
         )
         self._tuning = self._loop(self._tuner.step, "tuning", self._tuning_woken)
 
+        self._uploads_woken = Event()
+        self._uploads = LogUploads(
+            fenced.log_uploads,
+            store,
+            fenced.tracking,
+            TrackedResources(fenced.tracking, clock, RandomIds()),
+            LocalEventFiles(),
+            buckets,
+            clock,
+        )
+        self._uploading = self._loop(self._uploads.step, "log uploads", self._uploads_woken)
+
         self._exports = Exports(fenced.models, buckets, clock)
         self._exporting = self._loop(self._exports.step, "exports", self._exports_woken)
 
@@ -102,11 +117,13 @@ class LeaderServices:
         self._tuning.start()
         self._exporting.start()
         self._resources.start()
+        self._uploading.start()
         self._leftovers.start()
 
     def close(self) -> None:
         """Stop following. Jobs keep running."""
         self._leftovers.close()
+        self._uploading.close()
         self._resources.close()
         self._exports.close()
         self._exporting.close()
@@ -144,11 +161,15 @@ class LeaderServices:
         """Something was written to a job."""
         self._reconciler.changed(uid)
         self._tuner.changed(uid)
+        if self._uploads.note(uid):
+            self._uploads_woken.set()
 
     def refresh(self) -> None:
         """Anything may have been written unheard."""
         self._reconciler.refresh()
         self._tuner.refresh()
+        self._uploads.refresh()
+        self._uploads_woken.set()
         self.wake_exports()
         self.wake_resources()
         self.wake()

@@ -47,6 +47,7 @@ from footplate.domain.studies.stopping import (
 from footplate.domain.studies.study import Study, StudyConfig, StudyLimits
 from footplate.domain.studies.trials import Trial
 from footplate.domain.timestamps import from_micros, to_micros
+from footplate.domain.tracking.event_logs import FilePosition
 from footplate.domain.tuning.search import Search
 
 VERSION = 2
@@ -112,6 +113,16 @@ class ResourceBody:
     provisioned: tuple[ResourcePool, ...] = ()
 
 
+@dataclass(frozen=True)
+class UploadBody:
+    """What of a log upload has no column of its own."""
+
+    experiment: str
+    directory: str
+    positions: Mapping[str, FilePosition]
+    trial: str = ""
+
+
 _KINDS: dict[type, str] = {
     PythonProgram: "python",
     ContainerProgram: "container",
@@ -128,6 +139,7 @@ _KINDS: dict[type, str] = {
 
 _NAMES = {
     "Export": Export,
+    "FilePosition": FilePosition,
     "ModelVersion": ModelVersion,
     "datetime": datetime,
     "MachineSpec": MachineSpec,

@@ -21,6 +21,7 @@ from footplate.store.input_checks import check_filter
 from footplate.store.job_cache import JobCache
 from footplate.store.leases import SingleServerLeases, SqlLeases, fence
 from footplate.store.list_query import find_newest
+from footplate.store.log_uploads import SqlLogUploads
 from footplate.store.models import SqlModels
 from footplate.store.name_index import enter, leave
 from footplate.store.paging import Position
@@ -74,8 +75,8 @@ _INSERT = insert(jobs)
 
 
 class SqlStore:
-    """Jobs in SQL; in the same database ``quotas``, ``studies``, ``models``, ``tracking`` and
-    ``persistent_resources``.
+    """Jobs in SQL; in the same database ``quotas``, ``studies``, ``models``, ``tracking``,
+    ``persistent_resources`` and ``log_uploads``.
 
     Any number of threads may call it; ``close`` comes after the last call.
     """
@@ -99,6 +100,7 @@ class SqlStore:
         self.models = SqlModels(transactions)
         self.persistent_resources = SqlPersistentResources(transactions)
         self.tracking = SqlTracking(transactions)
+        self.log_uploads = SqlLogUploads(transactions)
 
     @property
     def several(self) -> bool:

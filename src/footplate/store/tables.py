@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "1005"
+REVISION = "1006"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -224,6 +224,14 @@ persistent_resources = Table(
     Column("body", Text, nullable=False),
     Index("persistent_resources_newest", "collection", "create_time", "name"),
 )
+
+log_uploads = Table(
+    "log_uploads",
+    metadata,
+    Column("uid", Bytewise, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+"""The jobs whose event files are still read, for a TensorBoard."""
 
 tracking = Table(
     "tracking",

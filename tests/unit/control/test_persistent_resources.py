@@ -11,7 +11,7 @@ import pytest
 from footplate.control.active_jobs import Queue
 from footplate.control.admission import Admission
 from footplate.control.persistent_resources import PersistentResources
-from footplate.control.resource_checks import resource_violations
+from footplate.control.resource_checks import resource_violations, tensorboard_violations
 from footplate.control.resource_steps import JOBS_END_S, ResourceSteps
 from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhausted
 from footplate.domain.job_states import State
@@ -323,3 +323,23 @@ def check(rig: Rig, started: list[Job]) -> None:
 
 def machines(job: Job) -> int:
     return sum(pool.replica_count for pool in job.spec.pools)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("projects/demo/locations/us-central1/tensorboards/1", []),
+        (
+            "projects/demo/locations/us-central1/tensorboards/2",
+            ["jobSpec.tensorboard: 'projects/demo/locations/us-central1/tensorboards/2' given"],
+        ),
+    ],
+)
+def test_a_job_names_a_tensorboard_that_exists(given: str, said: list[str]) -> None:
+    spec = make_spec(CustomJobName("demo", "us-central1", "1"))
+    pools = tuple(replace(p, field="jobSpec.workerPoolSpecs[0].containerSpec") for p in spec.pools)
+    spec = replace(spec, tensorboard=given, pools=pools)
+    submission = Submission(Location("demo", "us-central1"), "d", spec, "{}")
+    found = tensorboard_violations(submission, lambda name: name.id == "1")
+    texts = [f"{violation.field}: {violation.description}" for violation in found]
+    assert [text.partition(",")[0] for text in texts] == said

@@ -205,7 +205,7 @@ def test_a_field_of_a_newer_version_is_ignored() -> None:
 def test_every_field_of_a_spec_is_in_its_document() -> None:
     pipeline = Pipeline("d", "{}", ModelUpload("{}", "gs://b/m/", "id", "parent"), "m@1")
     spec = replace(SPEC, pipeline=pipeline, data=(("AIP_TEST_DATA_URI", "gs://b/test-*.csv"),))
-    spec = replace(spec, persistent_resource="night")
+    spec = replace(spec, persistent_resource="night", tensorboard="t")
     text = documents.write(spec)
     assert {field.name for field in fields(JobSpec)} == json.loads(text).keys() - {"v"}
     assert documents.read(JobSpec, text) == spec

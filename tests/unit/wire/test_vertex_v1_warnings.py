@@ -43,6 +43,17 @@ def key(region: str) -> JsonObject:
         ),
         ({**body(), "encryptionSpec": key("us-central1")}, [f"encryptionSpec {NO_EFFECT}"]),
         (
+            body(tensorboard=board("us-central1")),
+            ["jobSpec.tensorboard has no effect without baseOutputDirectory: event files are"],
+        ),
+        (
+            body(
+                tensorboard=board("us-central1"),
+                baseOutputDirectory={"outputUriPrefix": "gs://b/out"},
+            ),
+            [],
+        ),
+        (
             body(pool(nfsMounts=[{"server": "s", "path": "/p", "mountPoint": "m"}])),
             [f"{POOL}: NFS and Lustre shares aren't mounted here"],
         ),

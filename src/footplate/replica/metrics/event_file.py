@@ -51,7 +51,7 @@ _FRAME_BYTES = 16
 class EventFile:
     """``source`` is told with what is in it."""
 
-    __slots__ = ("_ended", "_file", "_offset", "_stamp", "has_scalars", "path", "size", "source")
+    __slots__ = ("_file", "_stamp", "ended", "has_scalars", "offset", "path", "size", "source")
 
     def __init__(self, path: str, source: str) -> None:
         self.path = path
@@ -60,9 +60,9 @@ class EventFile:
         """Whether a scalar was found; records that nobody wants aren't looked into."""
         self.size = 0
         """In bytes, when all of it was read."""
-        self._offset = 0
+        self.offset = 0
         """Up to here it has been read."""
-        self._ended = False
+        self.ended = False
         """What follows is corrupt."""
         self._file = (0, 0)
         self._stamp: tuple[int, int, int] | None = None
@@ -70,9 +70,9 @@ class EventFile:
     def changed(self, status: os.stat_result) -> bool:
         """Whether there is something to read; a file that was replaced is read anew."""
         file = status.st_dev, status.st_ino
-        if file != self._file or status.st_size < self._offset:
-            self._file, self._offset, self._ended = file, 0, False
-        return not self._ended and stamp(status) != self._stamp
+        if file != self._file or status.st_size < self.offset:
+            self._file, self.offset, self.ended = file, 0, False
+        return not self.ended and stamp(status) != self._stamp
 
     def settle(self, status: os.stat_result) -> None:
         """All that it had then has been read."""
@@ -88,7 +88,7 @@ class EventFile:
         Raises:
             Corrupt: the next one isn't as it was written; what follows is given up.
         """
-        data = read_piece(self.path, PIECE_BYTES, self._offset)
+        data = read_piece(self.path, PIECE_BYTES, self.offset)
         length = self._read_length(data, 0)
         if length is None:
             return 0
@@ -96,22 +96,22 @@ class EventFile:
         if length > LONGEST_RECORD_BYTES:
             return self._pass_over(whole, size)
         if whole > len(data):
-            data = read_piece(self.path, whole, self._offset)
-        begin, place = self._offset, 0
+            data = read_piece(self.path, whole, self.offset)
+        begin, place = self.offset, 0
         while length is not None and place + _FRAME_BYTES + length <= len(data):
             body = data[place + _HEAD_BYTES : place + _HEAD_BYTES + length]
             if wants(body):
                 self._check(body, data, place + _HEAD_BYTES + length)
                 take(body)
             place += _FRAME_BYTES + length
-            self._offset = begin + place
+            self.offset = begin + place
             length = self._read_length(data, place)
         return place
 
     def _pass_over(self, whole: int, size: int) -> int:
-        if self._offset + whole > size:
+        if self.offset + whole > size:
             return 0
-        self._offset += whole
+        self.offset += whole
         return _HEAD_BYTES
 
     def _read_length(self, data: bytes, place: int) -> int | None:
@@ -124,8 +124,8 @@ class EventFile:
 
     def _check(self, content: bytes, data: bytes, place: int) -> None:
         if masked_crc32c(content) != unpack_from("<I", data, place)[0]:
-            self._ended = True
-            raise Corrupt(f"its record at byte {self._offset} is corrupt")
+            self.ended = True
+            raise Corrupt(f"its record at byte {self.offset} is corrupt")
 
 
 class Corrupt(Exception):

@@ -51,6 +51,7 @@ def job_spec(given: models.CustomJobSpec, location: Location, at: str = "jobSpec
         service_account=given.service_account or None,
         network=given.network or None,
         web_access=bool(given.enable_web_access),
+        tensorboard=given.tensorboard or None,
         persistent_resource=given.persistent_resource_id or None,
     )
 

@@ -26,7 +26,6 @@ MAX_WARNINGS = 20
 """Of unknown fields, and of variables of one pool."""
 _WITHOUT_EFFECT = (
     "network",
-    "tensorboard",
     "reserved_ip_ranges",
     "enable_dashboard_access",
     "protected_artifact_location_id",
@@ -62,6 +61,12 @@ def spec_warnings(
     for name in _WITHOUT_EFFECT:
         if getattr(spec, name):
             yield _no_effect(f"{at}.{models.CustomJobSpec.model_fields[name].alias}")
+    base = spec.base_output_directory
+    if spec.tensorboard and not (base and base.output_uri_prefix):
+        yield (
+            f"{at}.tensorboard has no effect without baseOutputDirectory: event files are looked "
+            "for in its folder logs/"
+        )
     if spec.service_account:
         yield describe_account(f"{at}.serviceAccount")
     for index, pool in enumerate((spec.worker_pool_specs or ())[:MAX_POOLS]):

@@ -1,0 +1,101 @@
+"""How event files of a job become runs and time series of an experiment. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from footplate.domain.tracking.names import EXPERIMENTS, RUNS, TIME_SERIES, TrackingName
+from footplate.domain.tracking.points import Point
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobUid
+
+LOGS = "AIP_TENSORBOARD_LOG_DIR"
+"""The variable that names the directory of a job's event files."""
+DEFAULT_RUN = "default"
+"""The run of what lies in the directory itself."""
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
+_LATEST = 253402300799.0
+_DIGITS = 12
+MAX_NAME = 1024
+"""Of a run or a time series, in characters; of longer ones the end stays."""
+
+
+@dataclass(frozen=True)
+class FilePosition:
+    """How far a file has been read. ``file`` is another one when it was replaced.
+
+    ``ended``: what follows is corrupt.
+    """
+
+    file: str
+    offset: int
+    ended: bool = False
+
+
+@dataclass(frozen=True)
+class LogUpload:
+    """The event files of a job that go to an experiment, and how far they have been read."""
+
+    uid: JobUid
+    experiment: str
+    directory: str
+    """gs:// or a path."""
+    trial: str = ""
+    """The number of the trial that the job runs."""
+    positions: Mapping[str, FilePosition] = field(default_factory=dict)
+
+
+def upload_of(job: Job) -> LogUpload | None:
+    """None: the job names no TensorBoard, or has no directory for event files.
+
+    Trials of a tuning job share the experiment of that job.
+    """
+    logs = next((each.uri for each in job.spec.directories if each.variable == LOGS), None)
+    if job.spec.tensorboard is None or logs is None or not job.spec.runs_itself:
+        return None
+    owner, trial = job.name.job_id, job.spec.trial or ""
+    if job.tuning_job is not None:
+        owner = owner.removesuffix(f"-{trial}")
+    experiment = f"{job.spec.tensorboard}/{EXPERIMENTS}/{owner}"
+    return LogUpload(job.uid, experiment, logs, trial)
+
+
+def run_name(upload: LogUpload, folder: str) -> str:
+    """What the run of the files in a folder is called."""
+    if folder == DEFAULT_RUN:
+        folder = f"./{folder}"  # the folder of this name is another run
+    if folder == ".":
+        return upload.trial or DEFAULT_RUN
+    return "/".join(filter(None, (upload.trial, folder)))[-MAX_NAME:]
+
+
+def run_of(experiment: TrackingName, called: str) -> TrackingName:
+    """The same for each caller: so it is created once."""
+    return experiment.inner(RUNS, _id(called))
+
+
+def series_of(run: TrackingName, tag: str) -> TrackingName:
+    return run.inner(TIME_SERIES, _id(tag))
+
+
+def _id(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+    plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:80]
+    return f"{plain or 'x'}-{digest}"
+
+
+def point(step: int, value: float, time: float, now: datetime) -> Point:
+    """A time that can't be is ``now``."""
+    possible = math.isfinite(time) and 0 < time <= _LATEST
+    return Point(step, datetime.fromtimestamp(time, UTC) if possible else now, value)

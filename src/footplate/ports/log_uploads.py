@@ -1,0 +1,25 @@
+"""Where it is kept how far the event files of jobs were read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from footplate.domain.names import JobUid
+    from footplate.domain.tracking.event_logs import LogUpload
+
+
+class LogUploadStore(Protocol):
+    """Every method is one transaction. All may raise Unavailable."""
+
+    def put(self, upload: LogUpload) -> None:
+        """In place of what was kept of this job."""
+        ...
+
+    def all(self) -> tuple[LogUpload, ...]:
+        """Those of all jobs, by their uids."""
+        ...
+
+    def delete(self, uid: JobUid) -> None:
+        """Nothing is kept of an unknown job."""
+        ...
