@@ -139,7 +139,7 @@ def case_the_number_of_a_project_is_asked_for_over_grpc() -> None:
         "print(client.transport.kind, client.get_project(name='projects/x').project_id)\n"
         "print(utils.get_project_number('x'), utils.get_project_id('x'))"
     )
-    assert _python(text) == ["grpc x", "x x"]
+    assert _python(text) == ["grpc x", "0 x"]
 
 
 def case_storage_by_its_own_name() -> None:

@@ -15,7 +15,7 @@ from footplate.api.json_route import json_route
 from footplate.api.request_bodies import MAX_JSON_BYTES, read_body
 from footplate.domain.errors import InvalidArgument, NotFound, Unimplemented
 from footplate.domain.formatting import quoted
-from footplate.domain.names import check_project
+from footplate.domain.names import PROJECT_NUMBER, check_project
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SERVICES = ("aiplatform", "logging", "ml", "storage")
 """Those of Google's services that have an API here."""
-_NUMBER = "0"
 _TOKEN_S = 3600
 _DONE: JsonObject = {"name": "operations/noop.DONE_OPERATION", "done": True, "response": {}}
 
@@ -56,7 +55,7 @@ def cloud_project_routes() -> list[Route]:
 def _project_v1(call: Call) -> JsonObject:
     project = _checked(call)
     return {
-        "projectNumber": _NUMBER,
+        "projectNumber": PROJECT_NUMBER,
         "projectId": project,
         "name": project,
         "lifecycleState": "ACTIVE",
@@ -66,7 +65,7 @@ def _project_v1(call: Call) -> JsonObject:
 def _project_v3(call: Call) -> JsonObject:
     project = _checked(call)
     return {
-        "name": f"projects/{project}",
+        "name": f"projects/{PROJECT_NUMBER}",
         "projectId": project,
         "displayName": project,
         "state": "ACTIVE",

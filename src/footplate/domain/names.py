@@ -277,6 +277,10 @@ def check_training_job_id(job_id: str) -> None:
         raise InvalidArgument.of((Violation("jobId", f"{job_id[:200]!r} given; allowed: {rule}"),))
 
 
+PROJECT_NUMBER = "0"
+"""Of all projects: the Vertex SDK uses a bucket only if it has the number of the project."""
+
+
 def check_project(project: str) -> None:
     """Refuse what can't be the id or number of a project.
 

@@ -12,6 +12,7 @@ from google.oauth2 import service_account
 from footplate.api.cloud_projects import SERVICES
 from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.cli.fake_credentials import make_account
+from footplate.domain.names import PROJECT_NUMBER
 
 if TYPE_CHECKING:
     import httpx
@@ -24,9 +25,7 @@ def test_a_project_is_described_by_both_versions(http: httpx.Client) -> None:
     assert (first["projectId"], first["lifecycleState"]) == ("demo", "ACTIVE")
     third = http.get("/v3/projects/demo").json()
     assert (third["projectId"], third["state"]) == ("demo", "ACTIVE")
-    assert (
-        third["name"] == "projects/demo"
-    )  # clients take its end for the number, and go on with it
+    assert third["name"] == f"projects/{PROJECT_NUMBER}"  # the SDK compares it with a bucket's
 
 
 def test_a_name_that_no_project_can_have_is_refused(http: httpx.Client) -> None:

@@ -9,6 +9,7 @@ from footplate.api.storage_v1.object_names import object_path
 from footplate.api.storage_v1.query_parameters import decode_checksums
 from footplate.domain.bucket_locations import location_type
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.names import PROJECT_NUMBER
 from footplate.ports.object_storage import Draft
 from footplate.wire.json_text import describe
 from footplate.wire.timestamps import format_time
@@ -43,7 +44,7 @@ def bucket_resource(bucket: Bucket, base_url: str) -> JsonObject:
         "id": bucket.name,
         "name": bucket.name,
         "selfLink": f"{base_url}storage/v1/b/{bucket.name}",
-        "projectNumber": "0",
+        "projectNumber": PROJECT_NUMBER,
         **owner,
         "generation": "1",
         "metageneration": "1",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 REST = "rest"
+_PROJECT_NUMBER = "0"
+"""Of all projects, as the service says it."""
 
 
 def patch_clients(module: ModuleType, endpoint: Endpoint) -> None:
@@ -90,20 +92,12 @@ def _choose_transport(kind: Any, transport: Any, *, grpc: bool) -> str:
 def patch_project_numbers(module: ModuleType, _endpoint: Endpoint) -> None:
     """``utils.resource_manager_utils``: numbers of projects come from a service that isn't here."""
 
-    def same(project: str, *_args: object, **_kwargs: object) -> str:
-        return project
+    def get_project_id(project_number: str, *_args: object, **_kwargs: object) -> str:
+        return project_number
 
-    for name, parameter in (
-        ("get_project_id", "project_number"),
-        ("get_project_number", "project_id"),
-    ):
-        if hasattr(module, name):
-            setattr(module, name, _by_keyword(same, parameter))
+    def get_project_number(*_args: object, **_kwargs: object) -> str:
+        return _PROJECT_NUMBER
 
-
-def _by_keyword(function: Any, parameter: str) -> Any:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        project = kwargs.pop(parameter) if parameter in kwargs else args[0]
-        return function(project)
-
-    return call
+    for function in (get_project_id, get_project_number):
+        if hasattr(module, function.__name__):
+            setattr(module, function.__name__, function)
