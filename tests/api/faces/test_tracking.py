@@ -145,6 +145,8 @@ def test_one_tensorboard_is_the_default(http: httpx.Client) -> None:
     first, second = board(http, isDefault=True), board(http, isDefault=True)
     found = get(http, f"{P}/tensorboards?filter=is_default=true")["tensorboards"]
     assert [each["name"] for each in found] == [second]
+    own_id = second.rpartition("/")[2]
+    assert found[0]["blobStoragePathPrefix"] == f"footplate-tensorboards/tensorboard-{own_id}"
     answer = http.patch(f"/v1/{first}?updateMask=isDefault", json={"isDefault": True}).json()
     assert answer["metadata"]["@type"] == f"{TYPES}UpdateTensorboardOperationMetadata"
     assert answer["response"]["isDefault"] is True

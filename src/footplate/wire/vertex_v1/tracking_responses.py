@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from footplate.domain.tracking.names import STORES
+from footplate.domain.tracking.names import STORES, TENSORBOARDS
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
     from footplate.wire.vertex_v1.tracking_kinds import Kind
 
+_BLOBS = "footplate-tensorboards"
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 
 
@@ -31,6 +32,9 @@ def resource_json(
     answer: JsonObject = {"name": str(resource.name), **fields}
     if kind.is_node:
         answer.setdefault("metadata", {})  # clients look into it, whether it was given or not
+    if kind.collection == TENSORBOARDS:
+        # Google's uploader takes none without it. Nothing is kept there: blobs have no place.
+        answer["blobStoragePathPrefix"] = f"{_BLOBS}/tensorboard-{resource.name.id}"
     if parents:
         answer["parentContexts"] = [str(parent) for parent in parents]
     if extent is not None:
