@@ -4,11 +4,15 @@ import os
 import signal
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.postgresql import Postgresql, find_binaries, private_postgresql
 from tests.support.profiles import NAME, load_profile
+
+if TYPE_CHECKING:
+    from tests.support.s3_server import S3Server
 
 load_profile()
 
@@ -35,6 +39,10 @@ GROUPS = {
     "tests/clients/test_grpc.py": "grpc",
     "tests/clients/test_vertex_sdk_experiments.py": "experiments",
     "tests/clients/test_zero_change.py": "zero-change",
+    "tests/e2e/service/test_bound_stores.py": "stores",
+    "tests/contract/test_buckets.py": "stores",
+    "tests/unit/buckets/test_s3_store.py": "stores",
+    "tests/api/storage/test_bound_clients.py": "stores",
 }
 """Tests that run in one worker, because they share an engine, an environment or a service. The
 longest groups come first: they begin while there is other work to be done beside them."""
@@ -107,6 +115,22 @@ def _turn(path: Path) -> int:
 
 def _first_of(place: str, paths: Iterable[str]) -> str | None:
     return next((each for each in paths if place == each or place.startswith(f"{each}/")), None)
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator["S3Server"]:
+    from tests.support.s3_server import running_s3  # few need it, and it takes seconds to import
+
+    with running_s3() as server:
+        yield server
+
+
+@pytest.fixture
+def s3(s3_server: "S3Server", monkeypatch: pytest.MonkeyPatch) -> "S3Server":
+    """A server with the API of S3, one for each worker, with credentials in the environment."""
+    for name, value in s3_server.credentials.items():
+        monkeypatch.setenv(name, value)
+    return s3_server
 
 
 @pytest.fixture(scope="session")

@@ -101,6 +101,12 @@ class Settings:
         return self.grpc_port is not None or self.proxy_port is not None
 
     @property
+    def bound_folders(self) -> tuple[Path, ...]:
+        """The folders outside the data directory that buckets are bound to."""
+        folders = (binding.folder for binding in self.buckets)
+        return tuple(folder for folder in folders if folder is not None)
+
+    @property
     def cache(self) -> Path:
         """Where environments are kept; several services of one user may share it."""
         return self.cache_dir or self.data_dir / "cache"

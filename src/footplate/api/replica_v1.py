@@ -7,12 +7,14 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
+from anyio import CapacityLimiter, to_thread
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from footplate.api.client_disconnect import leaves
 from footplate.api.request_bodies import drop_body, read_body
 from footplate.api.worker_threads import in_thread
+from footplate.control.bucket_copies import Step
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.wire.control_requests import (
     MAX_ANSWER_BYTES,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
     from starlette.responses import Response
 
+    from footplate.control.bucket_copies import CopySteps
     from footplate.control.control_requests import ControlRequests
     from footplate.control.images import Images
     from footplate.control.replica_reports import Reports
@@ -121,9 +124,12 @@ def replica_routes(
     tokens: Tokens,
     control_requests: ControlRequests,
     images: Images,
+    copies: CopySteps,
 ) -> list[Route]:
     api = _ReplicaApi(tasks, reports, tokens, images)
+    copying = _CopyApi(copies, api._bearer)
     return [
+        Route("/replica/v1/bucket-copies/{step}", copying.take, methods=["POST"]),
         Route("/replica/v1/task", api.task, methods=["GET"]),
         Route("/replica/v1/start", api.start, methods=["GET"]),
         Route("/replica/v1/packages/{index}", api.package, methods=["GET"]),
@@ -132,6 +138,28 @@ def replica_routes(
         Route("/replica/v1/images", api.image, methods=["POST"]),
         *control_request_routes(control_requests, api._bearer),
     ]
+
+
+MAX_COPYING = 8
+"""How many replicas' copies are worked on at once."""
+
+
+class _CopyApi:
+    def __init__(self, copies: CopySteps, bearer: Callable[[Request], Bearer]) -> None:
+        self._copies = copies
+        self._bearer = bearer
+        self._limiter = CapacityLimiter(MAX_COPYING)
+
+    async def take(self, request: Request) -> Response:
+        """Works for some seconds; the caller asks again until it is done."""
+        bearer = self._bearer(request)
+        await drop_body(request, MAX_ANSWER_BYTES)
+        try:
+            step = Step(request.path_params["step"])
+        except ValueError:
+            raise NotFound(f"there is no step {request.path_params['step'][:20]!r}") from None
+        result = await to_thread.run_sync(self._copies.take, bearer, step, limiter=self._limiter)
+        return JSONResponse({**vars(result), "notes": list(result.notes)})
 
 
 class _ReplicaApi:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,23 +14,49 @@ from footplate.domain.formatting import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_KEYS = ("name", "target", "read_only", "project")
-_TARGETS = "an absolute path such as /srv/datasets"
+_KEYS = ("name", "target", "read_only", "project", "endpoint")
+_TARGETS = "an absolute path such as /srv/datasets, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX"
+_REMOTE = re.compile(r"(gs|s3)://([A-Za-z0-9][A-Za-z0-9._-]{1,221})(/.*)?")
+_ENDPOINT = re.compile(r"https?://[^/?#@]+(/[^?#]*)?")
+
+
+@dataclass(frozen=True)
+class RemoteTarget:
+    """``kind``: ``gs`` or ``s3``. ``prefix`` is empty, or ends in a slash."""
+
+    kind: str
+    bucket: str
+    prefix: str
 
 
 @dataclass(frozen=True)
 class BucketBinding:
-    """``project``: the one that the bucket belongs to; None: all, or as was set before."""
+    """``project``: the one that the bucket belongs to; None: all, or as was set before.
+
+    ``endpoint``: where a store answers that isn't Google's or Amazon's own.
+    """
 
     name: str
     target: str
     read_only: bool = False
     project: str | None = None
+    endpoint: str | None = None
 
     @property
-    def folder(self) -> Path:
-        """The real path, so that no link below it is followed by mistake."""
+    def folder(self) -> Path | None:
+        """The real path, so that no link below it is followed by mistake; None: it is remote."""
+        if self.remote is not None:
+            return None
         return Path(self.target).expanduser().resolve()
+
+    @property
+    def remote(self) -> RemoteTarget | None:
+        found = _REMOTE.fullmatch(self.target)
+        if found is None:
+            return None
+        kind, bucket, path = found.groups()
+        prefix = (path or "").strip("/")
+        return RemoteTarget(kind, bucket, f"{prefix}/" if prefix else "")
 
 
 def read_bindings(value: object) -> tuple[BucketBinding, ...]:
@@ -56,7 +83,8 @@ def check_folders(bindings: Sequence[BucketBinding], data_dir: Path) -> None:
     violations: list[Violation] = []
     folders: list[Path] = []
     for index, binding in enumerate(bindings):
-        fault = _find_folder_fault(binding.folder, data_dir.resolve(), folders)
+        folder = binding.folder
+        fault = "" if folder is None else _find_folder_fault(folder, data_dir.resolve(), folders)
         if fault:
             text = f"{binding.target!r} given, {fault}"
             violations.append(Violation(f"buckets[{index}].target", text))
@@ -66,7 +94,8 @@ def check_folders(bindings: Sequence[BucketBinding], data_dir: Path) -> None:
                 "directory; choose another name, or delete that bucket first"
             )
             violations.append(Violation(f"buckets[{index}].name", text))
-        folders.append(binding.folder)
+        if folder is not None:
+            folders.append(folder)
     if violations:
         raise InvalidArgument.of(tuple(violations))
 
@@ -88,15 +117,27 @@ def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
         yield Violation(f"{field}.{key}", f"no such key; {nearest(key, _KEYS, 'keys')}")
     yield from _check_name(f"{field}.name", table.get("name"))
     target = table.get("target")
-    if not isinstance(target, str) or not target.startswith(("/", "~/")):
+    remote = isinstance(target, str) and _REMOTE.fullmatch(target)
+    if not isinstance(target, str) or not (remote or target.startswith(("/", "~/"))):
         given = "required" if target is None else f"{target!r} given"
         yield Violation(f"{field}.target", f"{given}; allowed: {_TARGETS}")
+    endpoint = table.get("endpoint")
+    if endpoint is not None and not remote:
+        text = f"{endpoint!r} given; allowed where the target is s3:// or gs://"
+        yield Violation(f"{field}.endpoint", text)
+    elif endpoint is not None and not _is_endpoint(endpoint):
+        text = f"{endpoint!r} given; allowed: a URL such as https://minio.example:9000"
+        yield Violation(f"{field}.endpoint", text)
     if not isinstance(table.get("read_only", False), bool):
         text = f"{table['read_only']!r} given; allowed: true, false"
         yield Violation(f"{field}.read_only", text)
     project = table.get("project", "all")
     if not isinstance(project, str) or not project:
         yield Violation(f"{field}.project", f"{project!r} given; allowed: a project's id")
+
+
+def _is_endpoint(value: object) -> bool:
+    return isinstance(value, str) and _ENDPOINT.fullmatch(value) is not None
 
 
 def _check_name(field: str, name: object) -> Iterator[Violation]:

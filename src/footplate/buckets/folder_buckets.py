@@ -1,4 +1,5 @@
-"""Buckets as folders: an object is a plain file at its path, where programs find it.
+"""Buckets as folders: an object is a plain file at its path, where programs find it. And buckets
+that are bound to a remote store.
 
 What a file can't say (content type, checksums, generation) is kept beside, under
 ``.footplate``, which is no bucket's name. Files that programs write there become objects by
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
 from footplate.buckets.file_state import time_of
 from footplate.buckets.listing import NameListing, Window
-from footplate.buckets.names import check_bucket_name, parse_object_name
+from footplate.buckets.names import check_bucket_name, check_object_name, parse_object_name
 from footplate.buckets.object_metadata import Records
 from footplate.buckets.objects import Objects
 from footplate.buckets.safe_path import remove_empty_tree
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.buckets.bindings import BucketBinding
+    from footplate.buckets.checksums import Digest
+    from footplate.buckets.remote_objects import RemoteObjects
     from footplate.domain.names import GcsUri
     from footplate.ports.clock import Clock
 
@@ -53,7 +56,8 @@ class FolderBuckets:
     """Implements ``ports.object_storage.ObjectStorage``. Safe to be used by many threads, and by
     several processes of one machine. It begins by removing what a dead one left unfinished.
 
-    The folders of ``bindings`` are buckets, too. They have been checked.
+    The folders of ``bindings`` are buckets, too; they have been checked. Of those that are bound
+    to a store ``remotes`` has the objects.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class FolderBuckets:
         clock: Clock,
         new_id: Callable[[], str] = _new_id,
         bindings: Sequence[BucketBinding] = (),
+        remotes: Mapping[str, RemoteObjects] | None = None,
     ) -> None:
         root.mkdir(parents=True, exist_ok=True)
         self._root = root.resolve()
@@ -77,7 +82,9 @@ class FolderBuckets:
         self._records = Records(self._root / _OWN / "objects.db")
         self._lock = FileLock(self._root / _OWN / "lock")
         self._bindings = {binding.name: binding for binding in bindings}
-        self._bound = {binding.name: binding.folder for binding in bindings}
+        folders = {binding.name: binding.folder for binding in bindings}
+        self._bound = {name: folder for name, folder in folders.items() if folder is not None}
+        self._remotes = remotes or {}
         self._objects = Objects(self._root, self._records, clock, self._lock, self._bound)
         for binding in bindings:
             self._keep_binding(binding)
@@ -85,6 +92,8 @@ class FolderBuckets:
     def close(self) -> None:
         self._records.close()
         self._lock.close()
+        for remote in self._remotes.values():
+            remote.close()
 
     def buckets(self) -> tuple[Bucket, ...]:
         with disk_errors_as_service_errors():
@@ -95,7 +104,13 @@ class FolderBuckets:
         binding = self._bindings.get(name)
         record = self._records.bucket(name)
         if binding is not None and record is not None:  # also where its folder is away
-            return Bucket(name, *record, target=binding.target, read_only=binding.read_only)
+            return Bucket(
+                name,
+                *record,
+                target=binding.target,
+                read_only=binding.read_only,
+                remote=name in self._remotes,
+            )
         folder = self._objects.folder(name)
         if record is None:  # another process created the folder
             return Bucket(name, time_of(folder.stat()))
@@ -146,12 +161,16 @@ class FolderBuckets:
         self._records.drop_bucket(name)
 
     def stat(self, bucket: str, name: str) -> ObjectInfo:
+        if bucket in self._remotes:
+            return self._remotes[bucket].stat(name)
         return self._objects.stat(bucket, name)
 
     def read(self, bucket: str, name: str) -> BinaryIO:
-        return self._objects.open(bucket, name)[1]
+        return self.open(bucket, name)[1]
 
     def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
+        if bucket in self._remotes:
+            return self._remotes[bucket].open(name)
         return self._objects.open(bucket, name)
 
     def write(
@@ -170,17 +189,16 @@ class FolderBuckets:
 
     def put(self, draft: Draft, chunks: Iterable[bytes]) -> ObjectInfo:
         self._require_writable(draft.bucket)
-        path = parse_object_name(draft.name)
-        if path.directory:
+        if self._is_directory(draft):
             chunks = _nothing(chunks)
         place = self._stage(draft.bucket)
         with staged(place, chunks) as digest:
-            if path.directory:
-                return self._objects.place_directory(draft, digest)
-            return self._objects.place(draft, place, digest)
+            return self._place(draft, place, digest)
 
     def update(self, draft: Draft) -> ObjectInfo:
         self._require_writable(draft.bucket)
+        if draft.bucket in self._remotes:
+            return self._remotes[draft.bucket].update(draft)
         return self._objects.update(draft)
 
     def delete(self, bucket: str, name: str) -> None:
@@ -188,7 +206,10 @@ class FolderBuckets:
 
     def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
         self._require_writable(bucket)
-        self._objects.remove(bucket, name, conditions)
+        if bucket in self._remotes:
+            self._remotes[bucket].remove(name, conditions)
+        else:
+            self._objects.remove(bucket, name, conditions)
 
     def list(
         self,
@@ -206,6 +227,10 @@ class FolderBuckets:
     def scan(
         self, bucket: str, *, prefix: str, delimiter: str, limit: int, start: str, end: str
     ) -> Listing:
+        if bucket in self._remotes:
+            return self._remotes[bucket].scan(
+                prefix=prefix, delimiter=delimiter, limit=limit, start=start, end=end
+            )
         folder = self._objects.folder(bucket)
         placeholders = self._records.placeholders(bucket, prefix)
         walk = NameListing(folder, Window(prefix, start, end), placeholders)
@@ -220,7 +245,9 @@ class FolderBuckets:
                 (prefixes if is_prefix else names).append(name)
         return Listing(self._objects.describe(bucket, names), tuple(prefixes), following)
 
-    def local_path(self, uri: GcsUri) -> Path:
+    def local_path(self, uri: GcsUri) -> Path | None:
+        if uri.bucket in self._remotes:
+            return None
         folder = self._objects.folder(uri.bucket)
         if not uri.path:
             return folder
@@ -233,13 +260,13 @@ class FolderBuckets:
 
     def begin_upload(self, draft: Draft) -> str:
         self._require_writable(draft.bucket)
-        parse_object_name(draft.name)
+        self._is_directory(draft)
         return self._uploads.begin(draft)
 
     def upload(self, upload_id: str) -> Upload:
         draft, done = self._uploads.read(upload_id)
         if done:
-            result = self._objects.stat(draft.bucket, draft.name)
+            result = self.stat(draft.bucket, draft.name)
             return Upload(draft.bucket, result.size_bytes, result)
         return Upload(draft.bucket, self._uploads.received_bytes(upload_id), None)
 
@@ -247,8 +274,8 @@ class FolderBuckets:
         with self._uploads.claimed(upload_id):
             draft, done = self._uploads.read(upload_id)
             if done:
-                return self._objects.stat(draft.bucket, draft.name).size_bytes
-            if parse_object_name(draft.name).directory:
+                return self.stat(draft.bucket, draft.name).size_bytes
+            if self._is_directory(draft):
                 chunks = _nothing(chunks)
             return self._uploads.append(upload_id, offset, chunks)
 
@@ -256,7 +283,7 @@ class FolderBuckets:
         with self._uploads.claimed(upload_id):
             draft, done = self._uploads.read(upload_id)
             if done:
-                return self._objects.stat(draft.bucket, draft.name)
+                return self.stat(draft.bucket, draft.name)
             try:
                 info = self._place_upload(upload_id, draft, checksums)
             except Unavailable:
@@ -276,14 +303,26 @@ class FolderBuckets:
         self._require_writable(draft.bucket)
         digest = self._uploads.digest(upload_id)
         checksums.check(digest.crc32c, digest.md5)
-        if parse_object_name(draft.name).directory:
-            return self._objects.place_directory(draft, digest)
         data = self._uploads.data(upload_id)
         if draft.bucket not in self._bound:
-            return self._objects.place(draft, data, digest)
+            return self._place(draft, data, digest)
         place = self._stage(draft.bucket)
         with staged(place, read_chunks(data)) as digest:  # it may be another file system
-            return self._objects.place(draft, place, digest)
+            return self._place(draft, place, digest)
+
+    def _place(self, draft: Draft, source: Path, digest: Digest) -> ObjectInfo:
+        if draft.bucket in self._remotes:
+            return self._remotes[draft.bucket].place(draft, source, digest)
+        if self._is_directory(draft):
+            return self._objects.place_directory(draft, digest)
+        return self._objects.place(draft, source, digest)
+
+    def _is_directory(self, draft: Draft) -> bool:
+        """Whether its object is to be a directory. Raises InvalidArgument of a wrong name."""
+        if draft.bucket in self._remotes:
+            check_object_name(draft.name)
+            return False
+        return parse_object_name(draft.name).directory
 
     def _stage(self, bucket: str) -> Path:
         """Where the bytes of a new object of the bucket arrive: on its file system."""
@@ -299,7 +338,8 @@ class FolderBuckets:
                 f"bucket {bucket!r} can only be read: the setting buckets has read_only = true for "
                 f"{binding.target}"
             )
-        self._objects.folder(bucket)
+        if bucket not in self._remotes:
+            self._objects.folder(bucket)
 
     def _keep_binding(self, binding: BucketBinding) -> None:
         """A record, as of a bucket that was made; a project that was given stays."""
@@ -308,8 +348,9 @@ class FolderBuckets:
         project = binding.project or project
         if found != (created, location, project):
             self._records.add_bucket(binding.name, created, location, project)
-        if not binding.read_only:
-            sweep(binding.folder, STAGED)
+        folder = self._bound.get(binding.name)
+        if folder is not None and not binding.read_only:
+            sweep(folder, STAGED)
 
     def _each(self, names: Iterable[str]) -> Iterator[Bucket]:
         for name in names:

@@ -54,8 +54,7 @@ def parse_object_name(name: str) -> ObjectPath:
     Raises:
         InvalidArgument: GCS refuses the name, or a folder can't hold it; the message says which.
     """
-    if problem := _problem_for_gcs(name):
-        raise InvalidArgument(f"object name {_shorten(name)} {problem}")
+    check_object_name(name)
     directory = name.endswith("/")
     parts = tuple(name.removesuffix("/").split("/"))
     for part in parts:
@@ -65,6 +64,12 @@ def parse_object_name(name: str) -> ObjectPath:
                 f"where {problem}"
             )
     return ObjectPath(parts, directory)
+
+
+def check_object_name(name: str) -> None:
+    """Raises InvalidArgument: no bucket of GCS can hold it."""
+    if problem := _problem_for_gcs(name):
+        raise InvalidArgument(f"object name {_shorten(name)} {problem}")
 
 
 def can_be_named(name: str) -> bool:

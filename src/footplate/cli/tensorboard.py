@@ -75,9 +75,10 @@ def _find_folder(session: Session, region: str, place: str) -> Path:
     settings = session.settings()
     buckets = settings.data_dir / "buckets"
     bound = {binding.name: binding.folder for binding in settings.buckets}
-    if not session.url and bucket in bound:
-        return bound[bucket] / prefix
-    if session.url or not buckets.is_dir():
+    folder = None if session.url else bound.get(bucket)
+    if folder is not None:
+        return folder / prefix
+    if session.url or bucket in bound or not buckets.is_dir():
         raise Failure(
             f"{place}: the service's buckets are not in {buckets}; copy the files to this machine, "
             f"and pass the folder: footplate storage cp -r {uri} ."

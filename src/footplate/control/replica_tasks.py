@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, BinaryIO, TypedDict
 
+from footplate.control.bucket_copies import find_copied
 from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import seconds_since
 from footplate.control.job_buckets import find_usable
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from footplate.domain.persistent_resources import PersistentResource
     from footplate.domain.runtimes import Runtime
     from footplate.domain.sites import Site
+    from footplate.ports.bucket_copies import BucketCopies
     from footplate.ports.buckets import Bucket, Buckets
     from footplate.ports.clock import SteadyClock
     from footplate.ports.container_engine import ContainerEngine
@@ -101,7 +104,9 @@ class Tasks:
         shared_buckets: Sequence[str] = (EVERY,),
         authority: str = "",
         resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
+        copies: BucketCopies | None = None,
     ) -> None:
+        """``copies``: of those buckets that are no folders; None: there are no such."""
         self._store = store
         self._buckets = buckets
         self._contents = PackageDigests(buckets)
@@ -119,6 +124,7 @@ class Tasks:
         self._shared_buckets = shared_buckets
         self._authority = authority
         self._resource = resource
+        self._copies = copies
 
     def task(self, bearer: Bearer) -> Task:
         """Raises what ``current`` raises."""
@@ -128,6 +134,8 @@ class Tasks:
         gang = len(job.replicas) > 1
         variables = self._environment(job, replica, pool, {} if gang else self._alone(replica))
         usable = find_usable(self._buckets, job, self._shared_buckets)
+        copied = [each.name for each, _ in find_copied(self._buckets, job, self._shared_buckets)]
+        bound = [each for each in usable.bound if not each.remote or each.name in copied]
         return Task(
             attempt_id=job.attempt_id,
             attempt=job.attempt,
@@ -135,7 +143,7 @@ class Tasks:
             job=str(job.name),
             **self._what_runs(job, pool, variables),
             environment=tuple(variables.items()),
-            directories=tuple(self._path(d.uri) for d in job.spec.directories),
+            directories=tuple(self._path(job, d.uri) for d in job.spec.directories),
             time_limit_s=self._time_left_s(job),
             stop_grace_s=self._limits.stop_grace_s,
             heartbeat_s=self._limits.heartbeat_s,
@@ -155,7 +163,7 @@ class Tasks:
             host_network=_has_containers(job.spec),
             authority=self._authority,
             buckets=usable.names,
-            bound_buckets=tuple(self._bound_bucket(bucket) for bucket in usable.bound),
+            bound_buckets=tuple(self._bound_bucket(job, bucket) for bucket in bound),
             persistent_resource=self._resource_uid(job),
         )
 
@@ -164,9 +172,9 @@ class Tasks:
         resource = None if name is None else self._resource(name)
         return "" if resource is None else resource.uid
 
-    def _bound_bucket(self, bucket: Bucket) -> BoundBucket:
-        path = self._path(f"gs://{bucket.name}")
-        return BoundBucket(bucket.name, path, bucket.read_only)
+    def _bound_bucket(self, job: Job, bucket: Bucket) -> BoundBucket:
+        path = self._path(job, f"gs://{bucket.name}")
+        return BoundBucket(bucket.name, path, bucket.read_only, copied=bucket.remote)
 
     def _build_environment(self, bearer: Bearer, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
         """Of the builds of a pool's packages, which have the machine's own network."""
@@ -182,7 +190,8 @@ class Tasks:
             return {"program": task, "packages": (), "runtime": None}
         return {
             "program": PythonTask(
-                program.module, program_arguments.arguments(job.spec, program, self._path)
+                program.module,
+                program_arguments.arguments(job.spec, program, partial(self._path, job)),
             ),
             "packages": self._packages(job.spec, pool, program),
             "runtime": self._catalogue.runtimes.resolve(program.runtime, pool.field),
@@ -291,7 +300,7 @@ class Tasks:
         """
         site = self._site(job.spec.region)
         container = isinstance(pool.program, ContainerProgram)
-        path = container_path if container else self._path
+        path = container_path if container else partial(self._path, job)
         given = program_arguments.variables(job.spec, replica, job.name.job_id, addresses, path)
         given = (*given, *program_arguments.starts(job.attempt, _find(job, replica).restart))
         if addresses:
@@ -327,8 +336,14 @@ class Tasks:
         disk_gb = pool.disk.boot_disk_size_gb
         return Allotment(kind.name, kind.vcpus, memory_mb(kind), disk_gb)
 
-    def _path(self, uri: str) -> str:
-        return local_path(uri, self._buckets)
+    def _path(self, job: Job, uri: str) -> str:
+        """Where the job's programs of this machine find it: of a copy, where that lies."""
+        path = local_path(uri, self._buckets)
+        if self._copies is None or not path.startswith("gs://"):
+            return path
+        bucket, _, name = path.removeprefix("gs://").partition("/")
+        folder = self._copies.folder(job.uid, bucket)
+        return f"{folder}/{name}" if name else str(folder)
 
 
 def _bearer(job: Job, replica: str) -> Bearer:

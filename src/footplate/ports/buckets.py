@@ -20,7 +20,8 @@ class Bucket:
     """``location`` as Cloud Storage writes it: a region or more, in capitals.
 
     ``project``: the one that it belongs to; None: unknown, so the programs of all may use it.
-    ``target``: what it is bound to outside the data directory; None: nothing.
+    ``target``: what it is bound to outside the data directory; None: nothing. ``remote``: that is
+    no folder of this machine.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Bucket:
     project: str | None = None
     target: str | None = None
     read_only: bool = False
+    remote: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """``python -I -S supervisor.pyz {run|environment|check-packages|image|sweep} HOME``,
-``probe ISOLATION``, ``probe-network NETWORK``, ``{stacks|shell} HOME REQUEST``, or ``fork-server``.
+``{fetch|save}-buckets HOME``, ``probe ISOLATION``, ``probe-network NETWORK``,
+``{stacks|shell} HOME REQUEST``, or ``fork-server``.
 """
 
 from __future__ import annotations
@@ -7,8 +8,9 @@ from __future__ import annotations
 import sys
 
 _USAGE = (
-    "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, probe ISOLATION, "
-    "probe-network NETWORK, {stacks|shell} HOME REQUEST, or fork-server"
+    "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, "
+    "{fetch|save}-buckets HOME, probe ISOLATION, probe-network NETWORK, "
+    "{stacks|shell} HOME REQUEST, or fork-server"
 )
 _USAGE_CODE = 2
 
@@ -47,6 +49,10 @@ def _run(command: str, subject: str) -> int:
         from footplate.replica.container import image
 
         return image.main(subject)
+    if command in ("fetch-buckets", "save-buckets"):
+        from footplate.replica import bucket_copies
+
+        return bucket_copies.main(command.partition("-")[0], subject)
     if command == "probe":
         from footplate.replica import probe
 

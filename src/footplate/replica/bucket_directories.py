@@ -30,6 +30,16 @@ def find_bound(task: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     return [bound for bound in found if os.path.isdir(bound[0])]
 
 
+def has_copies(task: Mapping[str, Any]) -> bool:
+    return any(each.get("copied") for each in task.get("bound_buckets") or ())
+
+
+def find_copies(task: Mapping[str, Any]) -> list[str]:
+    """The paths of those bound ones that are copies, the service's own."""
+    copied = [each for each in task.get("bound_buckets") or () if each.get("copied")]
+    return [str(each["path"]) for each in copied if os.path.isdir(str(each["path"]))]
+
+
 def find_single(task: Mapping[str, Any], paths: list[str]) -> list[str] | None:
     """``paths`` where they are single buckets; None where they are the directory of all."""
     return None if task.get("buckets") is None else paths

@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from footplate.replica.bucket_directories import find_bound, find_buckets, find_single
+from footplate.replica.bucket_directories import (
+    find_bound,
+    find_buckets,
+    find_copies,
+    find_single,
+)
 from footplate.replica.isolation import mode_selection, rootfs_pool
 from footplate.replica.isolation.hidden_paths import (
     HiddenPaths,
@@ -71,6 +76,7 @@ def make_view(
     view.memory_bytes = 0 if context.limits is None else context.limits.memory_bytes
     if context.user is not None or os.geteuid() != 0:
         view.blocked = [path for path in _SOCKETS if os.path.exists(path)]
+    view.blocked = [*view.blocked, *(context.ticket.get("blocked") or ())]
     shown = [real[path] for path in needed if path]
     shown += (
         [] if context.user is None else [*find_shared(context), *(real[path] for path in shared)]
@@ -98,10 +104,19 @@ def find_shared(context: Context, *, whole: bool = False) -> list[str]:
     Of bound buckets those that are the service's own. ``whole``: of the others the directory in
     which they lie, for a program that sees all.
     """
-    buckets = find_buckets(context.ticket, {} if whole else context.task)
     bound = [path for path, _, read_only in find_bound(context.task) if not read_only]
-    buckets += [path for path in bound if os.stat(path).st_uid == os.geteuid()]
-    paths = [*buckets, *(context.task.get("directories") or ())]
+    own = [path for path in bound if os.stat(path).st_uid == os.geteuid()]
+    return _find_outer([*own, *find_granted(context, whole=whole)])
+
+
+def find_granted(context: Context, *, whole: bool = False) -> list[str]:
+    """As ``find_shared``, without folders elsewhere: nothing changes the access to these."""
+    buckets = find_buckets(context.ticket, {} if whole else context.task)
+    copies = find_copies(context.task)
+    return _find_outer([*buckets, *copies, *(context.task.get("directories") or ())])
+
+
+def _find_outer(paths: Sequence[str]) -> list[str]:
     found: list[str] = []
     for path in sorted({_real_directory(path) for path in paths} - {""}):
         if not is_below(path, found):

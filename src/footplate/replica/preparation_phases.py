@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from footplate.replica.bucket_phases import after_fetching
 from footplate.replica.disk_space import has_room
 from footplate.replica.environment_index import EnvironmentIndex
 from footplate.replica.google_tools import make_settings, wrap_tools
@@ -260,7 +261,7 @@ def follow(context: Context, prepared: Prepared) -> Phase:
     Raises TaskError, SpawnFailed, OSError.
     """
     keep(context.cache, str(context.task.get("persistent_resource") or ""), prepared.uses)
-    return proceed(context, make_program(context, prepared))
+    return after_fetching(context, lambda: proceed(context, make_program(context, prepared)))
 
 
 def proceed(context: Context, program: Startable) -> Phase:

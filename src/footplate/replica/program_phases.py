@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from footplate.replica import process_limit
+from footplate.replica.bucket_phases import after_saving
 from footplate.replica.disk_limit import DiskLimit
 from footplate.replica.failure_advice import find_advice
 from footplate.replica.failure_cause import CauseFinder
 from footplate.replica.oom_detection import Finding, OomWatch, join
-from footplate.replica.phase import NEVER, Delivering, Phase
+from footplate.replica.phase import NEVER, Phase
 from footplate.replica.program_output import Stream
 from footplate.replica.usage.sampler import Sampler
 
@@ -281,9 +282,8 @@ class Draining(Phase):
         errors = self.streams[-1]
         finder = errors.finder if isinstance(errors, Errors) else CauseFinder()
         kind, code, cause = self._end.judge(finder)
-        return Delivering(
-            self.context, kind, code, cause, find_advice(self.context, kind, code, cause)
-        )
+        advice = find_advice(self.context, kind, code, cause)
+        return after_saving(self.context, kind, code, cause, advice)
 
     def stop(self) -> Phase:
         return self

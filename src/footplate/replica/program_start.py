@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from footplate.replica.filesystem_view import find_shared, make_view
+from footplate.replica.filesystem_view import find_granted, find_shared, make_view
 from footplate.replica.google_tools import make_settings
 from footplate.replica.isolation import levels, mode_selection
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
@@ -97,7 +97,7 @@ def make_program(context: Context, prepared: Prepared) -> Program:
         return program
     view.files = make_roots(str(context.task.get("authority") or ""), context.home.path)
     if context.user is not None and view.id_map < 0:
-        open_directories(context, view.mapped, fault)
+        open_directories(context, find_granted(context), fault)
     return program
 
 
@@ -112,7 +112,7 @@ def _expose(context: Context, program: Program, fault: str) -> None:
         entries = (context.home.work, context.home.tools, context.home.tmp, *context.environments)
         directories = find_shared(context, whole=True)
         require_reach(context, [os.path.join(path, "") for path in (*entries, *directories)])
-        open_directories(context, directories, fault)
+        open_directories(context, find_granted(context, whole=True), fault)
 
 
 def start_program(context: Context, program: Program) -> Running:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from footplate import __version__
 from footplate.buckets.bindings import check_folders
+from footplate.buckets.copies import FolderCopies
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.active_jobs import Queue
@@ -28,6 +29,7 @@ from footplate.server.local_site import local_site
 from footplate.server.machine import machine_id
 from footplate.server.membership import Membership
 from footplate.server.notifications import Notifications
+from footplate.server.remote_buckets import open_remotes
 from footplate.server.standby_backend import StandbyBackend
 from footplate.store import ObservedStore, SqlStore, open_store
 
@@ -76,7 +78,11 @@ class ServiceContext:
         elsewhere = (lambda: not self.leader.leads) if self.database.several else None
         self.logs = FileLogs(data_dir.logs, self.clock.now, elsewhere=elsewhere)
         self.usage = FileUsage(data_dir.usage, self.clock.now)
-        self.buckets = FolderBuckets(data_dir.buckets, self.clock, bindings=settings.buckets)
+        remotes = open_remotes(settings.buckets)
+        self.buckets = FolderBuckets(
+            data_dir.buckets, self.clock, bindings=settings.buckets, remotes=remotes
+        )
+        self.copies = FolderCopies(data_dir.copies, self.buckets)
         self.service_log = ServiceLog(self.database, self.logs)
 
         self.quotas = EffectiveQuotas(self.database.quotas, settings.quotas, self.catalogue)

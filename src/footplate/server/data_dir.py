@@ -51,6 +51,7 @@ class DataDir:
         """``reserve_bytes``: what of the disk is set aside, where there is a server."""
         self.root = root
         self.buckets = root / "buckets"
+        self.copies = root / "copies"
         self.logs = root / "logs"
         self.usage = root / "usage"
         self.replicas = root / "replicas"

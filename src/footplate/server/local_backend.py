@@ -13,6 +13,7 @@ import uv
 
 from footplate.backends.local import LocalBackend
 from footplate.backends.local.fork_server import make_fork_server
+from footplate.server.credential_files import find_credential_files
 from footplate.server.program_users import resolve
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def find_py_spy() -> Path | None:
 
 
 def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> LocalBackend:
+    directories, files = find_credential_files(settings.buckets, os.environ)
     return LocalBackend(
         root=data_dir.replicas,
         archive=archive,
@@ -44,7 +46,8 @@ def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> Local
         pythons=settings.pythons,
         image_puller=(sys.executable, "-m", "footplate.container_engine", "pull"),
         service=data_dir.identity().id,
-        private=(data_dir.root, *(binding.folder for binding in settings.buckets)),
+        private=(data_dir.root, *settings.bound_folders, *directories),
+        blocked=files,
         tmp_paths=settings.tmp_paths,
         spool_limit_bytes=settings.spool_limit_mb << 20,
         cache_limit_bytes=settings.cache_limit_bytes,

@@ -65,7 +65,7 @@ class ProcessResolver:
             "pythons": list(settings.pythons),
             "private": [
                 str(data_dir.root.absolute()),
-                *(str(binding.folder) for binding in settings.buckets),
+                *(str(folder) for folder in settings.bound_folders),
             ],
         }
         self._slots = asyncio.Semaphore(_AT_ONCE)

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from footplate.control.bucket_copies import CopySteps
 from footplate.control.control_requests import ControlRequests
 from footplate.control.images import Images
 from footplate.control.program_storage import ProgramStorage
@@ -94,7 +95,11 @@ class ReplicaServices:
             context.settings.shared_buckets,
             authority="" if tls is None else tls.certificate,
             resource=context.find_resource,
+            copies=context.copies,
         )
+        shared = context.settings.shared_buckets
+        self.copies = CopySteps(store, context.buckets, context.copies, shared)
+        self.copies.remove_old()
         self.reduced = ReductionTotals(time.monotonic)
         self.reports = Reports(
             store,

@@ -78,6 +78,7 @@ def make_routes(
             replicas.tokens,
             replicas.control_requests,
             replicas.images,
+            replicas.copies,
         ),
         *training_routes(jobs, catalogue, paths, trials),
         *storage_routes(context.buckets, receiver),

@@ -11,8 +11,10 @@ from footplate.api.app import create_app
 from footplate.api.footplate_v1 import About, footplate_routes
 from footplate.api.replica_v1 import replica_routes
 from footplate.api.security import Access
+from footplate.buckets.copies import FolderCopies
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
+from footplate.control.bucket_copies import CopySteps
 from footplate.control.control_requests import ControlRequests
 from footplate.control.images import Images
 from footplate.control.reduction_setup import ReductionKit
@@ -63,10 +65,11 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
         images,
         engine,
     )
+    copies = CopySteps(store, buckets, FolderCopies(tmp_path / "copies", buckets), ())
     reports = Reports(store, MemoryLogs(clock.now), MemoryUsage(), clock, lambda: None)
     status = Status(store, clock, lambda: None)
     routes = [
-        *replica_routes(tasks, reports, TOKENS, ControlRequests(lambda: "w", 1), images),
+        *replica_routes(tasks, reports, TOKENS, ControlRequests(lambda: "w", 1), images, copies),
         *footplate_routes(status, store, About("1", "", 1, ""), lambda: None),
     ]
     with serve(create_app(routes, Access())) as url, httpx.Client(base_url=url) as client:

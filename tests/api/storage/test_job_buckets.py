@@ -139,6 +139,7 @@ def test_a_link_in_a_bucket_leads_into_no_other(
     program: httpx.Client, buckets: FolderBuckets
 ) -> None:
     own = buckets.local_path(GcsUri(OWN, ""))
+    assert own is not None
     (own / "link").symlink_to(f"../{FOREIGN}", target_is_directory=True)
     (own / "file").symlink_to(f"../{FOREIGN}/a")
     for name in ("link%2Fa", "file"):

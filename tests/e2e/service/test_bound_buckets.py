@@ -61,6 +61,7 @@ def test_a_program_finds_its_projects_folders(tmp_path: Path, shared: str) -> No
     for bucket, file in (("data", "a/x"), ("theirs", "secret"), ("results", "x")):
         (srv / bucket / file).parent.mkdir(parents=True)
         (srv / bucket / file).write_text(bucket)
+    (srv / "results").chmod(0o777)  # where owners can't be mapped, its mode decides
     write_settings(
         tmp_path / "data",
         {"name": "data", "target": str(srv / "data"), "read_only": True},

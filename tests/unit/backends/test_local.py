@@ -80,6 +80,7 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "py_spy": "/usr/bin/py-spy",
         "pythons": [],
         "private": [],
+        "blocked": [],
         "tmp_paths": [],
         "spool_limit_bytes": 67108864,
         "reserve": "",

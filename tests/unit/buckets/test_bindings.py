@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.buckets.bindings import BucketBinding, check_folders, read_bindings
+from footplate.buckets.bindings import (
+    BucketBinding,
+    RemoteTarget,
+    check_folders,
+    read_bindings,
+)
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import (
     AlreadyExists,
@@ -17,11 +23,14 @@ from footplate.domain.errors import (
 )
 from footplate.domain.names import GcsUri
 from footplate.ports.object_storage import Checksums, Draft
+from footplate.server import remote_buckets
 from footplate.server.clock import SystemClock
+from footplate.server.credential_files import find_credential_files
+from footplate.server.remote_buckets import open_remotes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+    from types import ModuleType
 
 
 @pytest.fixture
@@ -152,6 +161,9 @@ def test_entries_are_read() -> None:
         ({"name": 7, "target": "/srv"}, "name", "7 given"),
         ({"name": "data"}, "target", "required; allowed: an absolute path"),
         ({"name": "data", "target": "srv"}, "target", "'srv' given; allowed: an absolute path"),
+        ({"name": "data", "target": "s3:/x"}, "target", "s3://BUCKET/PREFIX"),
+        ({"name": "data", "target": "gs://buc", "endpoint": "b"}, "endpoint", "allowed: a URL"),
+        ({"name": "data", "target": "/s", "endpoint": "http://b"}, "endpoint", "where the target"),
         ({"name": "data", "target": "/s", "read_only": 1}, "read_only", "1 given; allowed: true"),
         ({"name": "data", "target": "/s", "project": ""}, "project", "'' given"),
         ({"name": "data", "target": "/s", "readonly": True}, "readonly", "did you mean read_only?"),
@@ -171,6 +183,52 @@ def test_a_name_is_given_once() -> None:
         InvalidArgument, match=r"buckets\[1\]\.name: 'data' given, as in buckets\[0\]"
     ):
         read_bindings([table, {**table, "target": "/other"}])
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        ("s3://b.c", RemoteTarget("s3", "b.c", "")),
+        ("s3://bucket/", RemoteTarget("s3", "bucket", "")),
+        ("gs://bucket/a/b", RemoteTarget("gs", "bucket", "a/b/")),
+        ("gs://bucket/a/b//", RemoteTarget("gs", "bucket", "a/b/")),
+        ("/s3://bucket", None),
+    ],
+)
+def test_a_target_is_a_folder_or_a_store(target: str, found: RemoteTarget | None) -> None:
+    (binding,) = read_bindings([{"name": "data", "target": target}])
+    assert binding.remote == found
+    assert (binding.folder is None) == (found is not None)
+
+
+@pytest.mark.parametrize(
+    ("target", "module", "extra"),
+    [("s3://bucket", "boto3", "s3"), ("gs://bucket", "google", "gcs")],
+)
+def test_a_store_whose_packages_are_missing(
+    monkeypatch: pytest.MonkeyPatch, target: str, module: str, extra: str
+) -> None:
+    def refuse(name: str) -> ModuleType:
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    monkeypatch.setattr(remote_buckets, "import_module", refuse)
+    with pytest.raises(InvalidArgument, match=rf"buckets\[0\]\.target: .*'footplate\[{extra}\]'"):
+        open_remotes((BucketBinding("data", target),))
+
+
+def test_the_places_of_credentials_are_those_of_the_stores_in_use() -> None:
+    environ = {
+        "HOME": "/home/ada",
+        "AWS_CONFIG_FILE": "/etc/aws",
+        "GOOGLE_APPLICATION_CREDENTIALS": "/etc/key.json",
+    }
+    s3, gs = BucketBinding("one", "s3://bucket"), BucketBinding("two", "gs://bucket")
+    assert find_credential_files((BucketBinding("data", "/srv"),), environ) == ([], [])
+    assert find_credential_files((s3,), environ) == ([Path("/home/ada/.aws")], [Path("/etc/aws")])
+    assert find_credential_files((gs,), {**environ, "CLOUDSDK_CONFIG": "/cfg"}) == (
+        [Path("/home/ada/.config/gcloud"), Path("/cfg")],
+        [Path("/etc/key.json")],
+    )
 
 
 @pytest.mark.parametrize("value", [3, [3], {"name": "data"}])

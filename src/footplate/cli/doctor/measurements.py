@@ -21,11 +21,13 @@ from footplate.server.data_dir import DataDir
 from footplate.server.gpus import Gpus
 from footplate.server.isolation_probe import describe_network, probe
 from footplate.server.listener import listen
+from footplate.server.remote_buckets import open_remotes
 from footplate.store.sql_engines import make_engine, parse_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from footplate.buckets.remote_objects import RemoteObjects
     from footplate.settings import Settings
 
 DATABASE_TIMEOUT_S = 5.0
@@ -101,16 +103,34 @@ def _examine_disk(path: Path) -> Finding:
 
 
 def examine_buckets(settings: Settings) -> Finding:
-    """Those that are bound to storage outside the data directory: without it no server starts."""
+    """Those that are bound to storage outside the data directory.
+
+    Without a folder no server starts; a store may be away.
+    """
     try:
         check_folders(settings.buckets, settings.data_dir)
+        remotes = open_remotes(settings.buckets)
     except InvalidArgument as error:
         return Finding("buckets", Verdict.FAILED, error.message)
+    faults = [fault for fault in map(_find_fault, remotes.values()) if fault]
+    if faults:
+        return Finding("buckets", Verdict.LIMITED, "; ".join(faults))
     bound = [
         f"{binding.name} is {binding.target}{' (read-only)' if binding.read_only else ''}"
         for binding in settings.buckets
     ]
     return Finding("buckets", Verdict.OK, "; ".join(bound))
+
+
+def _find_fault(remote: RemoteObjects) -> str:
+    """Why the bucket can't be read now; empty if it can."""
+    try:
+        remote.scan(prefix="", delimiter="/", limit=1, start="", end="")
+    except ServiceError as error:
+        return error.message
+    finally:
+        remote.close()
+    return ""
 
 
 def _examine_pythons(settings: Settings) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.bucket_phases import after_fetching
 from footplate.replica.container import image_users
 from footplate.replica.container.container_spec import check_program, compose
 from footplate.replica.container.containment import EngineContainment
@@ -52,7 +53,8 @@ class PreparingImage(Preparing):
         for note in result.get("notes") or ():
             self.context.journal.event("IMAGE", str(note))
         _tell_isolation(self.context, image)
-        return proceed(self.context, ImageProgram(self.context, image))
+        context = self.context
+        return after_fetching(context, lambda: proceed(context, ImageProgram(context, image)))
 
 
 def _tell_isolation(context: Context, image: dict[str, Any]) -> None:

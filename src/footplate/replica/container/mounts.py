@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from footplate.replica.bucket_directories import find_bound, find_buckets
+from footplate.replica.bucket_directories import find_bound, find_buckets, find_copies
 from footplate.replica.isolation.hidden_paths import find_records, is_below
 from footplate.replica.realpath import find_real
 
@@ -65,7 +65,8 @@ def open_buckets(context: Context) -> str:
             return f"{parent} is open to other users of this machine (chmod 700 {parent})"
         directories = [str(path) for path in context.task.get("directories") or ()]
         usable = find_buckets(context.ticket, context.task)
-        for path in _list_directories(buckets, usable, directories):
+        copies = find_copies(context.task)
+        for path in _list_directories([buckets, *copies], [*usable, *copies], directories):
             _open_directory(path)
     except OSError as error:
         return f"{error.filename or buckets}: {error.strerror}"
@@ -73,9 +74,13 @@ def open_buckets(context: Context) -> str:
 
 
 def _list_directories(
-    buckets: str, usable: Sequence[str], directories: Iterable[str]
+    tops: Sequence[str], usable: Sequence[str], directories: Iterable[str]
 ) -> Iterable[str]:
-    """The buckets, and the job's directories with those above them."""
+    """The buckets, and the job's directories with those above them.
+
+    ``tops``: the directory of all buckets, and the copies of others.
+    """
+    buckets = tops[0]
     if buckets in usable:
         with os.scandir(buckets) as entries:
             found = [entry for entry in entries if not entry.name.startswith(".")]
@@ -84,7 +89,7 @@ def _list_directories(
     seen: set[str] = set()
     for directory in directories:
         path = os.path.normpath(directory)
-        while is_below(path, [buckets]) and path not in seen:
+        while is_below(path, tops) and path not in seen:
             seen.add(path)
             if os.path.isdir(path) and not os.path.islink(path):
                 yield path

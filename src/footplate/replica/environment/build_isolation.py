@@ -165,6 +165,7 @@ def isolate_build(
     view = MountNamespace(os.path.realpath(root), tmp, whole[0] if whole else "", kept)
     view.single = find_single(task, usable) if whole else None
     view.bound = bound if whole else []
+    view.blocked = [str(path) for path in ticket.get("blocked") or ()]
     view.records = find_records(whole[0]) if whole and view.single is None else ""
     view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, caches)
     unmapped, fault = try_mapped(view, user, usable, mode_selection.find_fault)

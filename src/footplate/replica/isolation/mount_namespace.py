@@ -163,11 +163,13 @@ class MountNamespace:
 
     def _seal_bound(self) -> None:
         for path, name, read_only in self.bound:
-            if read_only:
-                syscalls.seal_tree(os.path.join(_BUCKETS, name))
+            if not read_only:
+                continue
+            if not self._is_mapped(path):
                 os.makedirs(path, exist_ok=True)
                 _bind(_HOST + path, path)
-                syscalls.seal_tree(path)
+            syscalls.seal_tree(path)
+            syscalls.seal_tree(os.path.join(_BUCKETS, name))
 
     def _is_mapped(self, path: str) -> bool:
         return self.id_map >= 0 and path in self.mapped

@@ -68,11 +68,15 @@ class Allotment:
 
 @dataclass(frozen=True)
 class BoundBucket:
-    """A bucket whose folder, ``path``, isn't in the directory of all others."""
+    """A bucket whose folder, ``path``, isn't in the directory of all others.
+
+    ``copied``: that is a copy, to be fetched before the program starts and saved after its end.
+    """
 
     name: str
     path: str
     read_only: bool
+    copied: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,31 @@
+"""Where the server's credentials for remote buckets lie, which programs must not see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from footplate.buckets.bindings import BucketBinding
+
+_FILES = {
+    "s3": ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE"),
+    "gs": ("GOOGLE_APPLICATION_CREDENTIALS",),
+}
+_DIRECTORIES = {"s3": ".aws", "gs": ".config/gcloud"}
+
+
+def find_credential_files(
+    bindings: Sequence[BucketBinding], environ: Mapping[str, str]
+) -> tuple[list[Path], list[Path]]:
+    """Directories and single files, of the kinds of stores that buckets are bound to."""
+    kinds = sorted({binding.remote.kind for binding in bindings if binding.remote is not None})
+    home = Path(environ.get("HOME") or "/")
+    directories = [home / _DIRECTORIES[kind] for kind in kinds]
+    if "gs" in kinds and environ.get("CLOUDSDK_CONFIG"):
+        directories.append(Path(environ["CLOUDSDK_CONFIG"]))
+    names = [name for kind in kinds for name in _FILES[kind]]
+    files = [Path(environ[name]) for name in names if environ.get(name)]
+    return directories, files
