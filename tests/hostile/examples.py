@@ -285,7 +285,7 @@ def unversioned(template: str) -> str:
 
 
 def _targets(rig: Rig, template: str) -> list[str]:
-    fields = rig.names | {"kind": "customJobs", "resource": rig.names["custom"]}
+    fields = rig.names | {"kind": "customJobs", "resource": rig.names["custom"], "step": "fetch"}
     kinds = {
         "customJobs": "custom",
         "hyperparameterTuningJobs": "tuning",
