@@ -70,10 +70,11 @@ def test_persistent_resources(gcloud: Run, ai: Run, trainers: Trainers) -> None:
 
     pool = "--resource-pool-spec=replica-count=1,machine-type=n1-standard-4"
     on_resources("create", "--persistent-resource-id=gcloud", "--display-name=g", pool)
-    listed = json.loads(on_resources("list", "--format=json").stdout)
-    assert [each["displayName"] for each in listed if each["name"].endswith("/gcloud")] == ["g"]
-    on_resources("reboot", "gcloud")
     deadline = time.monotonic() + LIMIT_S
+    fields = "value(displayName,state)"
+    while "g\tRUNNING" not in on_resources("list", f"--format={fields}").stdout.splitlines():
+        assert time.monotonic() < deadline
+    on_resources("reboot", "gcloud")
     while on_resources("describe", "gcloud", "--format=value(state)").stdout != "RUNNING\n":
         assert time.monotonic() < deadline
     pool = f"machine-type=n1-standard-4,executor-image-uri={IMAGE},python-module=trainer.task"
