@@ -58,7 +58,10 @@ class Copying(Phase):
 
     def _end(self) -> bool:
         """Whether the command has ended, and all is read that it has said."""
-        pid, self._status = os.waitpid(self._pid, os.WNOHANG)
+        try:
+            pid, self._status = os.waitpid(self._pid, os.WNOHANG)
+        except ChildProcessError:  # in the containment mode subreaper that may be faster
+            pid, self._status = self._pid, 0
         if not pid:
             return False
         while self._output.open:
@@ -69,7 +72,9 @@ class Copying(Phase):
     def _conclude(self) -> None:
         """Raises TaskError: why it could not."""
         result = self._notes.conclude(self._status, self.context.home / _LOG)
-        for note in result.get("notes") or ():
+        if "notes" not in result:
+            raise TaskError("copying buckets was ended before it was done")
+        for note in result["notes"]:
             self.context.journal.event("BUCKETS", str(note))
 
 
@@ -94,8 +99,11 @@ class Fetching(Copying):
             return fail(self.context, f"the program can't be started: {error}")
 
     def stop(self) -> Phase:
-        os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
+        try:
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass  # it has ended
         self._output.close()
         self.context.end_child()
         return Delivering(self.context, "STOPPED", 0, "stopped before its program started")

@@ -16,6 +16,7 @@ from tests.e2e.service.test_bound_buckets import write_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from footplate.domain.names import JobName
     from tests.support.s3_server import S3Server
@@ -55,9 +56,12 @@ print(json.dumps({
 }), flush=True)
 """
 LOST = "deleted-by-its-program"
-WRITE = """
+DELETE = """
 import sys, urllib.request
 urllib.request.urlopen(urllib.request.Request(sys.argv[1], method="DELETE")).close()
+"""
+SAVE = """
+import sys
 path = sys.argv[sys.argv.index("--job-dir") + 1]
 with open(path + "/result", "w") as file:
     file.write("precious")
@@ -120,11 +124,27 @@ def test_a_program_reads_and_writes_copies(
         assert b"".join(client.storage.download(stored)) == b"in/train/x" * 2
 
 
+def test_a_supervisor_that_reaps_all_orphans_copies_too(
+    tmp_path: Path, s3: S3Server, s3_bucket: str
+) -> None:
+    write_settings(
+        tmp_path / "data",
+        {"name": "mine", "target": f"s3://{s3_bucket}/reaped", "endpoint": s3.url},
+    )
+    settings = {"isolation": "subreaper", "stop_grace_s": 1}
+    with running_service(tmp_path / "data", CACHE, **settings) as service:
+        own = Context(service)
+        name = own.submit(SAVE, jobDir="gs://mine/out")
+        job = own.wait_for(name)
+        assert job.state is State.SUCCEEDED, (job.error_message, own.messages(name))
+    assert s3.read(s3_bucket, "reaped/out/result") == b"precious"
+
+
 def test_what_cannot_be_written_fails_the_job_and_is_kept(
     context: Context, s3_server: S3Server
 ) -> None:
     """The program deletes the bucket, so that it is gone when its file is to be written."""
-    name = context.submit(WRITE, f"{s3_server.url}/{LOST}", jobDir="gs://lost/out")
+    name = context.submit(DELETE + SAVE, f"{s3_server.url}/{LOST}", jobDir="gs://lost/out")
     job = context.wait_for(name)
     assert job.state is State.FAILED
     folder = next((context.service.data_dir / "copies").glob("*/files/lost"))
@@ -136,7 +156,7 @@ def test_what_cannot_be_written_fails_the_job_and_is_kept(
 
 
 def test_a_bucket_that_is_away_fails_the_job_before_its_program(context: Context) -> None:
-    name = context.submit(WRITE, "gs://missing/x")
+    name = context.submit(SAVE, "gs://missing/x")
     job = context.wait_for(name)
     assert job.state is State.FAILED
     assert "can't be copied to /gcs/missing: s3://no-such-bucket is not there" in job.error_message
