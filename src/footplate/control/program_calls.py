@@ -10,11 +10,17 @@ from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.domain.names import parse_attempt_id
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from footplate.domain.callers import Caller
     from footplate.domain.jobs import Job
     from footplate.ports.store import Store
+
+
+def asks_for_access(job: Job, projects: Collection[str]) -> bool:
+    """Whether the operator allows it, by the setting ``api_access``, and the job asks for it."""
+    named = not {job.name.project, EVERY}.isdisjoint(projects)
+    return named and bool(job.spec.service_account)
 
 
 class ProgramCalls:

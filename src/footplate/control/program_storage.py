@@ -77,10 +77,16 @@ class ProgramStorage:
     def _proxy(self, key: str) -> tuple[tuple[str, str], ...]:
         """The proxy with the key as its password; nothing where the server has none."""
         port = self._proxy_port()
-        host = urlsplit(self._url).hostname or ""
-        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        return () if port is None else ((_PROXY, f"http://{PROXY_USER}:{key}@{address}"),)
+        user = f"{PROXY_USER}:{key}"
+        return () if port is None else ((_PROXY, make_address(self._url, port, user)),)
 
     def check(self, key: str) -> Job:
         """The job whose key it is. Raises what ``Tokens.check`` and ``current`` raise."""
         return current(self._store, self._keys.check(key))
+
+
+def make_address(url: str, port: int, user: str = "") -> str:
+    """Of the proxy of the server at ``url``."""
+    host = urlsplit(url).hostname or ""
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return f"http://{user}@{place}" if user else f"http://{place}"

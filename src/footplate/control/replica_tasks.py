@@ -12,6 +12,7 @@ from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import seconds_since
 from footplate.control.job_buckets import find_usable
 from footplate.control.package_digests import PackageDigests
+from footplate.control.program_api import ProgramApi
 from footplate.control.program_storage import UNREACHABLE
 from footplate.control.tokens import Bearer
 from footplate.control.uri_paths import local_path
@@ -105,6 +106,7 @@ class Tasks:
         authority: str = "",
         resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
         copies: BucketCopies | None = None,
+        api: ProgramApi | None = None,
     ) -> None:
         """``copies``: of those buckets that are no folders; None: there are no such."""
         self._store = store
@@ -123,6 +125,7 @@ class Tasks:
         self._image_pull = image_pull
         self._shared_buckets = shared_buckets
         self._authority = authority
+        self._api = api or ProgramApi()
         self._resource = resource
         self._copies = copies
 
@@ -162,6 +165,7 @@ class Tasks:
             devices=self._container_devices(job, replica, pool, site),
             host_network=_has_containers(job.spec),
             authority=self._authority,
+            account=self._api.account(job),
             buckets=usable.names,
             bound_buckets=tuple(self._bound_bucket(job, bucket) for bucket in bound),
             persistent_resource=self._resource_uid(job),
@@ -309,7 +313,7 @@ class Tasks:
             added = reduction.variables(job.spec, replica, addresses, attempt, token, runtimes)
             given = (*given, *added.items())
         if _shares_loopback(addresses.get(replica)):
-            given = (*given, *self._storage(_bearer(job, replica)))
+            given = (*given, *self._storage(_bearer(job, replica)), *self._api.variables(job))
         elif addresses:
             given = (*given, *UNREACHABLE)
         own = dict(variable_expansion.expand(given, pool.environment))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.api_account import make_account
 from footplate.replica.filesystem_view import find_granted, find_shared, make_view
 from footplate.replica.google_tools import make_settings
 from footplate.replica.isolation import levels, mode_selection
@@ -58,7 +59,11 @@ class Program:
         places = {**self.places, **name_user(context.user, self.tmp), **settings}
         found = compose_environment(context.task, self.bins, context.host, places, context.mark)
         authority = str(context.task.get("authority") or "")
-        return {**found, **make_hook(found, authority, context.home.tools)}
+        return {
+            **found,
+            **make_hook(found, authority, context.home.tools),
+            **make_account(context.task, found, context.home.tools),
+        }
 
     @property
     def tmp(self) -> str:

@@ -62,6 +62,12 @@ def make_roots(
     if not authority or not os.path.isfile(machine):
         return []
     path = os.path.join(directory, "ca-certificates.crt")
-    text = f"{read_text(machine).rstrip()}\n{authority}"
-    write_text(path, text, _FLAGS, _READABLE)
+    write_text(path, read_roots(authority, machine), _FLAGS, _READABLE)
     return [(path, machine)]
+
+
+def read_roots(authority: str, machine: str = MACHINE_ROOTS) -> str:
+    """Those of the machine, as far as they are where TensorFlow looks, and ours. Raises OSError."""
+    if not os.path.isfile(machine):
+        return authority
+    return f"{read_text(machine).rstrip()}\n{authority}"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from footplate.control.bucket_copies import CopySteps
 from footplate.control.control_requests import ControlRequests
 from footplate.control.images import Images
-from footplate.control.program_storage import ProgramStorage
+from footplate.control.program_api import ProgramApi
+from footplate.control.program_storage import ProgramStorage, make_address
 from footplate.control.reduction_setup import ReductionKit
 from footplate.control.reduction_stats import ReductionTotals
 from footplate.control.replica_reports import Reports
@@ -23,14 +24,15 @@ from footplate.control.stacks import Stacks
 from footplate.control.tokens import ShellTokens, Tokens
 from footplate.control.wheels import Wheel
 from footplate.server.machine import free_port, most_connections
+from footplate.server.socket_owner import is_available
 from footplate.server.wheels import algorithms_wheel, make_wheel, package_directory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.api.footplate_v1.tls_ports import TlsPorts
     from footplate.control.tokens import Bearer
     from footplate.server.context import ServiceContext
+    from footplate.server.tls_listeners import TlsListeners
     from footplate.server.tuning_services import TuningServices
     from footplate.settings import Settings
     from footplate.wire.replica_v1 import Record
@@ -68,7 +70,7 @@ class ReplicaServices:
     """The services that supervisors call, and those that reach running replicas."""
 
     def __init__(
-        self, context: ServiceContext, tuning: TuningServices, tls: TlsPorts | None
+        self, context: ServiceContext, tuning: TuningServices, tls: TlsListeners | None
     ) -> None:
         store, clock, secret = context.store, context.clock, context.data_dir.secret()
         self._leader = context.leader
@@ -94,6 +96,7 @@ class ReplicaServices:
             context.settings.image_pull,
             context.settings.shared_buckets,
             authority="" if tls is None else tls.certificate,
+            api=_make_api(context, tls),
             resource=context.find_resource,
             copies=context.copies,
         )
@@ -120,6 +123,17 @@ class ReplicaServices:
     def _receive(self, bearer: Bearer, records: Sequence[Record]) -> None:
         self._leader.receive(bearer, records)
         self.reduced.receive(bearer, records)
+
+
+def _make_api(context: ServiceContext, tls: TlsListeners | None) -> ProgramApi:
+    """Where a token is required, programs don't have it, and aren't led."""
+    if tls is None or context.settings.token or not is_available():
+        return ProgramApi()
+
+    def proxy() -> str | None:
+        return None if tls.proxy_port is None else make_address(context.url, tls.proxy_port)
+
+    return ProgramApi(context.settings.api_access, proxy, tls.accounts.make)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.server.certificate_authority import open_authority
 from footplate.server.grpc_listener import GrpcListener
+from footplate.server.program_accounts import ProgramAccounts
 from footplate.server.proxy_listener import ProxyListener
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class TlsListeners:
         # Certificates are checked by the clock of the wall, whatever ours makes of its jumps.
         now = datetime.now(UTC)
         authority = open_authority(data_dir, now)
+        self.accounts = ProgramAccounts(url)
         self.certificate = authority.certificate.decode()
         self._grpc = GrpcListener(settings, authority, url, now)
         self._proxy = (

@@ -160,3 +160,31 @@ def test_programs_are_refused_over_grpc_and_users_are_not(tmp_path: Path) -> Non
         assert "PERMISSION_DENIED the program of projects/demo/jobs/" in said, said
         assert "answered" not in said
         assert user.stdout == "answered\n"
+
+
+LOGGER = """
+import subprocess, sys
+subprocess.run([sys.argv[1], "-W", "ignore", "-c", sys.argv[2]], check=True)
+"""
+EXPERIMENT = """
+from google.cloud import aiplatform
+aiplatform.init(
+    project="demo", location="us-central1", experiment="first", experiment_tensorboard=False
+)
+with aiplatform.start_run("one"):
+    aiplatform.log_params({"rate": 0.5})
+print(aiplatform.ExperimentRun("one", "first").get_params(), flush=True)
+"""
+
+
+def test_the_sdk_in_a_program_that_may_call_is_led_by_the_proxy(tmp_path: Path) -> None:
+    """The program starts the Python of the tests, which has the SDK."""
+    settings = {"isolation": "best-effort", "allow_root": "true", "api_access": "demo"}
+    with running_service(
+        tmp_path / "data", CACHE, stop_grace_s=1, proxy_port=0, **settings
+    ) as service:
+        context = Context(service)
+        name = context.submit(LOGGER, sys.executable, EXPERIMENT, serviceAccount=ACCOUNT)
+        job = context.wait_for(name)
+        assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
+        assert "{'rate': 0.5}" in context.messages(name)

@@ -375,6 +375,7 @@ def test_a_task_as_supervisors_get_it() -> None:
         "host_network": False,
         "buckets": None,
         "authority": "",
+        "account": "",
         "bound_buckets": [],
         "persistent_resource": "",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.api_account import make_account
 from footplate.replica.container.mounts import find_mounts
 from footplate.replica.program_spec import TaskError, compose_container_environment
 from footplate.replica.tensorflow_storage import make_hook
@@ -38,6 +39,7 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
     known = {"PYTHONPATH": str(image.get("python_path") or ""), **environment}
     authority = str(task.get("authority") or "")
     environment.update(make_hook(known, authority, context.home.tools, HYPERTUNE_DIRECTORY))
+    environment.update(make_account(task, environment, context.home.tools, HYPERTUNE_DIRECTORY))
     host: dict[str, Any] = {
         "NetworkMode": "host",
         "IpcMode": "private",

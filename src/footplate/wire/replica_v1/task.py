@@ -129,6 +129,8 @@ class Task:
     """Those that its program may use; None: all, also those made later."""
     authority: str = ""
     """Whom its program has to trust to use the proxy, in PEM; empty: there is no proxy."""
+    account: str = ""
+    """The key file of a made-up service account, of a program that may call the API; else empty."""
     bound_buckets: tuple[BoundBucket, ...] = ()
     """Those that it may use besides."""
     persistent_resource: str = ""
@@ -190,6 +192,7 @@ def encode_task(task: Task) -> JsonObject:
         "build_environment": [[name, value] for name, value in task.build_environment],
         "buckets": None if task.buckets is None else list(task.buckets),
         "authority": task.authority,
+        "account": task.account,
         "bound_buckets": [{**vars(bucket)} for bucket in task.bound_buckets],
         "persistent_resource": task.persistent_resource,
     }

@@ -1,0 +1,18 @@
+"""Made-up accounts of programs, as Google's own library reads them."""
+
+from __future__ import annotations
+
+import json
+
+from google.oauth2 import service_account
+
+from footplate.server.program_accounts import ProgramAccounts
+
+
+def test_googles_library_reads_it() -> None:
+    accounts = ProgramAccounts("http://127.0.0.1:8470")
+    given = json.loads(accounts.make("demo", "trainer@example.invalid"))
+    read = service_account.Credentials.from_service_account_info(given)
+    assert (read.project_id, read.service_account_email) == ("demo", "trainer@example.invalid")
+    assert given["token_uri"] == "http://127.0.0.1:8470/token"
+    assert accounts.make("demo", "x") != accounts.make("other", "x")
