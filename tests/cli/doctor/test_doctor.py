@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from footplate.cli.doctor.assessment import (
     Finding,
     Verdict,
@@ -184,6 +186,20 @@ def test_bound_buckets_are_looked_at(tmp_path: Path) -> None:
     finding = examine_buckets(settings)
     assert finding.verdict == Verdict.FAILED
     assert "which is no folder here" in finding.text
+
+
+def test_a_store_that_is_away_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "made-up")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    table = f'[[buckets]]\nname = "data"\ntarget = "s3://real"\nendpoint = "{endpoint}"\n'
+    (tmp_path / "footplate.toml").write_text(table)
+    finding = examine_buckets(load_settings({}, {"data_dir": tmp_path}))
+    assert finding.verdict == Verdict.LIMITED
+    assert "s3://real can't be reached now" in finding.text
 
 
 def test_the_exit_code_says_that_no_job_can_run(tmp_path: Path) -> None:
