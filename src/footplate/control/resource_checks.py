@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 def tensorboard_violations(
     submission: Submission, exists: Callable[[TrackingName], bool]
 ) -> Iterator[Violation]:
-    given, field = submission.spec.tensorboard, _field(submission.spec, "tensorboard")
-    if given is None or not submission.understood or _is_refused(submission, field):
+    given = submission.spec.tensorboard
+    if given is None or not submission.understood:
+        return
+    field = _field(submission.spec, "tensorboard")
+    if _is_refused(submission, field):
         return
     try:
         found = exists(parse_tracking_name(given))
