@@ -72,3 +72,10 @@ def test_anchors_are_githubs() -> None:
     assert "where-its-numbers-are-from" not in anchors(DOCS / "reference" / "catalogue.md")
     assert "where-the-facts-are-from" in anchors(DOCS / "reference" / "catalogue.md")
     assert "tf_config" in anchors(DOCS / "reference" / "environment.md")
+
+
+def test_decisions_have_numbers_of_their_own() -> None:
+    pages = sorted((DOCS / "decisions").glob("[0-9]*.md"))
+    assert len({page.name[:4] for page in pages}) == len(pages)
+    for page in pages:
+        assert page.read_text("utf-8").startswith(f"# {int(page.name[:4])}. "), page
