@@ -25,7 +25,7 @@ from footplate.testing.service import running_service
 REPOSITORY = "https://github.com/googleapis/python-aiplatform"
 TAG = "v1.165.1"
 MODULES = (*("vizier", "initializer", "custom_job", "tensorboard", "experiments", "model_upload"),)
-EXTRAS = "metadata,vizier,autologging"
+EXTRAS = "metadata,vizier"
 PACKAGES = ("pytest", "pytest-asyncio", "scikit-learn", "setuptools")
 PROJECT = "demo"
 SAMPLES = GcsUri(
