@@ -102,7 +102,7 @@ def make_routes(
         *vertex_routes(jobs, clock, catalogue, paths, trials),
         *model_routes(registry, clock, catalogue),
         *persistent_resource_routes(parts.resources, clock, RandomIds(), catalogue),
-        *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue),
+        *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue, context.buckets),
         *trials_routes(trials, jobs.get, jobs.explain),
         *location_routes(catalogue),
         *cloud_project_routes(),

@@ -11,6 +11,7 @@ import pytest
 from footplate.api.app import create_app
 from footplate.api.security import Access
 from footplate.api.vertex_v1 import tracking_routes
+from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.store import open_store
 from tests.support.clock import FakeClock
@@ -32,7 +33,11 @@ TYPES = "type.googleapis.com/google.cloud.aiplatform.v1."
 def http(switch: Switch, tmp_path: Path) -> Iterator[httpx.Client]:
     with closing(open_store(f"sqlite:///{tmp_path}/footplate.db")) as store:
         routes = tracking_routes(
-            store.tracking, FakeClock(CREATED), CountingIds(), load_catalogue()
+            store.tracking,
+            FakeClock(CREATED),
+            CountingIds(),
+            load_catalogue(),
+            FolderBuckets(tmp_path / "buckets", FakeClock(CREATED)),
         )
         switch.app = create_app(routes, Access(), new_id=lambda: "c0ffee")
         with httpx.Client(base_url=switch.url) as client:
@@ -145,8 +150,6 @@ def test_one_tensorboard_is_the_default(http: httpx.Client) -> None:
     first, second = board(http, isDefault=True), board(http, isDefault=True)
     found = get(http, f"{P}/tensorboards?filter=is_default=true")["tensorboards"]
     assert [each["name"] for each in found] == [second]
-    own_id = second.rpartition("/")[2]
-    assert found[0]["blobStoragePathPrefix"] == f"footplate-tensorboards/tensorboard-{own_id}"
     answer = http.patch(f"/v1/{first}?updateMask=isDefault", json={"isDefault": True}).json()
     assert answer["metadata"]["@type"] == f"{TYPES}UpdateTensorboardOperationMetadata"
     assert answer["response"]["isDefault"] is True
@@ -167,7 +170,7 @@ def test_one_tensorboard_is_the_default(http: httpx.Client) -> None:
         (f"{P}/tensorboards/1/experiments/e/runs", {}, "displayName"),
         (
             f"{P}/tensorboards/1/experiments/e/runs/r/timeSeries",
-            {"displayName": "n", "valueType": "BLOB_SEQUENCE"},
+            {"displayName": "n", "valueType": "VALUE_TYPE_UNSPECIFIED"},
             "valueType",
         ),
         ("projects/demo/locations/moon/metadataStores", {}, "parent"),
@@ -325,6 +328,24 @@ def test_tensors_are_kept_as_they_are(http: httpx.Client) -> None:
     post(http, f"{run}:write", timeSeriesData=[data(name, point, kind=2)])
     (found,) = get(http, f"{name}:read")["timeSeriesData"]["values"]
     assert found["tensor"] == point["tensor"]
+
+
+def test_blobs_are_ids_of_objects_in_a_bucket_of_the_project(
+    http: httpx.Client, tmp_path: Path
+) -> None:
+    run, _ = series(http)
+    tensorboard = run.partition("/experiments")[0]
+    bucket = get(http, tensorboard)["blobStoragePathPrefix"]
+    found = FolderBuckets(tmp_path / "buckets", FakeClock(CREATED)).buckets()
+    assert [(each.name, each.project) for each in found] == [(bucket, "demo")]
+    board(http)  # the bucket is there
+
+    name = post(http, f"{run}/timeSeries", displayName="g", valueType="BLOB_SEQUENCE")["name"]
+    blobs = [{"id": "b-1"}, {"id": "b-2", "data": "AAEC"}]
+    point = {"step": "1", "blobs": {"values": blobs}}
+    post(http, f"{run}:write", timeSeriesData=[data(name, point, kind="BLOB_SEQUENCE")])
+    (written,) = get(http, f"{name}:read")["timeSeriesData"]["values"]
+    assert written["blobs"] == {"values": [{"id": "b-1"}, {"id": "b-2"}]}
 
 
 def test_many_are_created_at_once(http: httpx.Client) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import TRIES
 from footplate.domain.errors import Aborted, AlreadyExists
 from footplate.domain.filters import Comparator
 from footplate.domain.tracking.filters import Equals
-from footplate.domain.tracking.names import STORES
+from footplate.domain.tracking.names import STORES, TENSORBOARDS, blob_bucket
 from footplate.domain.tracking.resources import (
     DEFAULT,
     Resource,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from footplate.domain.tracking.filters import Filter
     from footplate.domain.tracking.names import TrackingName
     from footplate.domain.tracking.resources import Fields
+    from footplate.ports.buckets import Buckets
     from footplate.ports.clock import Clock
     from footplate.ports.tracking import ResourcePage, TrackingStore
 
@@ -32,7 +34,11 @@ _DEFAULTS = 10
 
 
 class Resources:
-    def __init__(self, store: TrackingStore, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self, store: TrackingStore, clock: Clock, ids: Ids, buckets: Buckets | None = None
+    ) -> None:
+        """``buckets`` are where the blobs of TensorBoards go; needed to create these."""
+        self._buckets = buckets
         self._store = store
         self._clock = clock
         self._ids = ids
@@ -51,6 +57,9 @@ class Resources:
     def create_all(self, asked: Sequence[tuple[TrackingName, Fields]]) -> tuple[Resource, ...]:
         """All or none. Raises as ``create`` does."""
         new = tuple(self._new(name, fields) for name, fields in asked)
+        for name, _ in asked:
+            if name.kind == TENSORBOARDS and self._buckets is not None:
+                _make_bucket(self._buckets, name)
         for _ in range(TRIES):
             stores, replaced = self._missing_stores(new), self._replaced(new)
             try:
@@ -140,3 +149,9 @@ class Resources:
 
     def _exist(self, resources: Sequence[Resource]) -> bool:
         return bool(self._store.find([resource.name for resource in resources]))
+
+
+def _make_bucket(buckets: Buckets, tensorboard: TrackingName) -> None:
+    """Clients put blobs into it themselves, and find it by ``blobStoragePathPrefix``."""
+    with suppress(AlreadyExists):
+        buckets.create_bucket(blob_bucket(tensorboard), project=tensorboard.project)

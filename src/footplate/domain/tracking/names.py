@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -66,6 +67,12 @@ class TrackingName:
 
     def __str__(self) -> str:
         return "/".join(("projects", self.project, "locations", self.location, *self.path))
+
+
+def blob_bucket(tensorboard: TrackingName) -> str:
+    """The bucket of a project's blobs. Names of projects may have what those of buckets can't."""
+    digest = hashlib.sha256(tensorboard.project.encode()).hexdigest()
+    return f"tensorboards-{digest[:16]}"
 
 
 def parse_tracking_name(text: str) -> TrackingName:

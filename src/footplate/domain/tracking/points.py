@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """A scalar, or a tensor as JSON. A series has one point at each step: the last one written."""
+    """A scalar; or the field of another value as JSON: ``{"tensor": ...}``, ``{"blobs": ...}``.
+
+    A series has one point at each step: the last one written.
+    """
 
     step: int
     time: datetime

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from footplate.domain.tracking.resources import Resource
     from footplate.wire.json_text import JsonObject
 
-_WRITTEN = (models.ValueType.SCALAR, models.ValueType.TENSOR)
+_FIELDS = {
+    models.ValueType.SCALAR: "scalar",
+    models.ValueType.TENSOR: "tensor",
+    models.ValueType.BLOB_SEQUENCE: "blobs",
+}
+"""Of a point, by the type of its series."""
 
 
 class Written:
@@ -88,7 +93,7 @@ def series_json(series: Resource, points: Sequence[Point]) -> JsonObject:
 def point_json(point: Point) -> JsonObject:
     answer: JsonObject = {"step": str(point.step), "wallTime": format_time(point.time)}
     if isinstance(point.value, str):
-        return {**answer, "tensor": json.loads(point.value)}
+        return {**answer, **json.loads(point.value)}
     return {**answer, "scalar": {"value": double_json(point.value)}}
 
 
@@ -102,8 +107,9 @@ def _add(written: Written, run: TrackingName, request: models.WriteRunData, now:
 
 def _point(given: models.DataPoint, now: datetime) -> Point:
     time = now if given.wall_time is None else parse_time(given.wall_time)
-    if given.tensor is not None:
-        return Point(given.step or 0, time, format_object(given.tensor.encode()))
+    for name, value in (("tensor", given.tensor), ("blobs", given.blobs)):
+        if value is not None:
+            return Point(given.step or 0, time, format_object({name: value.encode()}))
     return Point(given.step or 0, time, (given.scalar and given.scalar.value) or 0.0)
 
 
@@ -112,9 +118,10 @@ def _check_run(request: models.WriteRunData, at: str) -> Iterator[Violation]:
         place = f"{at}timeSeriesData[{number}]"
         if not data.tensorboard_time_series_id:
             yield Violation(f"{place}.tensorboardTimeSeriesId", "required")
-        if data.value_type not in _WRITTEN:
+        if data.value_type not in _FIELDS:
             given = "required" if data.value_type is None else f"{data.value_type.name} given"
-            yield Violation(f"{place}.valueType", f"{given}; allowed: SCALAR, TENSOR")
+            allowed = ", ".join(kind.name for kind in _FIELDS)
+            yield Violation(f"{place}.valueType", f"{given}; allowed: {allowed}")
         for index, point in enumerate(data.values or ()):
             yield from _check_point(point, data.value_type, f"{place}.values[{index}]")
 
@@ -122,10 +129,10 @@ def _check_run(request: models.WriteRunData, at: str) -> Iterator[Violation]:
 def _check_point(
     point: models.DataPoint, kind: models.ValueType | None, at: str
 ) -> Iterator[Violation]:
-    known = {"scalar": point.scalar, "tensor": point.tensor}
+    known = {"scalar": point.scalar, "tensor": point.tensor, "blobs": point.blobs}
     given = [name for name, value in known.items() if value is not None]
-    if kind in _WRITTEN and given != [kind.name.lower()]:
-        said = f"{' and '.join(given) or 'no value'} given; allowed: {kind.name.lower()}"
+    if kind in _FIELDS and given != [_FIELDS[kind]]:
+        said = f"{' and '.join(given) or 'no value'} given; allowed: {_FIELDS[kind]}"
         yield Violation(at, said)
     if (point.step or 0) < 0:
         yield Violation(f"{at}.step", f"{point.step} given; allowed: 0 or more")

@@ -135,9 +135,21 @@ class Tensor(JsonModel):
     version_number: Int32 | None = None
 
 
+class Blob(JsonModel):
+    """Its bytes are an object of a bucket, whose name ends in ``id``."""
+
+    OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset({"data"})
+    id: Text | None = None
+
+
+class BlobSequence(JsonModel):
+    values: list[Blob] | None = None
+
+
 class DataPoint(JsonModel):
     scalar: Scalar | None = None
     tensor: Tensor | None = None
+    blobs: BlobSequence | None = None
     wall_time: Timestamp | None = None
     step: Int64 | None = None
 

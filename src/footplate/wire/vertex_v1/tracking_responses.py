@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from footplate.domain.tracking.names import STORES, TENSORBOARDS
+from footplate.domain.tracking.names import STORES, TENSORBOARDS, blob_bucket
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
     from footplate.wire.vertex_v1.tracking_kinds import Kind
 
-_BLOBS = "footplate-tensorboards"
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 
 
@@ -33,8 +32,7 @@ def resource_json(
     if kind.is_node:
         answer.setdefault("metadata", {})  # clients look into it, whether it was given or not
     if kind.collection == TENSORBOARDS:
-        # Google's uploader takes none without it. Nothing is kept there: blobs have no place.
-        answer["blobStoragePathPrefix"] = f"{_BLOBS}/tensorboard-{resource.name.id}"
+        answer["blobStoragePathPrefix"] = blob_bucket(resource.name)
     if parents:
         answer["parentContexts"] = [str(parent) for parent in parents]
     if extent is not None:

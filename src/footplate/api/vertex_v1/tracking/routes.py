@@ -28,15 +28,17 @@ if TYPE_CHECKING:
 
     from footplate.control.jobs import Ids
     from footplate.domain.catalogue import Catalogue
+    from footplate.ports.buckets import Buckets
     from footplate.ports.clock import Clock
     from footplate.ports.tracking import TrackingStore
 
 
 def tracking_routes(
-    store: TrackingStore, clock: Clock, ids: Ids, catalogue: Catalogue
+    store: TrackingStore, clock: Clock, ids: Ids, catalogue: Catalogue, buckets: Buckets
 ) -> list[Route]:
     """Verbs before resources: a route is found by the last segment of its URL."""
-    resources, lineage, series = Resources(store, clock, ids), Lineage(store), TimeSeries(store)
+    resources = Resources(store, clock, ids, buckets)
+    lineage, series = Lineage(store), TimeSeries(store)
     formatter = Formatter(lineage, series)
     routes = []
     for version in ("v1", "v1beta1"):

@@ -50,8 +50,8 @@ def check_resource(kind: Kind, resource: models.Tracked, at: str = "") -> Iterat
 
 
 def _check_series(series: models.TensorboardTimeSeries, at: str) -> Iterator[Violation]:
-    if series.value_type in (models.ValueType.BLOB_SEQUENCE, models.ValueType(0)):
-        said = f"{series.value_type.name} given; allowed: SCALAR, TENSOR"
+    if series.value_type == models.ValueType(0):
+        said = f"{series.value_type.name} given; allowed: SCALAR, TENSOR, BLOB_SEQUENCE"
         yield Violation(f"{at}valueType", said)
     if len(series.plugin_data or "") > MAX_PLUGIN_DATA:
         yield Violation(f"{at}pluginData", "more than 65 KiB given")
