@@ -22,7 +22,7 @@ SITES = {
     "there": {"T4": 3, "vcpus": 4},
     "reserved": {},
 }
-"""What is reserved, as for persistent resources, grows and shrinks."""
+"""What is reserved, as for persistent resources, grows and shrinks; its jobs count no quota."""
 REGIONS = {"here": ("here-1", "here-2"), "there": ("there-1",), "reserved": ("here-1",)}
 LINES: dict[str, tuple[str, ...]] = {
     "": (),
@@ -58,7 +58,7 @@ def unnamed_claim(
         arrived=0.0,
         longest_s=longest_s,
         holds=holds,
-        counts={**holds, JOBS: 1},
+        counts={} if site == "reserved" else {**holds, JOBS: 1},
         bounded=bounded,
     )
 
