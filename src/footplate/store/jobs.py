@@ -24,6 +24,7 @@ from footplate.store.list_query import find_newest
 from footplate.store.log_uploads import SqlLogUploads
 from footplate.store.models import SqlModels
 from footplate.store.name_index import enter, leave
+from footplate.store.named_rows import unknown
 from footplate.store.paging import Position
 from footplate.store.persistent_resources import SqlPersistentResources
 from footplate.store.postgres_listen import Listener
@@ -275,11 +276,11 @@ class SqlStore:
 
     def _get(self, query: Select[Any], value: str) -> Job:
         if not storable(value):
-            raise _unknown(value)
+            raise unknown(value)
         with self._transactions.reading() as connection:
             row = connection.execute(query, {_WANTED.key: value}).one_or_none()
         if row is None:
-            raise _unknown(value)
+            raise unknown(value)
         return row_codec.job_of(row)
 
 
@@ -296,7 +297,7 @@ def _lock(connection: Connection, query: Select[Any], value: str) -> Record:
     known = storable(value)
     row = connection.execute(query, {_WANTED.key: value}).one_or_none() if known else None
     if row is None:
-        raise _unknown(value)
+        raise unknown(value)
     return row
 
 
@@ -320,7 +321,3 @@ def _indexed(job: Job) -> list[Any]:
 def _index_labels(connection: Connection, job: Job) -> None:
     if rows := row_codec.label_values(job):
         connection.execute(insert(job_labels), rows)
-
-
-def _unknown(job: str) -> NotFound:
-    return NotFound(f"{ascii(job) if not storable(job) else job} does not exist")

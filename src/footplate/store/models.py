@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
-from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound
+from footplate.domain.errors import AlreadyExists, DataLoss, NotFound
 from footplate.domain.filter_matching import matches
 from footplate.domain.model_registry import Model
 from footplate.domain.names import parse_model_name
@@ -16,6 +16,7 @@ from footplate.domain.timestamps import from_micros, to_micros
 from footplate.ports.models import ModelPage
 from footplate.ports.notifications import NoticeKind
 from footplate.store.documents import ModelBody, read, write
+from footplate.store.named_rows import check_version, unknown
 from footplate.store.paging import Position
 from footplate.store.tables import models
 
@@ -54,28 +55,23 @@ class SqlModels:
             with self._transactions.reading() as connection:
                 row = connection.execute(query).one_or_none()
         if row is None:
-            raise _unknown(name)
+            raise unknown(name)
         return _model(row)
 
     def write(self, model: Model) -> None:
         here = models.c.name == str(model.name)
         with self._transactions.writing() as connection:
-            query = select(models.c.version).where(here).with_for_update()
-            stored = connection.scalar(query)
-            if stored is None:
-                raise _unknown(model.name)
-            if stored != model.version - 1:
-                raise Aborted(f"{model.name} is at version {stored}, not {model.version - 1}")
+            check_version(connection, models, model.name, model.version - 1)
             connection.execute(update(models).where(here).values(_values(model)))
             self._notify(connection, model.name)
 
     def delete(self, name: ModelName) -> None:
         if not storable(str(name)):
-            raise _unknown(name)
+            raise unknown(name)
         with self._transactions.writing() as connection:
             removed = connection.execute(delete(models).where(models.c.name == str(name)))
             if removed.rowcount == 0:
-                raise _unknown(name)
+                raise unknown(name)
 
     def list(
         self, collection: str, *, where: Filter | None, limit: int, after: str | None
@@ -143,8 +139,3 @@ def _model(row: Record) -> Model:
         )
     except (KeyError, TypeError, ValueError, OverflowError, NotFound) as error:
         raise DataLoss(f"the stored record of {row.name} can't be read: {error}") from error
-
-
-def _unknown(name: ModelName) -> NotFound:
-    text = str(name)
-    return NotFound(f"{text if storable(text) else ascii(text)} does not exist")

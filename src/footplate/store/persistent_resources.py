@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
-from footplate.domain.errors import Aborted, AlreadyExists, DataLoss, NotFound
+from footplate.domain.errors import AlreadyExists, DataLoss, NotFound
 from footplate.domain.names import parse_persistent_resource_name
 from footplate.domain.persistent_resources import PersistentResource
 from footplate.domain.text_validation import storable
@@ -15,6 +15,7 @@ from footplate.domain.timestamps import from_micros, to_micros
 from footplate.ports.notifications import NoticeKind
 from footplate.ports.persistent_resources import ResourcePage
 from footplate.store.documents import ResourceBody, read, write
+from footplate.store.named_rows import check_version, unknown
 from footplate.store.paging import Position
 from footplate.store.tables import persistent_resources as table
 
@@ -49,19 +50,19 @@ class SqlPersistentResources:
                 query = select(table).where(table.c.name == str(name))
                 row = connection.execute(query).one_or_none()
         if row is None:
-            raise _unknown(name)
+            raise unknown(name)
         return _resource(row)
 
     def write(self, resource: PersistentResource) -> None:
         with self._transactions.writing() as connection:
-            _check_version(connection, resource.name, resource.version - 1)
+            check_version(connection, table, resource.name, resource.version - 1)
             here = table.c.name == str(resource.name)
             connection.execute(update(table).where(here).values(_values(resource)))
             self._notify(connection, resource.name)
 
     def delete(self, resource: PersistentResource) -> None:
         with self._transactions.writing() as connection:
-            _check_version(connection, resource.name, resource.version)
+            check_version(connection, table, resource.name, resource.version)
             connection.execute(delete(table).where(table.c.name == str(resource.name)))
             self._notify(connection, resource.name)
 
@@ -90,15 +91,6 @@ class SqlPersistentResources:
         self._transactions.tell(connection, NoticeKind.PERSISTENT_RESOURCE, str(name))
 
 
-def _check_version(connection: Connection, name: PersistentResourceName, version: int) -> None:
-    query = select(table.c.version).where(table.c.name == str(name)).with_for_update()
-    stored = connection.scalar(query)
-    if stored is None:
-        raise _unknown(name)
-    if stored != version:
-        raise Aborted(f"{name} is at version {stored}, not {version}")
-
-
 def _values(resource: PersistentResource) -> Values:
     body = {name: getattr(resource, name) for name in ResourceBody.__dataclass_fields__}
     return {
@@ -122,8 +114,3 @@ def _resource(row: Record) -> PersistentResource:
         )
     except (KeyError, TypeError, ValueError, OverflowError, NotFound) as error:
         raise DataLoss(f"the stored record of {row.name} can't be read: {error}") from error
-
-
-def _unknown(name: PersistentResourceName) -> NotFound:
-    text = str(name)
-    return NotFound(f"{text if storable(text) else ascii(text)} does not exist")

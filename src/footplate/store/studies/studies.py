@@ -12,6 +12,7 @@ from footplate.domain.text_validation import storable
 from footplate.ports.notifications import NoticeKind
 from footplate.ports.studies import MAX_REPORTS, StudyPage, StudyWithTrials
 from footplate.store.input_checks import countable
+from footplate.store.named_rows import unknown
 from footplate.store.paging import Position
 from footplate.store.studies import rows
 from footplate.store.studies.trial_cache import TrialCache
@@ -217,11 +218,11 @@ class SqlStudies:
 
     def _kept(self, column: ColumnElement[str | None], value: str) -> StudyWithTrials:
         if not storable(value):
-            raise _unknown(value)
+            raise unknown(value)
         with self._transactions.snapshot() as connection:
             row = connection.execute(_WHOLE.where(column == value)).one_or_none()
             if row is None:
-                raise _unknown(value)
+                raise unknown(value)
             study = rows.study_of(row)
             trials = self._memory.get(study.uid, study.version)
             if trials is None:
@@ -247,7 +248,7 @@ def _lock(connection: Connection, uid: StudyUid) -> Record:
     query = select(studies.c.uid, studies.c.version).where(studies.c.uid == uid)
     row = connection.execute(query.with_for_update()).one_or_none() if storable(uid) else None
     if row is None:
-        raise _unknown(uid)
+        raise unknown(uid)
     return row
 
 
@@ -261,7 +262,3 @@ def _taken(study: StudyRecord, error: IntegrityError) -> AlreadyExists:
         where = study.name.collection
         return AlreadyExists(f"{where} has a study of the display name {study.display_name!r}")
     return AlreadyExists(f"study {study.name or study.uid} already exists")
-
-
-def _unknown(study: str) -> NotFound:
-    return NotFound(f"{ascii(study) if not storable(study) else study} does not exist")

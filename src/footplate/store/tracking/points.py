@@ -13,8 +13,9 @@ from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import from_micros, to_micros
 from footplate.domain.tracking.names import parse_tracking_name
 from footplate.domain.tracking.points import Extent, Point
+from footplate.store.named_rows import unknown
 from footplate.store.tables import tracking, tracking_points
-from footplate.store.tracking.rows import batches, unknown
+from footplate.store.tracking.rows import batches
 from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:

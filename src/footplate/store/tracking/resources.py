@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
-from footplate.domain.errors import Aborted, AlreadyExists, NotFound
+from footplate.domain.errors import AlreadyExists, NotFound
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import to_micros
 from footplate.domain.tracking.filters import links_in, matches, required_links
 from footplate.ports.tracking import ResourcePage
+from footplate.store.named_rows import check_version, unknown
 from footplate.store.paging import Position
 from footplate.store.tables import tracking
 from footplate.store.tracking.links import SqlLinks, linked_names
 from footplate.store.tracking.points import SqlPoints
-from footplate.store.tracking.rows import batches, resource_of, resource_values, unknown
+from footplate.store.tracking.rows import batches, resource_of, resource_values
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -75,7 +76,7 @@ class SqlTracking(SqlLinks, SqlPoints):
         if not storable(str(name)):
             raise unknown(name)
         with self._transactions.writing() as connection:
-            _check_version(connection, name, version)
+            check_version(connection, tracking, name, version)
             connection.execute(delete(tracking).where(_is(name)))
 
     def list(
@@ -132,20 +133,12 @@ def _in_order(
 
 def _write(connection: Connection, changed: Sequence[Resource]) -> None:
     for resource in changed:
-        _check_version(connection, resource.name, resource.version - 1)
+        check_version(connection, tracking, resource.name, resource.version - 1)
         try:
             values = resource_values(resource)
             connection.execute(update(tracking).where(_is(resource.name)).values(values))
         except IntegrityError as error:
             raise _taken(resource) from error
-
-
-def _check_version(connection: Connection, name: TrackingName, version: int | None) -> None:
-    stored = connection.scalar(select(tracking.c.version).where(_is(name)).with_for_update())
-    if stored is None:
-        raise unknown(name)
-    if version is not None and stored != version:
-        raise Aborted(f"{name} is at version {stored}, not {version}")
 
 
 def _check_free(connection: Connection, new: Sequence[Resource]) -> None:

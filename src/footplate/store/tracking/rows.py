@@ -6,7 +6,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import DataLoss, NotFound
-from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import from_micros, to_micros
 from footplate.domain.tracking.names import parse_tracking_name
 from footplate.domain.tracking.resources import Resource
@@ -15,7 +14,6 @@ from footplate.store import documents
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from footplate.domain.tracking.names import TrackingName
     from footplate.store.row_codec import Record, Values
 
 _MOST_NAMES = 500
@@ -56,8 +54,3 @@ def resource_of(row: Record) -> Resource:
 def batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(names), _MOST_NAMES):
         yield names[start : start + _MOST_NAMES]
-
-
-def unknown(name: TrackingName) -> NotFound:
-    text = str(name)
-    return NotFound(f"{text if storable(text) else ascii(text)} does not exist")
