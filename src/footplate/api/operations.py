@@ -48,6 +48,10 @@ _KINDS: Mapping[str, type[_Name]] = MappingProxyType(
 _ID = re.compile(
     rf"delete-(v1|v1beta1)-({'|'.join(_KINDS)})-([0-9A-Za-z_-]{{1,128}})-([0-9]{{1,17}})"
 )
+_LOCATIONS = tuple(
+    f"{prefix}/projects/{{project}}/locations/{{location}}" for prefix in ("/v1", "/v1beta1", "/ui")
+)
+"""Google's generated clients ask for operations below ``/ui``."""
 _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 
 
@@ -63,33 +67,34 @@ def operation_routes(
     jobs: JobsService, model_exists: Callable[[ModelName], bool] = lambda _: False
 ) -> list[Route]:
     api = _Operations(jobs, model_exists)
-    routes = []
-    for prefix in ("/v1", "/v1beta1", "/ui"):
-        parent = f"{prefix}/projects/{{project}}/locations/{{location}}"
-        routes += [
-            json_route(f"{parent}/{{kind}}/{{resource}}/operations", {"GET": _none}),
-            *done_operation_routes(parent, api.get),
-        ]
-    return routes
+    lists = [
+        json_route(f"{location}/{{kind}}/{{resource}}/operations", {"GET": _none})
+        for location in _LOCATIONS
+    ]
+    return [*lists, *done_operation_routes("", api.get)]
 
 
 def done_operation_routes(resource: str, get: Callable[[Call], JsonObject]) -> list[Route]:
-    """The operations on what is at the URL ``resource``; ``get`` raises NotFound.
+    """The operations on ``resource``, a URL in a location: ``/models/{model}``.
 
-    They are done when they are answered: none is listed, and there is none to cancel or delete.
+    ``get`` raises NotFound. They are done when they are answered: none is listed, and there is none
+    to cancel or delete.
     """
-    one = f"{resource}/operations/{{operation}}"
 
     def leave(call: Call) -> JsonObject:
         get(call)
         return {}
 
-    return [
-        json_route(f"{resource}/operations", {"GET": _none}),
-        json_route(f"{one}:wait", {"POST": get}),
-        json_route(f"{one}:cancel", {"POST": leave}),
-        json_route(one, {"GET": get, "DELETE": leave}),
-    ]
+    routes = []
+    for location in _LOCATIONS:
+        one = f"{location}{resource}/operations/{{operation}}"
+        routes += [
+            json_route(f"{location}{resource}/operations", {"GET": _none}),
+            json_route(f"{one}:wait", {"POST": get}),
+            json_route(f"{one}:cancel", {"POST": leave}),
+            json_route(one, {"GET": get, "DELETE": leave}),
+        ]
+    return routes
 
 
 class _Operations:

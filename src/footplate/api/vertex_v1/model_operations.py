@@ -63,12 +63,7 @@ def export_name(model: ModelName, export: Export) -> str:
 
 
 def model_operation_routes(registry: ModelRegistry) -> list[Route]:
-    api = _ModelOperations(registry)
-    routes = []
-    for prefix in ("/v1", "/v1beta1", "/ui"):
-        location = f"{prefix}/projects/{{project}}/locations/{{location}}"
-        routes += done_operation_routes(f"{location}/models/{{model}}", api.get)
-    return routes
+    return done_operation_routes("/models/{model}", _ModelOperations(registry).get)
 
 
 class _ModelOperations:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
+from footplate.api.operations import done_operation_routes
 from footplate.api.vertex_v1.parents import location_of
 from footplate.api.vertex_v1.resource_operations import (
     ResourceOperationId,
-    resource_operation_routes,
 )
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.machines import unknown_region
@@ -127,9 +127,8 @@ def persistent_resource_routes(
     resources: PersistentResources, clock: Clock, ids: Ids, catalogue: Catalogue
 ) -> list[Route]:
     """Verbs before resources: a route is found by the last segment of its URL."""
-    routes = resource_operation_routes(
-        PersistentResourcesApi(resources, clock, ids, catalogue).get_operation
-    )
+    operations = PersistentResourcesApi(resources, clock, ids, catalogue).get_operation
+    routes = done_operation_routes("/persistentResources/{persistentResource}", operations)
     for version in ("v1", "v1beta1"):
         api = PersistentResourcesApi(resources, clock, ids, catalogue, version)
         path = f"/{version}/projects/{{project}}/locations/{{location}}/persistentResources"

@@ -9,18 +9,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from footplate.api.operations import deleted, done_operation_routes
+from footplate.api.operations import deleted
 from footplate.domain.persistent_resources import ResourceState
 from footplate.domain.timestamps import from_micros, to_micros
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
-    from starlette.routing import Route
-
-    from footplate.api.json_route import Call
     from footplate.domain.names import PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
     from footplate.wire.json_text import JsonObject
@@ -94,14 +90,3 @@ class ResourceOperationId:
 
     def _deletes(self, resource: PersistentResource) -> bool:
         return resource.state is ResourceState.STOPPING and resource.create_time <= self.at
-
-
-def resource_operation_routes(get: Callable[[Call], JsonObject]) -> list[Route]:
-    """``get`` raises NotFound."""
-    routes = []
-    for prefix in ("/v1", "/v1beta1", "/ui"):
-        location = f"{prefix}/projects/{{project}}/locations/{{location}}"
-        routes += done_operation_routes(
-            f"{location}/persistentResources/{{persistentResource}}", get
-        )
-    return routes

@@ -44,9 +44,7 @@ def vizier_routes(vizier: Vizier, clock: Clock, catalogue: Catalogue) -> list[Ro
 
 
 def _operation_routes(api: StudyOperations) -> list[Route]:
-    routes = []
-    for prefix in ("/v1", "/v1beta1", "/ui"):
-        study = f"{prefix}/projects/{{project}}/locations/{{location}}/studies/{{study}}"
-        routes += done_operation_routes(study, api.suggestion)
-        routes += done_operation_routes(f"{study}/trials/{{trial}}", api.check)
-    return routes
+    return [
+        *done_operation_routes("/studies/{study}", api.suggestion),
+        *done_operation_routes("/studies/{study}/trials/{trial}", api.check),
+    ]

@@ -41,6 +41,10 @@ def tracking_routes(
     lineage, series = Lineage(store), TimeSeries(store)
     formatter = Formatter(lineage, series)
     routes = []
+    for kind in KINDS.values():
+        api = ResourcesApi(kind, resources, formatter, catalogue, clock, "v1")
+        operations = TrackingOperations(kind, api, resources)
+        routes += done_operation_routes(_path(kind.collection), operations.get)
     for version in ("v1", "v1beta1"):
         links = LineageApi(lineage, formatter, clock)
         data = TimeSeriesApi(resources, series, formatter, clock)
@@ -49,7 +53,6 @@ def tracking_routes(
             api = ResourcesApi(kind, resources, formatter, catalogue, clock, version)
             one, all_of_it = _url(version, kind.collection), _list_url(version, kind.collection)
             routes += [
-                *_operation_routes(TrackingOperations(kind, api, resources), kind.collection),
                 json_route(all_of_it, {"GET": api.list, "POST": api.create}),
                 json_route(one, {"GET": api.get, "PATCH": api.patch, "DELETE": api.delete}),
             ]
@@ -83,21 +86,19 @@ def _data_routes(api: TimeSeriesApi, version: str) -> list[Route]:
     ]
 
 
-def _operation_routes(api: TrackingOperations, kind: str) -> list[Route]:
-    """Their names have no version: the first routes answer."""
-    routes = []
-    for prefix in ("v1", "v1beta1", "ui"):
-        routes += done_operation_routes(_url(prefix, kind), api.get)
-    return routes
-
-
 def _url(version: str, kind: str) -> str:
     return f"{_list_url(version, kind)}/{{{kind}}}"
 
 
 def _list_url(version: str, kind: str) -> str:
+    return f"/{version}/projects/{{project}}/locations/{{location}}{_list_path(kind)}"
+
+
+def _path(kind: str) -> str:
+    """Of a resource in its location."""
+    return f"{_list_path(kind)}/{{{kind}}}"
+
+
+def _list_path(kind: str) -> str:
     outer = OUTER[kind]
-    within = (
-        _url(version, outer) if outer else f"/{version}/projects/{{project}}/locations/{{location}}"
-    )
-    return f"{within}/{kind}"
+    return f"{_path(outer) if outer else ''}/{kind}"
