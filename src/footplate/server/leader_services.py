@@ -53,7 +53,8 @@ class LeaderServices:
         context.queue.refresh()
         self.leads = leads
         self._control_woken, self._tuning_woken, self._exports_woken = Event(), Event(), Event()
-        self._resources_woken = Event()
+        self._resources_woken, self._uploads_woken = Event(), Event()
+        self._loops: list[Loop] = []
         self._work_queue = WorkQueue()
         settings, clock, buckets = context.settings, context.clock, context.buckets
         fenced = context.database.fenced(lease)
@@ -82,20 +83,19 @@ class LeaderServices:
             self.wake,
             context.notifications.see_resources,
         )
-        self._resources = self._loop(resources.step, "resources", self._resources_woken)
+        self._add_loop(resources.step, "resources", self._resources_woken)
         admission = Admission(
             store, context.queue, regions, context.catalogue, clock, resources.note_provisioned
         )
         cycle = Cycle(admission, self._reconciler)
-        self._control = self._loop(cycle.step, "control", self._control_woken)
+        self._add_loop(cycle.step, "control", self._control_woken)
 
         registry = ModelRegistry(fenced.models, buckets, clock, RandomIds())
         self._tuner = tuning.make_tuner(
             store, fenced.studies, registry, self.wake, self._tuning_woken.set
         )
-        self._tuning = self._loop(self._tuner.step, "tuning", self._tuning_woken)
+        self._add_loop(self._tuner.step, "tuning", self._tuning_woken)
 
-        self._uploads_woken = Event()
         self._uploads = LogUploads(
             fenced.log_uploads,
             store,
@@ -105,30 +105,24 @@ class LeaderServices:
             buckets,
             clock,
         )
-        self._uploading = self._loop(self._uploads.step, "log uploads", self._uploads_woken)
+        self._add_loop(self._uploads.step, "log uploads", self._uploads_woken)
 
         self._exports = Exports(fenced.models, buckets, clock)
-        self._exporting = self._loop(self._exports.step, "exports", self._exports_woken)
+        self._add_loop(self._exports.step, "exports", self._exports_woken)
 
     def start(self) -> None:
         """Load existing jobs, then follow every change."""
         self._backend.watch(self._seen)
-        self._control.start()
-        self._tuning.start()
-        self._exporting.start()
-        self._resources.start()
-        self._uploading.start()
+        for loop in self._loops:
+            loop.start()
         self._leftovers.start()
 
     def close(self) -> None:
         """Stop following. Jobs keep running."""
         self._leftovers.close()
-        self._uploading.close()
-        self._resources.close()
         self._exports.close()
-        self._exporting.close()
-        self._tuning.close()
-        self._control.close()
+        for loop in reversed(self._loops):
+            loop.close()
         self._backend.close()
 
     def wake(self) -> None:
@@ -174,8 +168,8 @@ class LeaderServices:
         self.wake_resources()
         self.wake()
 
-    def _loop(self, step: Callable[[], float | None], name: str, woken: Event) -> Loop:
-        return Loop(lambda: step() if self.leads() else None, name, woken)
+    def _add_loop(self, step: Callable[[], float | None], name: str, woken: Event) -> None:
+        self._loops.append(Loop(lambda: step() if self.leads() else None, name, woken))
 
 
 def _hang_limits(settings: Settings) -> HangLimits:
