@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 
-import pytest
+from tests.support.requirements import require
 
 
 def find_gcloud() -> str:
     """Its path. Without it the test that asks is skipped, and in CI it fails."""
     program = shutil.which("gcloud")
-    if program is not None:
-        return program
-    if os.environ.get("CI"):
-        pytest.fail("gcloud is not on PATH")
-    pytest.skip("gcloud is not on PATH")
+    require("gcloud is not on PATH" if program is None else None)
+    assert program is not None
+    return program

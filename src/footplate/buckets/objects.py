@@ -50,7 +50,7 @@ class Objects:
         lock: FileLock,
         bound: Mapping[str, Path] | None = None,
     ) -> None:
-        """Whoever moves, removes or adopts a file holds ``lock``, in whichever process.
+        """A caller holds ``lock`` when it moves, removes or adopts a file, in whichever process.
 
         ``bound``: the folders of those buckets that aren't in ``root``, by name.
         """

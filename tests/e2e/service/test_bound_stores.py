@@ -13,6 +13,7 @@ from footplate.domain.names import GcsUri
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_bound_buckets import write_settings
+from tests.support.requirements import require_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +45,14 @@ try:
     written = True
 except OSError:
     written = False
+def see(path):
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ""
+
+folder = sys.argv[2]
 listed = json.loads(fetch("/storage/v1/b/data/o"))
 print(json.dumps({
     "listed": [sorted(files) for _, _, files in os.walk(top)],
@@ -53,8 +62,10 @@ print(json.dumps({
     "names": [item["name"] for item in listed["items"]],
     "environment": [name for name in os.environ if name.startswith("AWS")],
     "secret": "secret-of-the-server" in repr(os.environ),
+    "files": [see(folder + "/credentials"), see(folder + "/other")],
 }), flush=True)
 """
+CREDENTIALS = "[default]\naws_session_token = \n"
 LOST = "deleted-by-its-program"
 DELETE = """
 import sys, urllib.request
@@ -77,8 +88,19 @@ def s3_bucket(s3_server: S3Server) -> str:
 
 
 @pytest.fixture(scope="module")
+def readable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that programs see, as a bucket is bound to it."""
+    folder = tmp_path_factory.mktemp("readable")
+    folder.chmod(0o755)
+    for file in ("credentials", "other"):
+        (folder / file).write_text(CREDENTIALS)
+        (folder / file).chmod(0o644)
+    return folder
+
+
+@pytest.fixture(scope="module")
 def context(
-    tmp_path_factory: pytest.TempPathFactory, s3_server: S3Server, s3_bucket: str
+    tmp_path_factory: pytest.TempPathFactory, s3_server: S3Server, s3_bucket: str, readable: Path
 ) -> Iterator[Context]:
     """One service for all of them."""
     data, url = tmp_path_factory.mktemp("stores") / "data", s3_server.url
@@ -88,10 +110,12 @@ def context(
         {"name": "results", "target": f"s3://{s3_bucket}/out/", "endpoint": url},
         {"name": "lost", "target": f"s3://{s3_server.make_bucket(LOST)}", "endpoint": url},
         {"name": "missing", "target": "s3://no-such-bucket", "endpoint": url},
+        {"name": "readable", "target": str(readable), "read_only": True},
     )
     with pytest.MonkeyPatch.context() as patch:
         for name, value in s3_server.credentials.items():
             patch.setenv(name, value)
+        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(readable / "credentials"))
         with running_service(data, CACHE, stop_grace_s=1) as service:
             yield Context(service)
 
@@ -102,19 +126,19 @@ def events(context: Context, name: JobName) -> str:
 
 
 def test_a_program_reads_and_writes_copies(
-    context: Context, s3_server: S3Server, s3_bucket: str
+    context: Context, s3_server: S3Server, s3_bucket: str, readable: Path
 ) -> None:
-    name = context.submit(PROBE, "gs://data/train", jobDir="gs://results/a")
+    name = context.submit(PROBE, "gs://data/train", str(readable), jobDir="gs://results/a")
     job = context.wait_for(name)
     assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
     line = next(line for line in context.messages(name) if line.startswith("{"))
     found = json.loads(line)
-    if not found["view"]:
-        pytest.skip("this machine has no mount namespaces")
+    require_view(seen=found["view"])
     assert found["by_key"] == "in/other"
     assert found["names"] == ["other", "train/x"]
     assert not found["written"]
     assert (found["environment"], found["secret"]) == ([], False)
+    assert found["files"] == ["", CREDENTIALS], "the server's credentials are hidden, alone"
     assert s3_server.read(s3_bucket, "out/a/model/saved") == b"in/train/x" * 2
     told = events(context, name)
     assert "1 object (10 bytes) of s3://" in told

@@ -254,7 +254,7 @@ while not os.path.exists("/gcs/stage/end"):
 
 @pytest.mark.parametrize("token", [None, TOKEN])
 def test_the_key_of_a_program_opens_its_buckets_alone(tmp_path: Path, token: str | None) -> None:
-    """Whoever shows it, over whichever connection."""
+    """From any client that shows it, over any connection."""
     settings = {} if token is None else {"token": token}
     with running_service(tmp_path / "data", CACHE, proxy_port=0, **settings) as service:
         context = Context(service, token)

@@ -11,7 +11,7 @@ from footplate.replica.http_client import Connection, Refused, ServerUnavailable
 
 
 class Server:
-    """Answers what it is told to, in order."""
+    """Gives the answers that it was made with, in order."""
 
     def __init__(self, *answers: dict[str, Any] | Exception) -> None:
         self.answers = list(answers)

@@ -89,7 +89,7 @@ def _containers_conf(directory: Path, runtime: str) -> str:
     """Locks in files: those in shared memory are shared by all engines of a machine.
 
     Podman's default limits exceed what a process without CAP_SYS_RESOURCE may set. What cleans up
-    behind a container is told of no ``static_dir``: it looks below the graph root.
+    behind a container doesn't get ``static_dir``: it looks below the graph root.
     """
     files = min(_hard_limit(resource.RLIMIT_NOFILE), 20000)
     processes = min(_hard_limit(resource.RLIMIT_NPROC), 32768)
