@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from footplate.control import backend_observation
 from footplate.control.elapsed_time import as_of, seconds_since, steadied
 from footplate.control.job_updates import apply
+from footplate.control.replica_machines import machines_of
 from footplate.control.tokens import Bearer
 from footplate.control.work_queue import WorkQueue
 from footplate.domain.errors import DataLoss, FailedPrecondition, NotFound, Unavailable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from footplate.control.hang_detection import HangWatch
     from footplate.control.regions import Regions
     from footplate.control.tokens import Tokens
+    from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job
     from footplate.domain.lifecycle import Command
     from footplate.domain.names import AttemptId, JobUid
@@ -63,6 +65,7 @@ class Reconciler:
         self,
         store: Store,
         regions: Regions,
+        catalogue: Catalogue,
         clock: SteadyClock,
         tokens: Tokens,
         grace_s: float,
@@ -75,6 +78,7 @@ class Reconciler:
         """
         self._store = store
         self._regions = regions
+        self._catalogue = catalogue
         self._clock = clock
         self._tokens = tokens
         self._grace_s = grace_s
@@ -259,13 +263,19 @@ class Reconciler:
 
     def _start(self, job: Job, backend: Backend) -> float | None:
         ending = to_stop(job)
+        machines = machines_of(job.spec, self._catalogue)
         tickets = tuple(
-            Ticket(r.name, self._tokens.issue(Bearer(job.attempt_id, r.name, r.restart)), r.restart)
+            Ticket(
+                r.name,
+                self._tokens.issue(Bearer(job.attempt_id, r.name, r.restart)),
+                r.restart,
+                machines[r.name],
+            )
             for r in job.replicas
             if r.name not in ending
         )
         try:
-            backend.start(AttemptStart(job.attempt_id, tickets))
+            backend.start(AttemptStart(job.attempt_id, tickets, job.spec.region))
         except Unavailable as error:
             self._notify(job.uid, "START_DELAYED", error.message, job.attempt)
             return RETRY_S

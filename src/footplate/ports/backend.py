@@ -13,6 +13,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class ReplicaMachine:
+    """The machine that a replica asks for, as far as the catalogue knows it; 0 and empty: unknown.
+
+    Accelerators are those that were asked for, or that come with the machine type.
+    """
+
+    machine_type: str = ""
+    vcpus: int = 0
+    memory_mb: int = 0
+    accelerator_type: str = ""
+    accelerator_count: int = 0
+
+
+@dataclass(frozen=True)
 class Ticket:
     """What one supervisor needs to find its server and to be believed there.
 
@@ -24,6 +38,8 @@ class Ticket:
     token: str
     restart: int = 0
     """Which start of the replica within the attempt it is for: 0 the first, 1 its first restart."""
+    machine: ReplicaMachine = ReplicaMachine()
+    """What an engine finds a machine by; the local backend has only one."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,8 @@ class AttemptStart:
 
     attempt_id: AttemptId
     tickets: tuple[Ticket, ...]
+    region: str = ""
+    """Whose mapping of machines holds, where a backend serves several regions."""
 
 
 class Presence(Enum):
@@ -55,6 +73,10 @@ class ReplicaObservation:
     reason: str = ""
     restart: int = 0
     """Which start of the replica it is of: the last one that was asked for."""
+    engine_id: str = ""
+    """What the engine calls the job that it runs in; empty: there is no engine."""
+    node: str = ""
+    """The machine that it runs on, by the engine's name; empty: this one, or not known yet."""
 
 
 class Backend(Protocol):

@@ -69,6 +69,7 @@ class LeaderServices:
         self._reconciler = Reconciler(
             store,
             regions,
+            context.catalogue,
             clock,
             replicas.tokens,
             settings.evaluator_grace_s,

@@ -128,7 +128,9 @@ class World:
         self.queues.append(queue)
         admission = Admission(leads, queue, regions, built_in(), self.clock)
         tokens, work_queue = Tokens(b"key"), WorkQueue(self.sweep_s)
-        reconciler = Reconciler(leads, regions, self.clock, tokens, GRACE_S, None, work_queue)
+        reconciler = Reconciler(
+            leads, regions, built_in(), self.clock, tokens, GRACE_S, None, work_queue
+        )
         self.reconcilers.append(reconciler)
         self.backend.crash()
         self.backend.watch(self._seen)

@@ -12,6 +12,7 @@ from footplate.control.work_queue import WorkQueue
 from footplate.domain.jobs import Address, Exit, ExitKind, Job, Scheduling
 from footplate.domain.lifecycle import Admitted, ReplicaExited, ReplicaReady, ReplicaRunning
 from footplate.store import ObservedStore
+from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job, make_spec
 from tests.support.sites import make_regions
@@ -77,6 +78,7 @@ class Rig:
         self.reconciler = Reconciler(
             self.store,
             self.regions,
+            built_in(),
             self.clock,
             Tokens(b"key"),
             GRACE_S,
