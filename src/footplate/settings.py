@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 from footplate.buckets.bindings import read_bindings
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest
-from footplate.domain.quotas import ANY, LIMIT_RULE, Quota, is_limit
+from footplate.domain.quota_tables import read_quotas
 from footplate.domain.sites import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from footplate.buckets.bindings import BucketBinding
+    from footplate.domain.quotas import Quota
 
 DEFAULT_PORT = 8470
 FILE_NAME = "footplate.toml"
@@ -35,10 +36,10 @@ LIMITS = ("auto", "on")
 EVERY_PROJECT = "*"
 IMAGE_PULLS = ("missing", "always")
 _USERS = re.compile(r"[0-9]+-[0-9]+|[A-Za-z_][A-Za-z0-9_.-]*")
+_ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):([0-9]{1,5})")
+_WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - refused
 _ALIKE = 0.78
 """How like a setting a variable must be called; clients and programs have others of that prefix."""
-_QUOTA_SCOPE = ("project", "region")
-"""The keys of a ``[[quotas]]`` table that are no limits."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Settings:
     port: int = DEFAULT_PORT
     grpc_port: int | None = None
     proxy_port: int | None = None
+    cluster_address: tuple[str, int] | None = None
     token: str | None = None
     database_url: str | None = None
     cache_dir: Path | None = None
@@ -276,6 +278,17 @@ def _whole(low: int, high: int) -> Callable[[object], int]:
     return read
 
 
+def _address(value: object) -> tuple[str, int]:
+    """``HOST:PORT``, of an IPv6 address ``[HOST]:PORT``."""
+    found = _ADDRESS.fullmatch(value) if isinstance(value, str) else None
+    if found is None or int(found[3]) > 65535 or (found[1] or found[2]) in _WILDCARDS:
+        raise ValueError(
+            "HOST:PORT, where HOST is an address or a name of this machine that the nodes reach, "
+            "such as 10.0.0.5:8474"
+        )
+    return found[1] or found[2], int(found[3])
+
+
 def _seconds(value: object) -> float:
     try:
         number = float(str(value))
@@ -312,43 +325,12 @@ def _mode(value: object) -> Mode:
         raise ValueError(", ".join(mode.value for mode in Mode)) from None
 
 
-def _quotas(value: object) -> tuple[Quota, ...]:
-    """Tables such as ``{project = "ads", region = "*", vcpus = 64, NVIDIA_TESLA_T4 = 4}``.
-
-    What the names mean is checked where the catalogue is known.
-    """
-    if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
-        raise TypeError("[[quotas]] tables in the file")
-    violations = [wrong for index, table in enumerate(value) for wrong in _bad_quota(index, table)]
-    if violations:
-        raise InvalidArgument.of(tuple(violations))
-    return tuple(_quota(table) for table in value)
-
-
-def _bad_quota(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
-    quota = f"quotas[{index}]"
-    for name, value in table.items():
-        near = get_close_matches(name, _QUOTA_SCOPE, n=1)
-        if near and name not in _QUOTA_SCOPE:
-            yield Violation(f"{quota}.{name}", f"unknown key; did you mean {near[0]}?")
-        elif name not in _QUOTA_SCOPE and not is_limit(value):
-            yield Violation(f"{quota}.{name}", f"{value!r} given; allowed: {LIMIT_RULE}")
-        if name in _QUOTA_SCOPE and not (isinstance(value, str) and value):
-            yield Violation(f"{quota}.{name}", f"{value!r} given; allowed: a name, or *")
-    if not table.keys() - set(_QUOTA_SCOPE):
-        yield Violation(quota, "has no limit; allowed: one or more such as vcpus = 64")
-
-
-def _quota(table: Mapping[str, Any]) -> Quota:
-    limits = {name: value for name, value in table.items() if name not in _QUOTA_SCOPE}
-    return Quota(table.get("project", ANY), table.get("region", ANY), limits)
-
-
 _READERS: dict[str, Callable[[object], object]] = {
     "host": _text,
     "port": _whole(0, 65535),
     "grpc_port": _whole(0, 65535),
     "proxy_port": _whole(0, 65535),
+    "cluster_address": _address,
     "token": _text,
     "database_url": _text,
     "cache_dir": _path,
@@ -373,7 +355,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "gpus": _text,
     "gpu_type": _text,
     "catalogue": _path,
-    "quotas": _quotas,
+    "quotas": read_quotas,
     "patience_s": _seconds,
     "pythons": _texts,
     "spool_limit_mb": _whole(1, 65536),

@@ -61,7 +61,7 @@ class DataDir:
         self._servers = root / "servers"
         self._identity_file = root / "identity.json"
         self._lock_file = root / "footplate.lock"
-        self._port_file = root / "port"
+        self.cluster_certificate = root / "cluster_ca.pem"
         self._secret_file = root / "secret"
         self.authority_file = root / "certificate_authority.pem"
         self._written = (
@@ -163,18 +163,22 @@ class DataDir:
             text = json.dumps({"id": identity.id, "database": database})
             self._replace(self._identity_file, text.encode())
 
-    def last_ports(self) -> tuple[int, ...]:
+    def last_ports(self, file: str = "port") -> tuple[int, ...]:
         """Where servers answered, the last one first. Programs that go on know no other ports."""
         with suppress(OSError, ValueError):
-            ports = [int(text) for text in self._port_file.read_text().split()]
+            ports = [int(text) for text in (self.root / file).read_text().split()]
             return tuple(port for port in ports if 0 < port < 1 << 16)
         return ()
 
-    def keep_port(self, port: int) -> None:
-        before = self.last_ports()
+    def keep_port(self, port: int, file: str = "port") -> None:
+        before = self.last_ports(file)
         kept = (port, *(other for other in before if other != port))[:_MOST_PORTS]
         if kept != before:
-            self._replace(self._port_file, " ".join(map(str, kept)).encode())
+            self._replace(self.root / file, " ".join(map(str, kept)).encode())
+
+    def keep_cluster_certificate(self, certificate: bytes) -> None:
+        """The authority's certificate without its key, for engines to hand to launchers."""
+        self._replace(self.cluster_certificate, certificate)
 
     def announce(self, url: str) -> None:
         """Tell supervisors and clients of this machine where the server is that leads now."""

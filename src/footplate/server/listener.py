@@ -20,16 +20,16 @@ _OF_THE_PORT = {
 """Of what is wrong with a port rather than with its host: the way out."""
 
 
-def listen(host: str, port: int, last: Sequence[int] = ()) -> socket.socket:
+def listen(host: str, port: int, last: Sequence[int] = (), setting: str = "port") -> socket.socket:
     """A socket that listens there. 0 takes the first of ``last`` that is free, or any free port.
 
     Raises:
-        InvalidArgument: naming host or port, with the reason and the way out.
+        InvalidArgument: naming host or the setting, with the reason and the way out.
     """
     for before in () if port else last:
         with suppress(InvalidArgument):
-            return _listen(host, before)
-    return _listen(host, port)
+            return _listen(host, before, setting)
+    return _listen(host, port, setting)
 
 
 def check_free(host: str, port: int, setting: str) -> None:
@@ -55,10 +55,12 @@ def _refusal(host: str, port: int, setting: str, error: OSError) -> Violation:
     if error.errno in _OF_THE_PORT:
         named = "--port" if setting == "port" else setting
         return Violation(setting, f"{port} given: {_OF_THE_PORT[error.errno].format(named)}")
+    named, way_out = "host", "another --host, such as 127.0.0.1"
+    if setting == "cluster_address":
+        named, way_out = setting, "one of this machine that the nodes reach"
     return Violation(
-        "host",
-        f"'{host}' given, which is no address of this machine: {error.strerror}; choose another "
-        "--host, such as 127.0.0.1",
+        named,
+        f"'{host}' given, which is no address of this machine: {error.strerror}; choose {way_out}",
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from starlette.routing import Route, WebSocketRoute
+
 from footplate.api.cloud_projects import cloud_project_routes
 from footplate.api.footplate_v1 import footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from footplate.server.job_services import JobServices
     from footplate.server.replica_services import ReplicaServices
     from footplate.server.tuning_services import TuningServices
+
+_REPLICA_API = "/replica/"
 
 
 def make_routes(
@@ -106,6 +110,15 @@ def make_routes(
         *trials_routes(trials, jobs.get, jobs.explain),
         *location_routes(catalogue),
         *cloud_project_routes(),
+    ]
+
+
+def supervisor_routes(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
+    """Those of the replica API, which all check the token of a replica."""
+    return [
+        route
+        for route in routes
+        if isinstance(route, Route | WebSocketRoute) and route.path.startswith(_REPLICA_API)
     ]
 
 

@@ -35,14 +35,17 @@ from footplate.server.metrics import make_registry
 from footplate.server.package_resolver import ProcessResolver
 from footplate.server.program_users import resolve
 from footplate.server.replica_services import ReplicaServices
-from footplate.server.routes import make_routes
+from footplate.server.routes import make_routes, supervisor_routes
 from footplate.server.socket_owner import is_available
-from footplate.server.tls_extra import load_listeners
+from footplate.server.tls_extra import load_cluster_listener, load_listeners
 from footplate.server.tuning_services import TuningServices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.applications import Starlette
+
+    from footplate.server.cluster_listener import ClusterListener
     from footplate.server.data_dir import DataDir
     from footplate.server.tls_listeners import TlsListeners
     from footplate.settings import Settings
@@ -58,6 +61,7 @@ class Service:
     def __init__(
         self, settings: Settings, data_dir: DataDir, url: str, stop: Callable[[], None]
     ) -> None:
+        self.cluster = _make_cluster(settings, data_dir)
         self._context = context = ServiceContext(settings, data_dir, url, stop)
         self.site = context.site
         assign_buckets(context.buckets, settings.bucket_projects, settings.shared_buckets)
@@ -90,9 +94,10 @@ class Service:
             context, leadership_services.begin, leadership_services.end
         )
         self._draining = Drain(lambda: parts.status.active() or parts.status.trials(), stop)
-        self.app = self._make_app()
+        self.app, self.cluster_app = self._make_apps()
 
-    def _make_app(self) -> EndOfStream:
+    def _make_apps(self) -> tuple[EndOfStream, Starlette]:
+        """That for all who call, and that for launchers on other machines."""
         settings, data_dir, url = self._context.settings, self._context.data_dir, self._context.url
         about = About(__version__, url, os.getpid(), str(data_dir.root))
         followers, counts = Followers(), RequestCounts()
@@ -111,13 +116,15 @@ class Service:
         )
         access = Access.at(url, settings.token, settings.allowed_hosts)
         access = replace(access, check_key=self._replicas.programs.check)
-        cluster_member = self.cluster_member
+        cluster_member, cluster = self.cluster_member, self.cluster
         inner = [] if settings.token else self._make_program_check(access)
         led = Middleware(
             LeaderOnly, leads=lambda: cluster_member.leads, url=lambda: cluster_member.leader_url
         )
         counting = Middleware(CountRequests, counts=counts, routes=routes)
-        return EndOfStream(create_app(routes, access, inner=[*inner, led, counting]), followers)
+        app = EndOfStream(create_app(routes, access, inner=[*inner, led, counting]), followers)
+        names = frozenset(() if cluster is None else (cluster.host,))
+        return app, create_app(supervisor_routes(routes), Access(host_names=names), inner=[led])
 
     def _make_program_check(self, access: Access) -> list[Middleware]:
         """Without a required token the kernel says who calls; empty where it doesn't."""
@@ -156,6 +163,8 @@ class Service:
         """Stop following. Jobs keep running."""
         self._tuning.models.close()  # what waits for one of them doesn't hold up the end
         self.cluster_member.close()
+        if self.cluster is not None:
+            self.cluster.close()
         self._context.close()
 
 
@@ -164,3 +173,8 @@ def _make_tls(
 ) -> TlsListeners | None:
     kind = load_listeners(settings)
     return None if kind is None else kind(settings, data_dir, url, check_key)
+
+
+def _make_cluster(settings: Settings, data_dir: DataDir) -> ClusterListener | None:
+    kind = load_cluster_listener(settings)
+    return None if kind is None else kind(settings, data_dir)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
+    from starlette.types import ASGIApp
+
     from footplate.domain.sites import Site
     from footplate.settings import Settings
 
@@ -98,6 +100,28 @@ def _make_service(
         raise FailedPrecondition(f"the service can't start: {reason}") from None
 
 
+def _make_config(app: ASGIApp, *, trusts_proxies: bool) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Else programs, which call from the loopback, could name another client's connection.
+        proxy_headers=trusts_proxies,
+        loop="asyncio",
+        http=BoundedRequests,
+        timeout_graceful_shutdown=_GRACE_S,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        ws=BoundedWebSocket,
+        ws_max_size=MAX_MESSAGE_BYTES,
+        ws_ping_interval=_PING_S,
+        # Pongs come behind what a slow side hasn't read yet: they say nothing by their absence.
+        ws_ping_timeout=None,
+        ws_per_message_deflate=False,
+    )
+
+
 class _Server(uvicorn.Server):
     """uvicorn, with a callback when it is ready; it ends once ``stopping`` is set."""
 
@@ -110,26 +134,7 @@ class _Server(uvicorn.Server):
         *,
         trusts_proxies: bool,
     ) -> None:
-        config = uvicorn.Config(
-            service.app,
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            # Else programs, which call from the loopback, could name another client's connection.
-            proxy_headers=trusts_proxies,
-            loop="asyncio",
-            http=BoundedRequests,
-            timeout_graceful_shutdown=_GRACE_S,
-            timeout_keep_alive=_KEEP_ALIVE_S,
-            ws=BoundedWebSocket,
-            ws_max_size=MAX_MESSAGE_BYTES,
-            ws_ping_interval=_PING_S,
-            # Pongs come behind what a slow side hasn't read yet: they say nothing by their absence.
-            ws_ping_timeout=None,
-            ws_per_message_deflate=False,
-        )
-        super().__init__(config)
+        super().__init__(_make_config(service.app, trusts_proxies=trusts_proxies))
         self._service = service
         self._url = url
         self._stopping = stopping
@@ -150,6 +155,10 @@ class _Server(uvicorn.Server):
         if self._service.tls is not None:
             await self._service.tls.start(self._service.app, self.config, self.server_state)
         await super().startup(sockets=sockets)
+        if self._service.cluster is not None:
+            config = _make_config(self._service.cluster_app, trusts_proxies=False)
+            member = self._service.cluster_member
+            await self._service.cluster.start(config, self.server_state, lambda: member.leads)
         self._service.start()
         leader = self._service.cluster_member.leader_url
         self._on_ready(self._url, self._service.site, None if leader == self._url else leader)
@@ -161,6 +170,8 @@ class _Server(uvicorn.Server):
         self._service.control_requests.close()  # or its open questions would hold up the end
         if self._service.tls is not None:
             await self._service.tls.stop(_GRACE_S)
+        if self._service.cluster is not None:
+            self._service.cluster.stop()
         await super().shutdown(sockets=sockets)
 
 

@@ -1,0 +1,142 @@
+"""The listener for launchers on other machines: the replica API over TLS, and nothing else.
+
+Of several servers only the one that leads listens, so that an address that all of them are given
+leads to it. Needs the extra ``grpc``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument
+from footplate.server.certificate_authority import open_authority
+from footplate.server.leaf_certificates import LeafCertificates
+from footplate.server.listener import listen
+
+if TYPE_CHECKING:
+    import socket
+    import ssl
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import uvicorn
+    from uvicorn.server import ServerState
+
+    from footplate.server.data_dir import DataDir
+    from footplate.settings import Settings
+
+_PORT_FILE = "cluster_port"
+_FOLLOW_S = 0.5
+"""How often a server looks whether it leads."""
+_HANDSHAKE_S = 30.0
+_log = logging.getLogger(__name__)
+
+
+class ClusterListener:
+    """``url`` is what launchers are handed, with the certificate in ``certificate_file``.
+
+    The certificate that it shows is for the host of ``cluster_address``, and made anew in time.
+    """
+
+    def __init__(
+        self, settings: Settings, data_dir: DataDir, now: Callable[[], datetime] | None = None
+    ) -> None:
+        """Raises InvalidArgument: nobody can listen at the address."""
+        now = now or _now
+        self.host, self._port = settings.cluster_address or ("127.0.0.1", 0)
+        authority = open_authority(data_dir, now())
+        data_dir.keep_cluster_certificate(authority.certificate)
+        self.certificate_file: Path = data_dir.cluster_certificate
+        self._leaves = LeafCertificates(authority, data_dir.root, now)
+        self._context = self._leaves.context(self.host)
+        self._context.sni_callback = self._choose_certificate
+        self._shared = not settings.database.startswith("sqlite:")
+        self._listener: socket.socket | None = None
+        self._server: asyncio.Server | None = None
+        self._following: asyncio.Task[None] | None = None
+        if self._port == 0 or not self._shared:
+            last = data_dir.last_ports(_PORT_FILE)
+            self._listener = listen(self.host, self._port, last, "cluster_address")
+            self._port = self._listener.getsockname()[1]
+            data_dir.keep_port(self._port, _PORT_FILE)
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"https://{host}:{self._port}"
+
+    @property
+    def listens(self) -> bool:
+        return self._server is not None
+
+    async def start(
+        self, config: uvicorn.Config, state: ServerState, leads: Callable[[], bool]
+    ) -> None:
+        """``config`` names the app; ``state`` is that of the server that ends its connections."""
+        config.load()
+        if self._listener is not None:
+            await self._serve(self._listener, config, state)
+        else:
+            self._following = asyncio.create_task(self._follow(config, state, leads))
+
+    def stop(self) -> None:
+        """Take no more connections."""
+        if self._following is not None:
+            self._following.cancel()
+            self._following = None
+        self._leave()
+
+    def close(self) -> None:
+        """Also where it was never started."""
+        if self._listener is not None:
+            self._listener.close()
+
+    def _choose_certificate(
+        self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext
+    ) -> None:
+        """Called at each handshake, whether or not the client names a host."""
+        connection.context = self._leaves.context(self.host)
+
+    async def _serve(
+        self, listener: socket.socket, config: uvicorn.Config, state: ServerState
+    ) -> None:
+        protocol = config.http_protocol_class
+
+        def connected() -> asyncio.Protocol:
+            return protocol(config=config, server_state=state, app_state={})  # type: ignore[call-arg]  # as uvicorn makes them
+
+        self._server = await asyncio.get_running_loop().create_server(
+            connected, sock=listener, ssl=self._context, ssl_handshake_timeout=_HANDSHAKE_S
+        )
+
+    def _leave(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    async def _follow(
+        self, config: uvicorn.Config, state: ServerState, leads: Callable[[], bool]
+    ) -> None:
+        """Listen while this server leads. The one that led before may still be leaving."""
+        complained = False
+        while True:
+            if not leads():
+                self._leave()
+            elif self._server is None:
+                try:
+                    listener = listen(self.host, self._port, setting="cluster_address")
+                    await self._serve(listener, config, state)
+                    complained = False
+                except InvalidArgument as error:
+                    if not complained:
+                        _log.warning("launchers on other machines can't report yet: %s", error)
+                    complained = True
+            await asyncio.sleep(_FOLLOW_S)
+
+
+def _now() -> datetime:
+    # Certificates are checked by the clock of the wall, whatever ours makes of its jumps.
+    return datetime.now(UTC)
