@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from footplate.backends.region_bindings import LOCAL, read_region_bindings
 from footplate.buckets.bindings import read_bindings
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest
@@ -21,8 +22,9 @@ from footplate.domain.quota_tables import read_quotas
 from footplate.domain.sites import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from footplate.backends.region_bindings import RegionBinding
     from footplate.buckets.bindings import BucketBinding
     from footplate.domain.quotas import Quota
 
@@ -70,6 +72,7 @@ class Settings:
     container_engine: str | None = None
     image_pull: str = "missing"
     container_images: tuple[str, ...] = ()
+    regions: tuple[RegionBinding, ...] = ()
     mode: Mode = Mode.EMULATE
     limits: str = "auto"
     max_replicas: int | None = None
@@ -208,14 +211,20 @@ def _take(
         violations.append(Violation(name, f"{origin}: {value!r} given; allowed: {error}"))
 
 
-def _conflicts(settings: Settings) -> list[Violation]:
-    if settings.host in LOOPBACK or settings.token:
-        return []
-    text = (
-        f"{settings.host!r} given without a token: other machines could run programs here; "
-        f"set {PREFIX}TOKEN, or keep to 127.0.0.1"
-    )
-    return [Violation("host", text)]
+def _conflicts(settings: Settings) -> Iterator[Violation]:
+    if settings.host not in LOOPBACK and not settings.token:
+        text = (
+            f"{settings.host!r} given without a token: other machines could run programs here; "
+            f"set {PREFIX}TOKEN, or keep to 127.0.0.1"
+        )
+        yield Violation("host", text)
+    for index, region in enumerate(settings.regions):
+        if region.backend != LOCAL and settings.cluster_address is None:
+            text = (
+                f"{region.backend!r} given without cluster_address: its nodes could not report; "
+                f'set cluster_address = "HOST:PORT", where they reach this machine'
+            )
+            yield Violation(f"regions[{index}].backend", text)
 
 
 def _text(value: object) -> str:
@@ -349,6 +358,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "container_engine": _text,
     "image_pull": _one_of(IMAGE_PULLS),
     "container_images": _texts,
+    "regions": read_region_bindings,
     "mode": _mode,
     "limits": _one_of(LIMITS),
     "max_replicas": _whole(1, 100_000),

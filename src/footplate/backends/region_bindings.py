@@ -1,0 +1,200 @@
+"""Bindings of regions to backends, from the setting ``regions``."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.formatting import joined, nearest, quoted
+from footplate.domain.machines import unknown_region
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from footplate.domain.catalogue import Catalogue
+
+    _Check = Callable[[str, object], Iterator[Violation]]
+
+LOCAL, SLURM = "local", "slurm"
+BACKENDS = (LOCAL, SLURM)
+ANY_MACHINE = "*"
+MAX_REPLICAS = 100_000
+MAX_LEASE_S = 86_400
+
+
+@dataclass(frozen=True)
+class RegionBinding:
+    """What of an engine one region is. None: the engine's own default.
+
+    ``machines`` holds the options of the engine by machine type, or ``*`` for all others;
+    ``accelerators`` what the engine calls them (``gpu:t4``).
+    """
+
+    name: str
+    backend: str
+    partition: str | None = None
+    account: str | None = None
+    qos: str | None = None
+    scratch: str | None = None
+    """A folder of the nodes' own, in which replicas run and environments are kept."""
+    shared: str | None = None
+    """A folder that this machine and all nodes see at the same path."""
+    python: str = "python3"
+    """The interpreter that runs the launcher on the nodes."""
+    lease_s: float | None = None
+    """After so long without an answer from the server a launcher ends its program; None: never."""
+    max_replicas: int | None = None
+    """How many are in the engine at once, waiting or running; further jobs wait here."""
+    machines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    accelerators: Mapping[str, str] = field(default_factory=dict)
+
+    def options_for(self, machine_type: str) -> tuple[str, ...] | None:
+        """The engine's options for a machine type; None: it stands for nothing there.
+
+        Without any mapping all machine types do, by their vCPUs and memory alone.
+        """
+        if not self.machines:
+            return ()
+        return self.machines.get(machine_type, self.machines.get(ANY_MACHINE))
+
+
+def read_region_bindings(value: object) -> tuple[RegionBinding, ...]:
+    """Tables such as ``{name = "europe-west4", backend = "slurm", partition = "gpu"}``.
+
+    What the names mean is checked where the catalogue is known.
+
+    Raises InvalidArgument with all that is wrong, TypeError.
+    """
+    if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
+        raise TypeError("[[regions]] tables in the file")
+    violations = [wrong for index, table in enumerate(value) for wrong in _check(index, table)]
+    names = [table.get("name") for table in value]
+    for index, name in enumerate(names):
+        if isinstance(name, str) and name in names[:index]:
+            first = f"{name!r} given, as in regions[{names.index(name)}]"
+            violations.append(Violation(f"regions[{index}].name", f"{first}; allowed: each once"))
+    if violations:
+        raise InvalidArgument.of(tuple(violations))
+    return tuple(_make(table) for table in value)
+
+
+def check_names(bindings: Sequence[RegionBinding], catalogue: Catalogue) -> None:
+    """Raises InvalidArgument with all names that the catalogue doesn't have."""
+    violations = []
+    for index, binding in enumerate(bindings):
+        place = f"regions[{index}]"
+        if binding.name not in catalogue.regions:
+            violations.append(Violation(f"{place}.name", unknown_region(binding.name, catalogue)))
+        for key, given, known, kind in (
+            ("machines", binding.machines, catalogue.machine_types, "machine type"),
+            ("accelerators", binding.accelerators, catalogue.accelerators, "accelerator"),
+        ):
+            for name in given:
+                if name not in known and not (key == "machines" and name == ANY_MACHINE):
+                    near = nearest(name, known, f"{kind}s")
+                    text = f"{quoted(name)} given, which is no {kind} of the catalogue; {near}"
+                    violations.append(Violation(f"{place}.{key}", text))
+    if violations:
+        raise InvalidArgument.of(tuple(violations))
+
+
+def _make(table: Mapping[str, Any]) -> RegionBinding:
+    options = {name: tuple(shlex.split(v)) for name, v in table.get("machines", {}).items()}
+    return RegionBinding(**{**table, "machines": options})
+
+
+def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
+    place, backend = f"regions[{index}]", table.get("backend")
+    if backend not in BACKENDS:
+        given = "required" if backend is None else f"{backend!r} given"
+        yield Violation(f"{place}.backend", f"{given}; allowed: {', '.join(BACKENDS)}")
+        return
+    keys = _KEYS if backend != LOCAL else {"name": _KEYS["name"]}
+    if "name" not in table:
+        yield Violation(f"{place}.name", "required; allowed: a region of the catalogue")
+    for key, value in table.items():
+        if key == "backend":
+            continue
+        if key not in _KEYS:
+            near = nearest(key, ("backend", *_KEYS), "keys")
+            yield Violation(f"{place}.{key}", f"no such key; {near}")
+        elif key not in keys:
+            engines = joined([name for name in BACKENDS if name != LOCAL])
+            text = f"{value!r} given; allowed where the backend is {engines}"
+            yield Violation(f"{place}.{key}", text)
+        else:
+            yield from keys[key](f"{place}.{key}", value)
+
+
+def _rule(is_good: Callable[[object], bool], rule: str) -> _Check:
+    def check(place: str, value: object) -> Iterator[Violation]:
+        if not is_good(value):
+            yield Violation(place, f"{value!r} given; allowed: {rule}")
+
+    return check
+
+
+def _is_name(value: object) -> bool:
+    """Something that stands in an option as it is, in one word."""
+    return isinstance(value, str) and value.isprintable() and len(value.split()) == 1
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable() and value.startswith("/")
+
+
+def _is_whole(value: object, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
+
+
+def _is_lease(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 5 <= value <= MAX_LEASE_S  # type: ignore[operator]  # it is a number
+
+
+def _check_machines(place: str, value: object) -> Iterator[Violation]:
+    if not isinstance(value, dict) or not value:
+        rule = 'a table of machine types such as "n1-standard-8" = "--constraint=c8"'
+        yield Violation(place, f"{value!r} given; allowed: {rule}")
+        return
+    for name, options in value.items():
+        try:
+            words = shlex.split(options) if isinstance(options, str) else None
+        except ValueError as error:
+            text = f"{options!r} given, which can't be split into words: {error}"
+            yield Violation(f"{place}.{name}", f"{text}; allowed: quotes in pairs")
+            continue
+        if words is None or (words and not words[0].startswith("-")):
+            rule = 'options of the engine such as "--constraint=c8", or "" for none'
+            yield Violation(f"{place}.{name}", f"{options!r} given; allowed: {rule}")
+
+
+def _check_accelerators(place: str, value: object) -> Iterator[Violation]:
+    if not isinstance(value, dict) or not value:
+        rule = 'a table of accelerators such as "NVIDIA_TESLA_T4" = "gpu:t4"'
+        yield Violation(place, f"{value!r} given; allowed: {rule}")
+        return
+    for name, resource in value.items():
+        if not _is_name(resource):
+            rule = "what the engine calls one of them, such as gpu:t4"
+            yield Violation(f"{place}.{name}", f"{resource!r} given; allowed: {rule}")
+
+
+_word, _folder = _rule(_is_name, "a name"), _rule(_is_path, "an absolute path")
+_KEYS: dict[str, _Check] = {
+    "name": _rule(_is_name, "a region of the catalogue"),
+    "partition": _word,
+    "account": _word,
+    "qos": _word,
+    "scratch": _folder,
+    "shared": _folder,
+    "python": _rule(_is_name, "a command or a path of the nodes"),
+    "lease_s": _rule(_is_lease, f"a number of seconds from 5 to {MAX_LEASE_S}"),
+    "max_replicas": _rule(
+        lambda value: _is_whole(value, MAX_REPLICAS), f"a whole number from 1 to {MAX_REPLICAS}"
+    ),
+    "machines": _check_machines,
+    "accelerators": _check_accelerators,
+}

@@ -1,0 +1,181 @@
+"""Regions that are bound to backends, in the settings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from footplate.backends.region_bindings import RegionBinding, check_names, read_region_bindings
+from footplate.domain.errors import InvalidArgument
+from footplate.settings import load_settings
+from tests.support.catalogue import built_in
+
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "regions.md"
+WHOLE = """
+cluster_address = "10.0.0.5:8474"
+[[regions]]
+name = "europe-west4"
+backend = "slurm"
+partition = "gpu"
+account = "ads"
+qos = "high"
+scratch = "/scratch"
+shared = "/shared/footplate"
+python = "/opt/python3.11/bin/python3"
+lease_s = 60
+max_replicas = 64
+[regions.machines]
+"n1-standard-8" = "--constraint='c8 & fast' --mem=20G"
+"*" = ""
+[regions.accelerators]
+NVIDIA_TESLA_T4 = "gpu:t4"
+[[regions]]
+name = "us-central1"
+backend = "local"
+"""
+
+
+def wrongs(*tables: object) -> list[tuple[str, str]]:
+    with pytest.raises(InvalidArgument) as caught:
+        read_region_bindings(list(tables))
+    return [(v.field, v.description) for v in caught.value.violations]
+
+
+def slurm(**keys: object) -> dict[str, object]:
+    return {"name": "europe-west4", "backend": "slurm", **keys}
+
+
+def test_a_file_binds_regions(tmp_path: Path) -> None:
+    (tmp_path / "footplate.toml").write_text(WHOLE)
+
+    bound, local = load_settings({}, {"data_dir": tmp_path}).regions
+
+    assert bound == RegionBinding(
+        "europe-west4",
+        "slurm",
+        "gpu",
+        "ads",
+        "high",
+        "/scratch",
+        "/shared/footplate",
+        "/opt/python3.11/bin/python3",
+        60,
+        64,
+        {"n1-standard-8": ("--constraint=c8 & fast", "--mem=20G"), "*": ()},
+        {"NVIDIA_TESLA_T4": "gpu:t4"},
+    )
+    assert local == RegionBinding("us-central1", "local")
+    check_names((bound, local), built_in())
+
+
+def test_what_machine_types_stand_for() -> None:
+    (any_machine,) = read_region_bindings([slurm()])
+    (some,) = read_region_bindings([slurm(machines={"n1-standard-8": "-C c8"})])
+
+    assert any_machine.options_for("n1-standard-4") == ()
+    assert some.options_for("n1-standard-8") == ("-C", "c8")
+    assert some.options_for("n1-standard-4") is None
+
+
+def test_an_engine_needs_an_address_for_its_nodes(tmp_path: Path) -> None:
+    (tmp_path / "footplate.toml").write_text(WHOLE.partition("[[")[2].join(("[[", "")))
+
+    with pytest.raises(InvalidArgument) as caught:
+        load_settings({}, {"data_dir": tmp_path})
+
+    (wrong,) = caught.value.violations
+    assert wrong.field == "regions[0].backend"
+    assert 'set cluster_address = "HOST:PORT"' in wrong.description
+
+
+@pytest.mark.parametrize("value", [3, [3], {"name": "us-central1"}])
+def test_regions_are_nothing_but_tables(value: object) -> None:
+    with pytest.raises(TypeError, match=r"\[\[regions\]\] tables"):
+        read_region_bindings(value)
+
+
+def test_each_wrong_key_is_named_with_the_way_out() -> None:
+    assert wrongs(
+        {"backend": "slurm"},
+        {"name": "us-east1"},
+        {"name": "us-east4", "backend": "slrum"},
+        {"name": "us-west1", "backend": "local", "partition": "gpu"},
+        slurm(partitoin="gpu"),
+        slurm(name="us-west2", partition="a b", scratch="tmp", lease_s=1, max_replicas=True),
+    ) == [
+        ("regions[0].name", "required; allowed: a region of the catalogue"),
+        ("regions[1].backend", "required; allowed: local, slurm"),
+        ("regions[2].backend", "'slrum' given; allowed: local, slurm"),
+        ("regions[3].partition", "'gpu' given; allowed where the backend is slurm"),
+        ("regions[4].partitoin", "no such key; did you mean partition?"),
+        ("regions[5].partition", "'a b' given; allowed: a name"),
+        ("regions[5].scratch", "'tmp' given; allowed: an absolute path"),
+        ("regions[5].lease_s", "1 given; allowed: a number of seconds from 5 to 86400"),
+        ("regions[5].max_replicas", "True given; allowed: a whole number from 1 to 100000"),
+    ]
+
+
+def test_each_wrong_mapping_is_named_with_the_way_out() -> None:
+    machines = {"n1-standard-4": "c8", "n1-standard-8": "--constraint='c8", "n1-standard-16": 3}
+    quoting = (
+        "\"--constraint='c8\" given, which can't be split into words: No closing quotation; "
+        "allowed: quotes in pairs"
+    )
+    options = 'options of the engine such as "--constraint=c8", or "" for none'
+    assert wrongs(
+        slurm(machines=machines, accelerators={"NVIDIA_TESLA_T4": "", "NVIDIA_TESLA_K80": 3})
+    ) == [
+        ("regions[0].machines.n1-standard-4", f"'c8' given; allowed: {options}"),
+        ("regions[0].machines.n1-standard-8", quoting),
+        ("regions[0].machines.n1-standard-16", f"3 given; allowed: {options}"),
+        *(
+            (
+                f"regions[0].accelerators.{name}",
+                f"{value!r} given; allowed: what the engine calls one of them, such as gpu:t4",
+            )
+            for name, value in (("NVIDIA_TESLA_T4", ""), ("NVIDIA_TESLA_K80", 3))
+        ),
+    ]
+    assert [field for field, _ in wrongs(slurm(machines={}, accelerators="gpu:t4"))] == [
+        "regions[0].machines",
+        "regions[0].accelerators",
+    ]
+
+
+def test_a_region_is_bound_once() -> None:
+    assert wrongs(slurm(), {"name": "europe-west4", "backend": "local"}) == [
+        ("regions[1].name", "'europe-west4' given, as in regions[0]; allowed: each once")
+    ]
+
+
+def test_the_example_of_the_reference_is_taken_and_each_key_is_documented(tmp_path: Path) -> None:
+    text = REFERENCE.read_text("utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "footplate.toml").write_text(example)
+
+    check_names(load_settings({}, {"data_dir": tmp_path}).regions, built_in())
+
+    rows = "\n".join(line.split("|")[1] for line in text.splitlines() if line.startswith("|"))
+    assert all(f"`{field.name}`" in rows for field in fields(RegionBinding))
+
+
+def test_names_that_the_catalogue_does_not_have() -> None:
+    bindings = read_region_bindings(
+        [
+            {"name": "europe-west44", "backend": "local"},
+            slurm(machines={"n1-standard-3": ""}, accelerators={"T4": "gpu:t4"}),
+        ]
+    )
+
+    with pytest.raises(InvalidArgument) as caught:
+        check_names(bindings, built_in())
+
+    assert [v.field for v in caught.value.violations] == [
+        "regions[0].name",
+        "regions[1].machines",
+        "regions[1].accelerators",
+    ]
+    assert all("did you mean" in v.description for v in caught.value.violations)
