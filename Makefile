@@ -14,12 +14,16 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorde
 # Without bytecode each process of the tests compiles all that it imports: twice the CPU time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test retest quick soak check ruff types imports words collected format reference lock clean
+.PHONY: console demo test retest quick soak check ruff types imports words collected format reference lock clean
+
+# The scripts that the console's pages use, from the npm registry.
+console: $(SYNCED)
+	$(BIN)/python console/build.py
 
 demo: $(SYNCED)
 	$(BIN)/python examples/demo/demo.py
 
-test: $(SYNCED)
+test: $(SYNCED) console
 	$(MAKE) --no-print-directory --output-sync --jobs 2 check collected
 	rm -rf .cache/requests
 	$(PYTEST) || { test $$? -eq 1 -a "$(CI)" = true && $(MAKE) --no-print-directory retest; }

@@ -43,6 +43,7 @@ GROUPS = {
     "tests/contract/test_buckets.py": "stores",
     "tests/unit/buckets/test_s3_store.py": "stores",
     "tests/api/storage/test_bound_clients.py": "stores",
+    "tests/console": "console",
 }
 """Tests that run in one worker, because they share an engine, an environment or a service. The
 longest groups come first: they begin while there is other work to be done beside them."""

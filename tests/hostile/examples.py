@@ -256,6 +256,10 @@ _CONTENT = b"content"
 _MD5 = base64.b64encode(hashlib.md5(_CONTENT, usedforsecurity=False).digest())
 
 
+CONSOLE = ("/jobs", "/connect", "/sign-")
+"""What the paths of pages begin with."""
+
+
 def examples(rig: Rig, method: str, template: str) -> list[Call]:
     """At least one request of each route."""
     if template.startswith("/batch/"):
@@ -297,6 +301,8 @@ def _targets(rig: Rig, template: str) -> list[str]:
             fields["job"] = rig.names[key]
     if template.endswith(":deleteVersion"):
         fields["model"] += "@1"
+    if template.startswith("/console/"):
+        return [_fill(template, {"digest": "0", "name": "console.css"}, safe="/")]
     if "/storage/" in template:
         return [_fill(template, fields | {"name": "data/x.csv"}, safe="")]
     if "{name:path}" in template:
@@ -311,6 +317,8 @@ def _fill(template: str, fields: dict[str, str], safe: str) -> str:
 def _headers(rig: Rig, template: str) -> Headers:
     if template.startswith("/replica/"):
         return ((b"authorization", f"Bearer {rig.token}".encode()),)
+    if template == "/" or template.startswith(CONSOLE):
+        return ((b"accept", b"text/html"), (b"hx-request", b"true"))
     return ()
 
 

@@ -74,6 +74,16 @@ class MemoryStore:
             self.studies.delete(StudyUid(job.uid))
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+        return self.list_several((collection,), where=where, limit=limit, after=after)
+
+    def collections(self) -> tuple[str, ...]:
+        with self._lock:
+            found = {j.name.collection for j in self._jobs.values() if j.tuning_job is None}
+        return tuple(sorted(found))
+
+    def list_several(
+        self, collections: Sequence[str], *, where: Filter | None, limit: int, after: str | None
+    ) -> Page:
         place = None if after is None else Position.parse(after)
         if where is not None:
             check_filter(where)
@@ -82,7 +92,7 @@ class MemoryStore:
         rest = [
             job
             for job in jobs
-            if job.name.collection == collection
+            if job.name.collection in collections
             and job.tuning_job is None
             and (where is None or matches(where, job))
             and (place is None or Position.of(job) < place)

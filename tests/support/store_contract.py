@@ -278,6 +278,32 @@ class PagingContract:
         second = store.list(JOBS, where=None, limit=9, after=first.next_key)
         assert [job.name.job_id for job in second.jobs] == names[3:]
 
+    def test_collections_are_those_of_jobs_in_order(self, store: Store) -> None:
+        assert store.collections() == ()
+        for name in ("projects/b/jobs/x", "projects/a/jobs/x", "projects/a/jobs/y"):
+            store.create(make_job(name), ())
+        store.create(make_job(make_custom_name()), ())
+        custom = make_custom_name().collection
+        assert store.collections() == tuple(sorted([custom, "projects/a/jobs", "projects/b/jobs"]))
+
+    @pytest.mark.parametrize("limit", [1, 2, 7, 9])
+    def test_several_collections_are_one_list(self, store: Store, limit: int) -> None:
+        _create_seven(store)
+        store.create(make_job("projects/other/jobs/b", created=CREATED + SECOND), ())
+        store.create(make_job("projects/third/jobs/c", created=CREATED - SECOND), ())
+        store.create(make_job("projects/not/jobs/d"), ())
+        wanted = ("projects/third/jobs", JOBS, "", "projects/other/jobs", "projects/none/jobs")
+        found, after = list[Job](), None
+        while not found or after is not None:
+            page = store.list_several(wanted, where=None, limit=limit, after=after)
+            found += page.jobs
+            after = page.next_key
+        assert len(found) == 9
+        assert (found[0].name.job_id, found[-1].name.job_id) == ("b", "c")
+        places = [(job.create_time, job.uid) for job in found]
+        assert places == sorted(places, reverse=True)
+        assert store.list_several((), where=None, limit=9, after=None).jobs == ()
+
     @pytest.mark.parametrize("key", ["", "x", "MTIz", "2026-01-01/u", "\0", "\ud800", "=", "AAAA"])
     def test_a_made_up_key_is_refused(self, store: Store, key: str) -> None:
         with pytest.raises(InvalidArgument, match="pageToken"):

@@ -1,4 +1,4 @@
-"""Health, metrics and the start page: routes that belong to no API."""
+"""Health and metrics: routes that belong to no API."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from footplate.api.json_route import json_route
-from footplate.api.start_page import start_page_route
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +33,6 @@ def health_routes(
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
     return [
-        start_page_route(version),
         json_route("/healthz", {"GET": health}),
         Route("/metrics", metrics, methods=["GET"]),
     ]

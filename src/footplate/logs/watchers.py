@@ -17,6 +17,17 @@ class Watchers:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._by_job: dict[JobUid, dict[object, Callable[[], None]]] = {}
+        self._changes = 0
+        self._of_all: Callable[[], None] = lambda: None
+
+    @property
+    def changes(self) -> int:
+        """Grows with each change of any job."""
+        return self._changes
+
+    def watch_all(self, changed: Callable[[], None]) -> None:
+        """From now on ``changed`` is called with each change of any job; it must not block."""
+        self._of_all = changed
 
     def add(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
         """Returns what removes it again."""
@@ -35,12 +46,16 @@ class Watchers:
 
     def wake(self, uid: JobUid) -> None:
         with self._lock:
+            self._changes += 1
             watchers = tuple(self._by_job.get(uid, {}).values())
         for changed in watchers:
             changed()
+        self._of_all()
 
     def wake_all(self) -> None:
         with self._lock:
+            self._changes += 1
             uids = tuple(self._by_job)
         for uid in uids:
             self.wake(uid)
+        self._of_all()

@@ -89,6 +89,16 @@ class Store(Protocol):
         """
         ...
 
+    def collections(self) -> tuple[str, ...]:
+        """Those that have jobs, in alphabetical order; what runs trials is in none."""
+        ...
+
+    def list_several(
+        self, collections: Sequence[str], *, where: Filter | None, limit: int, after: str | None
+    ) -> Page:
+        """As ``list``, of several collections together."""
+        ...
+
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         """All jobs in one of these states, oldest first.
 

@@ -9,6 +9,7 @@ from starlette.routing import Route, WebSocketRoute
 from footplate.api.cloud_projects import cloud_project_routes
 from footplate.api.footplate_v1 import footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
+from footplate.api.footplate_v1.jobs import jobs_routes
 from footplate.api.footplate_v1.package_checks import package_check_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.stacks import stacks_routes
@@ -32,7 +33,9 @@ from footplate.api.vertex_v1 import (
     vertex_routes,
     vizier_routes,
 )
+from footplate.console import console_routes
 from footplate.control.job_buckets import BucketScope, JobBuckets
+from footplate.control.job_lists import JobLists
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.server.machine import RandomIds
 
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from footplate.api.footplate_v1 import About, ServerView
     from footplate.api.footplate_v1.tls_ports import TlsPorts
     from footplate.api.logging_v2 import Followers
+    from footplate.console import ConsoleParts
     from footplate.control.models import ModelRegistry
     from footplate.server.context import ServiceContext
     from footplate.server.job_services import JobServices
@@ -66,6 +70,7 @@ def make_routes(
     servers: Callable[[], Sequence[ServerView]],
     tls: TlsPorts | None,
     metrics: CollectorRegistry,
+    console: ConsoleParts,
 ) -> list[BaseRoute]:
     """They are tried one by one: what each job needs, and who waits for one asks, comes first.
 
@@ -110,6 +115,7 @@ def make_routes(
         *trials_routes(trials, jobs.get, jobs.explain),
         *location_routes(catalogue),
         *cloud_project_routes(),
+        *console_routes(console),
     ]
 
 
@@ -136,6 +142,9 @@ def _own_routes(
     return [
         *footplate_routes(parts.status, context.store, about, end, servers, context.disk.trouble),
         *tls_routes(tls),
+        *jobs_routes(
+            JobLists(context.store), parts.jobs, lambda: context.notifications.watchers.changes
+        ),
         *usage_routes(context.usage, get_job),
         *catalogue_routes(catalogue),
         *quota_routes(parts.quotas),

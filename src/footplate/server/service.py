@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ from footplate.api.logging_v2 import EndOfStream, Followers
 from footplate.api.program_calls import ProgramCallCheck
 from footplate.api.request_counts import CountRequests, RequestCounts
 from footplate.api.security import Access
+from footplate.console import ConsoleParts
+from footplate.console.feed import Feed
 from footplate.control.models import ModelRegistry
 from footplate.control.program_calls import ProgramCalls
 from footplate.domain.errors import Unavailable
@@ -113,6 +116,7 @@ class Service:
             self._servers,
             self.tls,
             make_registry(self.status, self._replicas.reduced, counts),
+            self._make_console(),
         )
         access = Access.at(url, settings.token, settings.allowed_hosts)
         access = replace(access, check_key=self._replicas.programs.check)
@@ -125,6 +129,12 @@ class Service:
         app = EndOfStream(create_app(routes, access, inner=[*inner, led, counting]), followers)
         names = frozenset(() if cluster is None else (cluster.host,))
         return app, create_app(supervisor_routes(routes), Access(host_names=names), inner=[led])
+
+    def _make_console(self) -> ConsoleParts:
+        feed = Feed()
+        self._context.notifications.watchers.watch_all(feed.changed)
+        token = self._context.settings.token
+        return ConsoleParts(lambda: self.app, feed, token, __version__, time.time)
 
     def _make_program_check(self, access: Access) -> list[Middleware]:
         """Without a required token the kernel says who calls; empty where it doesn't."""

@@ -70,6 +70,7 @@ _IN_STATES = (
     .order_by(jobs.c.create_time, jobs.c.uid)
 )
 _ACTIVE_VERSIONS = _IN_STATES.with_only_columns(jobs.c.uid, jobs.c.version)
+_NEXT_COLLECTION = select(func.min(jobs.c.collection)).where(jobs.c.collection > _WANTED)
 _UPDATE = update(jobs).where(jobs.c.uid == _WANTED)
 _INSERT = insert(jobs)
 """What is asked and written most often, put together once: that takes as long as the rest."""
@@ -202,13 +203,29 @@ class SqlStore:
             self._transactions.tell(connection, NoticeKind.JOB, stored.uid, *runs)
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+        return self.list_several((collection,), where=where, limit=limit, after=after)
+
+    def collections(self) -> tuple[str, ...]:
+        found: list[str] = []
+        with self._transactions.reading() as connection:
+            # One seek in the index for each: DISTINCT would read all of it.
+            while name := connection.scalar(_NEXT_COLLECTION, {_WANTED.key: (found or [""])[-1]}):
+                found.append(name)
+        return tuple(found)
+
+    def list_several(
+        self, collections: Sequence[str], *, where: Filter | None, limit: int, after: str | None
+    ) -> Page:
         position = None if after is None else Position.parse(after)
         if where is not None:
             check_filter(where)
-        if not (collection and storable(collection)):
-            return Page((), None)
+        wanted = [name for name in collections if name and storable(name)]
+        rows: list[Record] = []
         with self._transactions.reading() as connection:
-            rows = find_newest(connection, collection, where, position, limit + 1)
+            for name in wanted:
+                rows += find_newest(connection, name, where, position, limit + 1)
+        if len(wanted) > 1:
+            rows.sort(key=lambda row: (row.create_time, row.uid), reverse=True)
         found = tuple(row_codec.job_of(row) for row in rows[:limit])
         return Page(found, Position.of(found[-1]).key() if len(rows) > limit else None)
 

@@ -95,6 +95,14 @@ class ObservedStore:
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
         return self._inner.list(collection, where=where, limit=limit, after=after)
 
+    def collections(self) -> tuple[str, ...]:
+        return self._inner.collections()
+
+    def list_several(
+        self, collections: Sequence[str], *, where: Filter | None, limit: int, after: str | None
+    ) -> Page:
+        return self._inner.list_several(collections, where=where, limit=limit, after=after)
+
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         return self._inner.active(states)
 

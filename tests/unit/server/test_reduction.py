@@ -14,6 +14,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from footplate.console.static_files import StaticFiles
 from footplate.server.replica_services import find_wheel
 
 ROOT = Path(__file__).parents[3]
@@ -64,9 +65,9 @@ def test_the_wheel_of_the_service_brings_it(tmp_path: Path, compiler: str | None
     """Through a source distribution, so that this has all that the build needs."""
     if compiler is None and not shutil.which("c++"):
         pytest.skip("no C++ compiler")
-    folders = shutil.ignore_patterns("core.so", "__pycache__")
+    folders = shutil.ignore_patterns("core.so", "__pycache__", "node_modules")
     clone = tmp_path / "clone"
-    for name in ("src", "reduction"):
+    for name in ("src", "reduction", "console"):
         shutil.copytree(ROOT / name, clone / name, ignore=folders)
     for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CHANGELOG.md"):
         shutil.copy(ROOT / name, clone)
@@ -84,6 +85,8 @@ def test_the_wheel_of_the_service_brings_it(tmp_path: Path, compiler: str | None
     bundled = find_wheel(tmp_path / "site" / "footplate" / "server")
     assert bundled is not None
     assert bundled.name.endswith(f"{tag}.whl")
+    static = tmp_path / "site" / "footplate" / "console" / "static"
+    assert StaticFiles(static).missing() == ()
     assert "footplate_reduction/torch/__init__.py" in ZipFile(BytesIO(bundled.content)).namelist()
 
 

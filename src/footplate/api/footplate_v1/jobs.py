@@ -1,0 +1,81 @@
+"""Routes of Footplate's own API: jobs of all kinds together, and all that is known of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from footplate.api.json_route import json_route
+from footplate.control.job_lists import Place
+from footplate.domain.names import parse_job_name
+from footplate.wire.filters import parse_filter
+from footplate.wire.footplate_v1.jobs import PAGES, VOCABULARY, brief_json, details_json
+from footplate.wire.paging import format_token, parse_token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.control.job_lists import JobLists
+    from footplate.domain.admission import Explanation
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+    from footplate.wire.json_text import JsonObject
+
+
+class Jobs(Protocol):
+    def get(self, name: JobName) -> Job:
+        """Raises NotFound."""
+        ...
+
+    def explain(self, job: Job) -> Explanation | None:
+        """Why it isn't running yet."""
+        ...
+
+
+def jobs_routes(lists: JobLists, jobs: Jobs, changes: Callable[[], int]) -> list[Route]:
+    """``changes`` returns a number that grows with each write to a job."""
+    api = _JobsApi(lists, jobs, changes)
+    return [
+        json_route("/footplate/v1/jobs", {"GET": api.list}),
+        json_route("/footplate/v1/collections", {"GET": api.collections}),
+        json_route("/footplate/v1/changes", {"GET": api.changes}),
+        json_route("/footplate/v1/{name:path}/details", {"GET": api.details}),
+    ]
+
+
+class _JobsApi:
+    def __init__(self, lists: JobLists, jobs: Jobs, changes: Callable[[], int]) -> None:
+        self._lists = lists
+        self._jobs = jobs
+        self._changes = changes
+
+    def list(self, call: Call) -> JsonObject:
+        """``?project=&region=&kind=&filter=&pageSize=&pageToken=``, newest first."""
+        place = Place(*(call.parameter(name) or "" for name in ("project", "region", "kind")))
+        text = call.parameter("filter") or ""
+        asked = f"{place}?{text}"
+        page = self._lists.list(
+            place,
+            where=parse_filter(text, VOCABULARY),
+            limit=PAGES.size(call.parameter("pageSize", "page_size")),
+            after=parse_token(call.parameter("pageToken", "page_token"), asked),
+        )
+        answer: JsonObject = {
+            "jobs": [brief_json(job, self._jobs.explain(job)) for job in page.jobs]
+        }
+        if page.next_key is not None:
+            answer["nextPageToken"] = format_token(page.next_key, asked)
+        return answer
+
+    def collections(self, _call: Call) -> JsonObject:
+        return {"collections": [*self._lists.collections()]}
+
+    def changes(self, _call: Call) -> JsonObject:
+        """Another number: a job has changed since."""
+        return {"changes": self._changes()}
+
+    def details(self, call: Call) -> JsonObject:
+        job = self._jobs.get(parse_job_name(call.path["name"]))
+        return details_json(job, self._jobs.explain(job))

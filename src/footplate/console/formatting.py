@@ -1,0 +1,111 @@
+"""Formats values for pages; all are filters of templates."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from pydantic import JsonValue
+
+_TIMES = "\u00d7"
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+ICONS = {
+    "QUEUED": "◷",
+    "PREPARING": "◔",
+    "RUNNING": "▶",
+    "SUCCEEDED": "✓",
+    "FAILED": "✕",
+    "CANCELLING": "◫",
+    "CANCELLED": "⊘",
+}
+KINDS = {
+    "jobs": "training",
+    "customJobs": "custom",
+    "hyperparameterTuningJobs": "tuning",
+    "trainingPipelines": "pipeline",
+}
+"""What people call the kinds of jobs, by the last part of their collections."""
+
+
+def duration(seconds: float) -> str:
+    """``45 s``, ``12 min 3 s``, ``3 h 20 min``, ``2 d 4 h``: the two largest units."""
+    whole = max(0, int(seconds))
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min {whole % _MINUTE} s"
+    if whole < _DAY:
+        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
+    return f"{whole // _DAY} d {whole % _DAY // _HOUR} h"
+
+
+def parse(time: str) -> datetime:
+    return datetime.fromisoformat(time.replace("Z", "+00:00"))
+
+
+def age(time: str, now: datetime) -> str:
+    """How long ago, in the largest unit."""
+    seconds = (now - parse(time)).total_seconds()
+    if seconds < 1:
+        return "now"
+    text = duration(seconds)
+    return f"{text if seconds < _MINUTE else ' '.join(text.split()[:2])} ago"
+
+
+def absolute(time: str) -> str:
+    """For readers without scripts: in UTC."""
+    return parse(time).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def between(start: str | None, end: str | None, now: datetime) -> str:
+    """The time from ``start`` to ``end``, or until now; empty without a start."""
+    if not start:
+        return ""
+    return duration(((parse(end) if end else now) - parse(start)).total_seconds())
+
+
+def machines(pools: Iterable[Mapping[str, JsonValue]]) -> str:
+    """``4 x n1-standard-4, 2 x a2-highgpu-1g (1 x NVIDIA_TESLA_A100)``; alike ones together."""
+    counts: dict[str, int] = {}
+    for pool in pools:
+        text = str(pool["machineType"])
+        if pool.get("acceleratorType"):
+            text += f" ({pool['acceleratorCount']} {_TIMES} {pool['acceleratorType']})"
+        count = pool["count"]
+        counts[text] = counts.get(text, 0) + (count if isinstance(count, int) else 0)
+    return ", ".join(f"{count} {_TIMES} {text}" for text, count in counts.items())
+
+
+def job_url(name: str) -> str:
+    """The page of a job."""
+    return f"/jobs/{quote(name)}"
+
+
+def pretty(value: JsonValue) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def icon(state: str) -> str:
+    return ICONS.get(state, "\u2022")
+
+
+def kind_title(kind: str) -> str:
+    return KINDS.get(kind, kind)
+
+
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "duration": duration,
+    "age": age,
+    "absolute": absolute,
+    "between": between,
+    "machines": machines,
+    "job_url": job_url,
+    "pretty": pretty,
+    "icon": icon,
+    "kind": kind_title,
+}

@@ -1,0 +1,119 @@
+"""The list of jobs: filters and page in the URL, and rows that follow what happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from footplate.console.connect import server_url
+from footplate.console.formatting import ICONS, KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from starlette.routing import Route
+
+    from footplate.console.site import Site, Visit
+
+ROWS = 50
+_FIELDS = ("q", "state", "kind", "project", "region", "label")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the reader asked for; empty fields choose nothing. ``label``: ``KEY`` or
+    ``KEY=VALUE``.
+    """
+
+    q: str = ""
+    state: str = ""
+    kind: str = ""
+    project: str = ""
+    region: str = ""
+    label: str = ""
+
+    @classmethod
+    def read(cls, visit: Visit) -> Choice:
+        return cls(*(visit.parameter(name).strip() for name in _FIELDS))
+
+    @property
+    def empty(self) -> bool:
+        return self == Choice()
+
+    def parameters(self) -> dict[str, str]:
+        """Those of the page's URL."""
+        return {name: value for name in _FIELDS if (value := getattr(self, name))}
+
+    def operation(self) -> dict[str, str]:
+        """Those of the operation."""
+        parts = list(self._conditions())
+        asked = {"kind": self.kind, "project": self.project, "region": self.region}
+        asked["filter"] = " AND ".join(parts)
+        return {name: value for name, value in asked.items() if value}
+
+    def _conditions(self) -> Iterator[str]:
+        if self.q:
+            yield f"(displayName:{_quoted(self.q)} OR jobId:{_quoted(self.q)})"
+        if self.state == "ACTIVE":
+            yield "(state=QUEUED OR state=PREPARING OR state=RUNNING OR state=CANCELLING)"
+        elif self.state in ICONS:
+            yield f"state={self.state}"
+        if self.label:
+            key, equals, value = self.label.partition("=")
+            key = key.strip().replace('"', "").replace("\\", "")
+            yield f'labels."{key}"={_quoted(value.strip())}' if equals else f'labels."{key}":*'
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def job_list_routes(site: Site) -> list[Route]:
+    return [site.page("/jobs", _show)]
+
+
+async def _show(visit: Visit) -> Response:
+    """The whole page, or for htmx the table; 204 if the reader has that already."""
+    choice, token = Choice.read(visit), visit.parameter("page")
+    asked = {**choice.operation(), "pageSize": str(ROWS)} | ({"pageToken": token} if token else {})
+    found = await visit.get("/footplate/v1/jobs", asked)
+    digest = sha256(repr(found).encode()).hexdigest()[:16]
+    if visit.is_fragment and visit.parameter("seen") == digest:
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+    following = found.get("nextPageToken")
+    context: dict[str, Any] = {
+        "choice": choice,
+        "jobs": found["jobs"],
+        "digest": digest,
+        "here_url": _url(choice, {"page": token} if token else {}),
+        "next_url": _url(choice, {"page": str(following)}) if following else None,
+        "first_url": _url(choice, {}) if token else None,
+        "server": server_url(visit),
+    }
+    if visit.is_fragment:
+        return visit.render("job_rows.html", **context)
+    collections = await visit.get("/footplate/v1/collections")
+    places = [str(name).split("/") for name in _list(collections.get("collections"))]
+    return visit.render(
+        "jobs.html",
+        **context,
+        states=("ACTIVE", *ICONS),
+        kind_names=KINDS,
+        projects=sorted({parts[1] for parts in places}),
+        regions=sorted({parts[3] for parts in places if len(parts) > 4}),
+    )
+
+
+def _list(value: object) -> Iterable[object]:
+    return value if isinstance(value, list) else ()
+
+
+def _url(choice: Choice, more: dict[str, str]) -> str:
+    parameters = choice.parameters() | more
+    return f"/jobs?{urlencode(parameters)}" if parameters else "/jobs"

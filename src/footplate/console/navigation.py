@@ -1,0 +1,18 @@
+"""The entries of the console's menu, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Entry:
+    title: str
+    url: str
+    """Also of the pages below it."""
+
+
+ENTRIES = (
+    Entry("Jobs", "/jobs"),
+    Entry("Connect", "/connect"),
+)

@@ -1,0 +1,92 @@
+"""Calls of the service's HTTP operations in this process, with the rights of a page's reader."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
+
+from footplate.domain import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message
+
+    from footplate.wire.json_text import JsonObject
+
+_KEPT_HEADERS = (b"host", b"user-agent")
+"""Of the browser's request: what the service checks, and what messages say of the caller."""
+_ERRORS = {
+    HTTPStatus.BAD_REQUEST: errors.InvalidArgument,
+    HTTPStatus.FORBIDDEN: errors.PermissionDenied,
+    HTTPStatus.NOT_FOUND: errors.NotFound,
+    HTTPStatus.CONFLICT: errors.Aborted,
+    HTTPStatus.TOO_MANY_REQUESTS: errors.ResourceExhausted,
+    HTTPStatus.SERVICE_UNAVAILABLE: errors.Unavailable,
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    body: bytes
+
+    def document(self) -> JsonObject:
+        """The JSON of the answer. Raises the service's error."""
+        found: JsonObject = json.loads(self.body or b"{}")
+        if self.status < HTTPStatus.BAD_REQUEST:
+            return found
+        raise self.error()
+
+    def error(self) -> errors.ServiceError:
+        try:
+            message = str(json.loads(self.body)["error"]["message"])
+        except (ValueError, KeyError, TypeError):
+            message = f"HTTP {self.status}"
+        return _ERRORS.get(HTTPStatus(self.status), errors.Internal)(message)
+
+
+async def call_operation(
+    app: ASGIApp,
+    request: Request,
+    token: str | None,
+    method: str,
+    path: str,
+    query: Mapping[str, str],
+    body: JsonObject | None = None,
+) -> Answer:
+    """What ``app`` answers to the connection of ``request``; ``token`` is sent if there is one."""
+    raw = b"" if body is None else json.dumps(body).encode()
+    headers = [pair for pair in request.scope["headers"] if pair[0] in _KEPT_HEADERS]
+    if token:
+        headers.append((b"authorization", f"Bearer {token}".encode()))
+    if raw:
+        headers += [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(raw)).encode()),
+        ]
+    kept = ("type", "asgi", "http_version", "scheme", "client", "server")
+    scope = {name: request.scope[name] for name in kept if name in request.scope} | {
+        "method": method,
+        "path": path,
+        "raw_path": quote(path).encode(),
+        "root_path": "",
+        "query_string": urlencode(query).encode(),
+        "headers": headers,
+    }
+    sent: list[Message] = []
+    rest = [raw]
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": rest.pop() if rest else b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    chunks = (m.get("body", b"") for m in sent if m["type"] == "http.response.body")
+    return Answer(int(sent[0]["status"]), b"".join(chunks))

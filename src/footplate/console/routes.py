@@ -1,0 +1,45 @@
+"""All routes of the console: one module for each view, in the order of the menu."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.console.changes import changes_route
+from footplate.console.connect import connect_routes
+from footplate.console.job_list import job_list_routes
+from footplate.console.sessions import Sessions
+from footplate.console.sign_in import sign_in_routes
+from footplate.console.site import Site
+from footplate.console.static_files import StaticFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.routing import Route
+    from starlette.types import ASGIApp
+
+    from footplate.console.feed import Feed
+
+
+@dataclass(frozen=True)
+class ConsoleParts:
+    """``app`` returns the service's whole application; ``now`` is in seconds."""
+
+    app: Callable[[], ASGIApp]
+    feed: Feed
+    token: str | None
+    version: str
+    now: Callable[[], float]
+
+
+def console_routes(parts: ConsoleParts) -> list[Route]:
+    files = StaticFiles()
+    site = Site(parts.app, Sessions(parts.token, parts.now), files, parts.version)
+    return [
+        files.route(),
+        changes_route(site, parts.feed),
+        *connect_routes(site),
+        *sign_in_routes(site),
+        *job_list_routes(site),
+    ]

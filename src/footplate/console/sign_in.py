@@ -1,0 +1,82 @@
+"""The sign-in page, of a server that has a token."""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+from starlette.responses import RedirectResponse
+
+from footplate.console.sessions import COOKIE, LIFETIME_S
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from footplate.console.site import Site, Visit
+
+_MAX_FORM_BYTES = 16_384
+_REFUSAL_S = 0.3
+"""What guessing costs."""
+
+
+def sign_in_routes(site: Site) -> list[Route]:
+    view = _SignIn(site)
+    return [
+        site.page("/sign-in", view.answer, ("GET", "POST"), signed_in=False),
+        site.page("/sign-out", view.leave, ("POST",), signed_in=False),
+    ]
+
+
+class _SignIn:
+    def __init__(self, site: Site) -> None:
+        self._sessions = site.sessions
+
+    async def answer(self, visit: Visit) -> Response:
+        there = _own_path(visit.parameter("next"))
+        if not self._sessions.needed or visit.token is not None:
+            return RedirectResponse(there, HTTPStatus.SEE_OTHER)
+        if visit.request.method == "GET":
+            return visit.render("sign_in.html", next=there, wrong=False)
+        fields = await _read_form(visit.request)
+        cookie = self._sessions.open(fields.get("token", "").strip())
+        if cookie is None:
+            await asyncio.sleep(_REFUSAL_S)
+            return visit.render("sign_in.html", HTTPStatus.FORBIDDEN, next=there, wrong=True)
+        answer = RedirectResponse(there, HTTPStatus.SEE_OTHER)
+        answer.set_cookie(
+            COOKIE,
+            cookie,
+            max_age=LIFETIME_S,
+            path="/",
+            secure=visit.request.url.scheme == "https",
+            httponly=True,
+            samesite="strict",
+        )
+        return answer
+
+    async def leave(self, _visit: Visit) -> Response:
+        answer = RedirectResponse("/sign-in", HTTPStatus.SEE_OTHER)
+        answer.status_code, answer.headers["HX-Redirect"] = HTTPStatus.NO_CONTENT, "/sign-in"
+        answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+        return answer
+
+
+def _own_path(path: str) -> str:
+    """Where to go on: never to another server, as ``//evil.example`` and ``/\\evil`` would."""
+    safe = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
+    return path if safe and path.isascii() else "/"
+
+
+async def _read_form(request: Request) -> dict[str, str]:
+    raw = b""
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > _MAX_FORM_BYTES:
+            raise InvalidArgument(f"the form is longer than {_MAX_FORM_BYTES} bytes")
+    fields = parse_qs(raw.decode("utf-8", "replace"), max_num_fields=20)
+    return {name: values[0] for name, values in fields.items()}

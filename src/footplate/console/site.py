@@ -1,0 +1,200 @@
+"""What all views of the console share: templates, sessions, headers, and errors as pages."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from footplate.console.formatting import FILTERS, ICONS, KINDS
+from footplate.console.navigation import ENTRIES
+from footplate.console.operations import Answer, call_operation
+from footplate.console.sessions import COOKIE
+from footplate.domain.errors import PermissionDenied, ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp
+
+    from footplate.console.sessions import Sessions
+    from footplate.console.static_files import StaticFiles
+    from footplate.wire.json_text import JsonObject
+
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Vary": "Accept, Accept-Encoding, Cookie, HX-Request",
+}
+_COMPRESSED_FROM = 1000
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request of a page; views make their answers by its methods.
+
+    ``token`` is the reader's, where the server has one.
+    """
+
+    site: Site
+    request: Request
+    token: str | None
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether htmx asks for a part of a page."""
+        return self.request.headers.get("hx-request") == "true"
+
+    def parameter(self, name: str) -> str:
+        return self.request.query_params.get(name, "").replace("\0", "")
+
+    async def get(self, path: str, query: Mapping[str, str] | None = None) -> JsonObject:
+        """The answer of an operation of the service. Raises its ServiceError."""
+        return (await self.call("GET", path, query)).document()
+
+    async def post(self, path: str, body: JsonObject | None = None) -> JsonObject:
+        return (await self.call("POST", path, {}, body or {})).document()
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        body: JsonObject | None = None,
+    ) -> Answer:
+        app = self.site.app()
+        return await call_operation(app, self.request, self.token, method, path, query or {}, body)
+
+    def render(self, template: str, status: int = 200, **context: Any) -> Response:
+        return self.site.render(self, template, status, **context)
+
+
+Handler = "Callable[[Visit], Awaitable[Response]]"
+
+
+class Site:
+    """``app`` returns the service's own application, which answers the operations."""
+
+    def __init__(
+        self,
+        app: Callable[[], ASGIApp],
+        sessions: Sessions,
+        files: StaticFiles,
+        version: str,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        self.app = app
+        self.sessions = sessions
+        self.version = version
+        self._files = files
+        self._now = now
+        self._templates = Environment(
+            loader=PackageLoader("footplate.console", "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters.update(FILTERS)
+        self._templates.globals.update(
+            static=files.url, icons=ICONS, kinds=KINDS, version=version, entries=ENTRIES
+        )
+
+    def page(
+        self,
+        path: str,
+        handle: Callable[[Visit], Awaitable[Response]],
+        methods: Sequence[str] = ("GET",),
+        *,
+        signed_in: bool = True,
+    ) -> Route:
+        """``handle`` answers readers who are signed in, or all with ``signed_in=False``.
+
+        Callers that don't accept HTML get 404, as elsewhere where nothing is served.
+        """
+
+        async def endpoint(request: Request) -> Response:
+            token = self.sessions.token_of(request.cookies.get(COOKIE))
+            visit = Visit(self, request, token)
+            accepted = request.headers.get("accept", "")
+            if not (visit.is_fragment or "text/html" in accepted):
+                raise HTTPException(HTTPStatus.NOT_FOUND, headers={"Vary": "Accept"})
+            if signed_in and self.sessions.needed and token is None:
+                return self._to_sign_in(visit)
+            try:
+                self._check_origin(visit)
+                return await handle(visit)
+            except ServiceError as error:
+                return self.show_error(visit, error)
+
+        return Route(path, endpoint, methods=list(methods))
+
+    def render(self, visit: Visit, template: str, status: int = 200, **context: Any) -> Response:
+        text = self._templates.get_template(template).render(
+            now=self._now(),
+            missing=self._files.missing(),
+            here=visit.request.url.path,
+            signed_in=visit.token is not None,
+            **context,
+        )
+        return self.compress(visit.request, HTMLResponse(text, status, _HEADERS))
+
+    def compress(self, request: Request, response: Response) -> Response:
+        body = bytes(response.body)
+        if len(body) >= _COMPRESSED_FROM and "gzip" in request.headers.get("accept-encoding", ""):
+            response.body = gzip.compress(body, compresslevel=5, mtime=0)
+            response.headers["Content-Encoding"] = "gzip"
+            response.headers["Content-Length"] = str(len(response.body))
+        return response
+
+    def show_error(self, visit: Visit, error: ServiceError) -> Response:
+        status = int(error.http_status)
+        if visit.is_fragment:
+            return PlainTextResponse(error.message, status, _HEADERS)
+        return self.render(visit, "error.html", status, message=error.message, code=status)
+
+    def _to_sign_in(self, visit: Visit) -> Response:
+        if visit.is_fragment:
+            here = urlsplit(visit.request.headers.get("hx-current-url", ""))
+            there = _sign_in_url(here.path, here.query)
+            return Response(status_code=HTTPStatus.UNAUTHORIZED, headers={"HX-Redirect": there})
+        url = visit.request.url
+        return RedirectResponse(_sign_in_url(url.path, url.query), HTTPStatus.SEE_OTHER)
+
+    def _check_origin(self, visit: Visit) -> None:
+        """A page elsewhere can send forms, but no header of its own, and not without ``Origin``.
+
+        Foreign origins are refused before, for all of the server.
+        """
+        request = visit.request
+        if request.method in ("GET", "HEAD"):
+            return
+        site = request.headers.get("sec-fetch-site", "same-origin")
+        if site not in ("same-origin", "none"):
+            raise PermissionDenied("pages of other origins may not change anything here")
+        if request.url.path != "/sign-in" and not visit.is_fragment:
+            raise PermissionDenied("the header HX-Request is missing: use the console's own pages")
+
+
+def _sign_in_url(path: str, query: str) -> str:
+    there = f"{path}?{query}" if query else path
+    return f"/sign-in?next={quote(there)}" if there not in ("", "/") else "/sign-in"

@@ -1,0 +1,165 @@
+"""The JSON of jobs in Footplate's own API: the same for all kinds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from footplate.domain.filters import Field
+from footplate.domain.job_states import State
+from footplate.domain.jobs import ContainerProgram
+from footplate.wire.filters import Vocabulary
+from footplate.wire.paging import PageRule
+from footplate.wire.timestamps import format_time
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pydantic import JsonValue
+
+    from footplate.domain.admission import Explanation
+    from footplate.domain.jobs import Job, Program, Replica, WorkerPool
+    from footplate.wire.json_text import JsonObject
+
+PAGES = PageRule(default=50, maximum=500)
+VOCABULARY = Vocabulary(
+    fields={
+        "displayName": Field.DISPLAY_NAME,
+        "jobId": Field.JOB_ID,
+        "state": Field.STATE,
+        "createTime": Field.CREATE_TIME,
+        "startTime": Field.START_TIME,
+        "endTime": Field.END_TIME,
+    },
+    states={state.value: state for state in State},
+)
+
+
+def brief_json(job: Job, waiting: Explanation | None) -> JsonObject:
+    """What a list shows of a job. ``waiting``: why it isn't running yet."""
+    collection = job.name.collection.split("/")
+    answer: JsonObject = {
+        "name": str(job.name),
+        "displayName": job.display_name,
+        "jobId": job.id,
+        "project": job.name.project,
+        "region": job.spec.region,
+        "kind": collection[-1],
+        "state": job.state.value,
+        "machines": [_machines(pool) for pool in job.spec.pools],
+        "restarts": job.restarts,
+        **_times(create=job.create_time, start=job.start_time, end=job.end_time),
+    }
+    if job.labels:
+        answer["labels"] = dict(job.labels)
+    if waiting is not None:
+        answer["waiting"] = waiting.text
+    if job.ending is not None and job.ending.message:
+        answer["message"] = job.ending.message
+    return answer
+
+
+def details_json(job: Job, waiting: Explanation | None) -> JsonObject:
+    """All that is known of a job; its trials, events, lines and usage have operations of their own.
+
+    ``request`` is the accepted request, ``spec`` what the service made of it.
+    """
+    return {
+        **brief_json(job, waiting),
+        "attempt": job.attempt,
+        "updateTime": format_time(job.update_time),
+        "replicas": [_replica(each) for each in job.replicas],
+        "images": dict(job.images),
+        "spec": _spec(job),
+        "request": json.loads(job.request),
+    }
+
+
+def _times(**times: datetime | None) -> dict[str, JsonValue]:
+    return {f"{name}Time": format_time(time) for name, time in times.items() if time is not None}
+
+
+def _machines(pool: WorkerPool) -> JsonObject:
+    machine = pool.machine
+    found: JsonObject = {
+        "role": pool.cluster_role,
+        "count": pool.replica_count,
+        "machineType": machine.machine_type,
+    }
+    if machine.accelerator_type:
+        found["acceleratorType"] = machine.accelerator_type
+        found["acceleratorCount"] = machine.accelerator_count
+    return found
+
+
+def _replica(replica: Replica) -> JsonObject:
+    found: JsonObject = {
+        "name": replica.name,
+        "phase": replica.phase.value,
+        "restarts": replica.losses,
+        "restart": replica.restart,
+        "devices": list(replica.devices),
+    }
+    if replica.address is not None:
+        found["address"] = str(replica.address)
+    if replica.exit is not None:
+        left = replica.exit
+        found["exit"] = {
+            "kind": left.kind.value,
+            "code": left.code,
+            "cause": left.cause,
+            "advice": left.advice,
+        }
+    if replica.loss:
+        found["loss"] = replica.loss
+    return found
+
+
+def _spec(job: Job) -> JsonObject:
+    spec, limits = job.spec, job.spec.scheduling
+    found: JsonObject = {
+        "region": spec.region,
+        "pools": [_pool(pool) for pool in spec.pools],
+        "maxRunningTimeS": limits.max_running_time_s,
+        "maxWaitTimeS": limits.max_wait_time_s,
+        "priority": limits.priority,
+        "maxRestarts": limits.max_restarts,
+        "maxRetries": limits.max_retries,
+        "webAccess": spec.web_access,
+        "tuning": spec.search is not None,
+    }
+    optional: dict[str, JsonValue] = {
+        "jobDir": spec.job_dir,
+        "trial": spec.trial,
+        "serviceAccount": spec.service_account,
+        "network": spec.network,
+        "persistentResource": spec.persistent_resource,
+        "tensorboard": spec.tensorboard,
+    }
+    return found | {name: value for name, value in optional.items() if value is not None}
+
+
+def _pool(pool: WorkerPool) -> JsonObject:
+    return {
+        **_machines(pool),
+        "replicas": pool.replica_count,
+        "bootDiskType": pool.disk.boot_disk_type,
+        "bootDiskSizeGb": pool.disk.boot_disk_size_gb,
+        "environment": dict(pool.environment),
+        "program": _program(pool.program),
+    }
+
+
+def _program(program: Program) -> JsonObject:
+    if isinstance(program, ContainerProgram):
+        found: JsonObject = {"image": program.image_uri}
+        for name, words in (("command", program.command), ("args", program.args)):
+            if words is not None:
+                found[name] = list(words)
+        return found
+    return {
+        "runtime": program.runtime,
+        "packages": list(program.package_uris),
+        "module": program.module,
+        "args": list(program.args),
+    }

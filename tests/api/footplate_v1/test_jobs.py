@@ -1,0 +1,187 @@
+"""Jobs of all kinds together, over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from footplate.api.app import create_app
+from footplate.api.footplate_v1.jobs import jobs_routes
+from footplate.api.security import Access
+from footplate.control.job_lists import JobLists
+from footplate.domain.errors import Code
+from footplate.domain.job_states import Phase, State
+from footplate.domain.jobs import Address, Ending, Exit, ExitKind, Job, MachineSpec, Replica
+from tests.support.http_server import serve
+from tests.support.jobs import CREATED, make_job, make_spec
+from tests.support.store import MemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.admission import Explanation
+    from footplate.domain.names import JobName
+
+OLD = "projects/demo/jobs/old_model"
+CUSTOM = "projects/demo/locations/europe-west4/customJobs/7"
+OTHER = "projects/other/locations/us-central1/trainingPipelines/8"
+
+
+class _Jobs:
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    def get(self, name: JobName) -> Job:
+        return self._store.get(name)
+
+    def explain(self, job: Job) -> Explanation | None:
+        return None
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    store = MemoryStore()
+    gpus = MachineSpec("a2-highgpu-1g", "NVIDIA_TESLA_A100", 1)
+    for at, name in enumerate((OLD, CUSTOM, OTHER)):
+        spec = make_spec(region="europe-west4" if name != OTHER else "us-central1", machine=gpus)
+        job = make_job(
+            name,
+            spec=spec,
+            created=CREATED + timedelta(hours=at),
+            display_name=f"Model {at}",
+            labels=(("team", "ads"),) if at else (),
+            request='{"displayName": "Model"}',
+        )
+        store.create(job, ())
+    failed = Replica(
+        "workerpool0-0",
+        Phase.GONE,
+        Exit(ExitKind.EXITED, 1, "ValueError: x", "Mend it."),
+        devices=("0",),
+        address=Address("10.0.0.1", 2222),
+        losses=2,
+    )
+    job = store.get_by_uid(
+        store.list(
+            "projects/demo/locations/europe-west4/customJobs", where=None, limit=1, after=None
+        )
+        .jobs[0]
+        .uid
+    )
+    ended = replace(
+        job,
+        state=State.FAILED,
+        start_time=CREATED,
+        end_time=CREATED + timedelta(seconds=5),
+        replicas=(failed,),
+        ending=Ending(State.FAILED, Code.INTERNAL, "It failed."),
+        version=2,
+    )
+    store.update(ended, ())
+    return store
+
+
+@pytest.fixture
+def http(store: MemoryStore) -> Iterator[httpx.Client]:
+    routes = jobs_routes(JobLists(store), _Jobs(store), lambda: 5)
+    with serve(create_app(routes, Access())) as url, httpx.Client(base_url=url) as client:
+        yield client
+
+
+def names(answer: httpx.Response) -> list[str]:
+    found: list[dict[str, Any]] = answer.json()["jobs"]
+    return [job["name"] for job in found]
+
+
+def test_all_jobs_are_one_list_newest_first(http: httpx.Client) -> None:
+    assert names(http.get("/footplate/v1/jobs")) == [OTHER, CUSTOM, OLD]
+    collections = http.get("/footplate/v1/collections").json()["collections"]
+    assert collections == [name.rpartition("/")[0] for name in sorted((OLD, CUSTOM, OTHER))]
+    assert http.get("/footplate/v1/changes").json() == {"changes": 5}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"project": "demo"}, [CUSTOM, OLD]),
+        ({"region": "europe-west4"}, [CUSTOM, OLD]),
+        ({"region": "us-central1"}, [OTHER]),
+        ({"kind": "jobs"}, [OLD]),
+        ({"kind": "customJobs", "project": "other"}, []),
+        ({"filter": 'displayName:"model 2" OR jobId:OLD'}, [OTHER, OLD]),
+        ({"filter": "state=FAILED"}, [CUSTOM]),
+        ({"filter": 'labels."team"=ads AND state=QUEUED'}, [OTHER]),
+    ],
+)
+def test_jobs_are_chosen(http: httpx.Client, query: dict[str, str], expected: list[str]) -> None:
+    assert names(http.get("/footplate/v1/jobs", params=query)) == expected
+
+
+@pytest.mark.parametrize("region", ["", "europe-west4"])
+def test_pages_hold_each_job_once(http: httpx.Client, region: str) -> None:
+    found: list[str] = []
+    query = {"pageSize": "1", "region": region}
+    while True:
+        answer = http.get("/footplate/v1/jobs", params=query)
+        found += names(answer)
+        if "nextPageToken" not in answer.json():
+            break
+        query["pageToken"] = answer.json()["nextPageToken"]
+    assert found == ([CUSTOM, OLD] if region else [OTHER, CUSTOM, OLD])
+
+
+def test_a_token_of_another_list_is_refused(http: httpx.Client) -> None:
+    token = http.get("/footplate/v1/jobs", params={"pageSize": "1"}).json()["nextPageToken"]
+    answer = http.get("/footplate/v1/jobs", params={"pageToken": token, "project": "demo"})
+    assert answer.status_code == 400
+
+
+def test_a_list_shows_what_a_job_takes_and_how_it_ended(http: httpx.Client) -> None:
+    job = http.get("/footplate/v1/jobs", params={"kind": "customJobs"}).json()["jobs"][0]
+    assert job == {
+        "name": CUSTOM,
+        "displayName": "Model 1",
+        "jobId": "7",
+        "project": "demo",
+        "region": "europe-west4",
+        "kind": "customJobs",
+        "state": "FAILED",
+        "machines": [
+            {
+                "role": job["machines"][0]["role"],
+                "count": 1,
+                "machineType": "a2-highgpu-1g",
+                "acceleratorType": "NVIDIA_TESLA_A100",
+                "acceleratorCount": 1,
+            }
+        ],
+        "restarts": 2,
+        "createTime": "2026-01-02T04:04:05.678901Z",
+        "startTime": "2026-01-02T03:04:05.678901Z",
+        "endTime": "2026-01-02T03:04:10.678901Z",
+        "labels": {"team": "ads"},
+        "message": "It failed.",
+    }
+
+
+def test_details_have_replicas_request_and_spec(http: httpx.Client) -> None:
+    job = http.get(f"/footplate/v1/{CUSTOM}/details").json()
+    assert job["message"] == "It failed."
+    assert job["request"] == {"displayName": "Model"}
+    assert job["replicas"] == [
+        {
+            "name": "workerpool0-0",
+            "phase": "GONE",
+            "restarts": 2,
+            "restart": 0,
+            "devices": ["0"],
+            "address": "10.0.0.1:2222",
+            "exit": {"kind": "EXITED", "code": 1, "cause": "ValueError: x", "advice": "Mend it."},
+        }
+    ]
+    assert job["spec"]["pools"][0]["program"]["module"] == "trainer.task"
+    assert http.get(f"/footplate/v1/{CUSTOM}0/details").status_code == 404

@@ -1,0 +1,121 @@
+"""The list of jobs in a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.conftest import HOSTILE
+from tests.console.screens import check_accessibility, look
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+    from footplate.testing.service import RunningService
+
+
+def test_it_looks_right(browser: Browser, service: RunningService) -> None:
+    look(browser, f"{service.url}/jobs", "jobs", "tbody tr")
+    look(browser, f"{service.url}/jobs?q=nothing", "jobs-none", "text=No job matches")
+    look(browser, f"{service.url}/connect", "connect", "h1")
+
+
+def test_it_is_turned_and_filtered_by_its_url(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs")
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(50)
+    page.get_by_role("link", name="Older").click()
+    page.get_by_role("link", name="Older").click()
+    expect(rows).to_have_count(20)
+    expect(page.get_by_role("link", name="Older")).to_have_count(0)
+    page.get_by_role("link", name="Newest").click()
+    expect(rows).to_have_count(50)
+
+    page.get_by_label("State").select_option("FAILED")
+    expect(page).to_have_url(re.compile(r"/jobs\?state=FAILED$"))
+    expect(rows).to_have_count(30)
+    page.get_by_label("Name").fill("imagenet 1")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"\?q=imagenet\+1&state=FAILED$"))
+    expect(rows.first).to_contain_text("resnet50 on ImageNet 1")
+    page.go_back()
+    expect(rows).to_have_count(30)
+    page.get_by_role("link", name="Clear").click()
+    expect(rows).to_have_count(50)
+    page.get_by_role("link", name="team=ads").first.click()
+    expect(page.get_by_label("Label")).to_have_value("team=ads")
+
+
+def test_the_keyboard_is_enough(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Name")).to_be_focused()
+    page.keyboard.type("train_3")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("q=train_3"))
+
+
+def test_what_users_wrote_never_runs(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs")
+    expect(page.get_by_role("link", name=HOSTILE, exact=True)).to_be_visible()
+    page.get_by_role("link", name="hostile=").first.click()
+    expect(page.locator("tbody tr")).to_have_count(50)
+    expect(page).to_have_title("Jobs · Footplate")
+    expect(page.locator("img")).to_have_count(0)
+
+
+def test_times_are_in_the_zone_of_the_reader(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs")
+    expect(page.locator("td time").first).to_have_attribute("title", re.compile(r"E[DS]T$"))
+    expect(page.locator("td time").first).to_have_text(re.compile(r"^\d+ (s|min) ago$"))
+
+
+def test_the_theme_is_kept(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs")
+    page.get_by_role("button", name="Switch between light and dark").click()
+    root = page.locator("html")
+    expect(root).to_have_attribute("data-theme", "dark")
+    check_accessibility(page)
+    page.reload()
+    expect(root).to_have_attribute("data-theme", "dark")
+
+
+def test_signing_in_and_out(page: Page, guarded: RunningService, browser: Browser) -> None:
+    look(browser, f"{guarded.url}/sign-in", "sign-in", "form")
+    page.goto(f"{guarded.url}/jobs?state=FAILED")
+    page.get_by_label("Token").fill("wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert").filter(has_text="not the server's token")).to_be_visible()
+    page.get_by_label("Token").fill("sesame")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{guarded.url}/jobs?state=FAILED")
+    page.goto(f"{guarded.url}/jobs")
+    expect(page.get_by_text("No jobs yet")).to_be_visible()
+    look(browser, f"{guarded.url}/jobs", "jobs-empty", "h2", page.context.cookies())
+    page.context.clear_cookies()
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('footplate:change'))")
+    expect(page).to_have_url(re.compile("/sign-in"))
+    page.get_by_label("Token").fill("sesame")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page).to_have_url(f"{guarded.url}/sign-in")
+
+
+@pytest.mark.parametrize("name", ["console.js", "vendor/htmx.min.js"])
+def test_a_page_needs_no_script_to_be_read(
+    browser: Browser, service: RunningService, name: str, tmp_path: Path
+) -> None:
+    context = browser.new_context()
+    context.route(f"**/{name}", lambda route: route.abort())
+    page = context.new_page()
+    page.goto(f"{service.url}/jobs")
+    expect(page.locator("tbody tr")).to_have_count(50)
+    context.close()
