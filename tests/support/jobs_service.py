@@ -62,6 +62,7 @@ class MemoryJobs:
         self.clock = TickingClock()
         self.submissions: list[Submission] = []
         self.waiting: Explanation | None = None
+        self.on_engine: dict[str, str] = {}
         self.trials = MemoryTrials()
         self.on_submit: Callable[[Job], object] = lambda _: None
         self._store = MemoryStore()
@@ -110,6 +111,9 @@ class MemoryJobs:
 
     def get(self, name: JobName) -> Job:
         return self._store.get(name)
+
+    def engine_jobs(self, job: Job) -> dict[str, str]:
+        return self.on_engine
 
     def explain(self, job: Job) -> Explanation | None:
         return self.waiting if job.state is State.QUEUED else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from footplate.domain.admission import Explanation
     from footplate.domain.filters import Filter
     from footplate.domain.jobs import Job
@@ -28,6 +30,10 @@ class JobsService(Protocol):
 
     def explain(self, job: Job) -> Explanation | None:
         """Why a queued job waits, or what another is being prepared for; None: neither."""
+        ...
+
+    def engine_jobs(self, job: Job) -> Mapping[str, str]:
+        """By replica, where it runs on an engine; empty: it hasn't begun, has ended, or is here."""
         ...
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:

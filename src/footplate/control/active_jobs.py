@@ -224,6 +224,8 @@ class Queue:
         """What the job could claim instead, most like it first."""
         for words, other in variations(spec, self._catalogue):
             site = self._regions.site(other.region)
+            if site.engine is not None and other.region != spec.region:
+                continue  # nobody knows whether it would start there
             yield words, make_claim(uid, name, project, other, arrived, site, self._catalogue)
 
     def _now(self) -> float:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.control.job_updates import apply
+from footplate.domain.engine_events import engine_jobs
 from footplate.domain.errors import Aborted, FailedPrecondition, NotFound
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Job, JobEvent
@@ -23,7 +24,7 @@ from footplate.domain.names import (
 from footplate.domain.preparation_status import explain_preparing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from footplate.control.active_jobs import Queue
@@ -68,8 +69,9 @@ class Jobs:
         wake: Callable[[], None],
         begin: Callable[[JobUid], None] = lambda _: None,
         check_room: Callable[[], None] = lambda: None,
+        has_engine: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """``check_room`` raises Unavailable where the disk is full."""
+        """``check_room`` raises Unavailable where the disk is full. ``has_engine``: of a region."""
         self._store = store
         self._logs = logs
         self._usage = usage
@@ -81,6 +83,7 @@ class Jobs:
         self._wake = wake
         self._begin = begin
         self._check_room = check_room
+        self._has_engine = has_engine
 
     def submit(self, submission: Submission) -> Job:
         """Check and keep a new job; it starts when there is room.
@@ -141,6 +144,12 @@ class Jobs:
             return self._queue.explain(job)
         runs = self._trials.runs(job)
         return self._queue.explain(runs[min(runs)]) if runs else None
+
+    def engine_jobs(self, job: Job) -> Mapping[str, str]:
+        """Where each replica runs on an engine, of a job that hasn't ended; else nothing."""
+        if not self._has_engine(job.spec.region) or job.state.terminal or not job.attempt:
+            return {}
+        return engine_jobs((stored.event for stored in self._store.events(job.uid)), job.attempt)
 
     def _explain_backing(self, pipeline: Job) -> Explanation | None:
         if pipeline.state.terminal:

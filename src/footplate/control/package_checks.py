@@ -105,6 +105,8 @@ class PackageChecks:
     def _finds_gpus(self, spec: JobSpec, pool: WorkerPool) -> bool:
         """As if nothing else ran."""
         site = self._site(spec.region)
+        if site.engine is not None:
+            return gpu_assignment.finds_gpus(pool.machine, (), self._catalogue, site)
         held = (gpu_assignment.assign(spec, self._catalogue, site, ()) or {}).get(
             pool.replica_names()[0], ()
         )

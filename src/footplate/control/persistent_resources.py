@@ -68,10 +68,17 @@ class PersistentResources:
         """It waits for its machines.
 
         Raises:
-            FailedPrecondition: its region's site can never have them.
+            FailedPrecondition: its region's site can never have them, or an engine has them.
             ResourceExhausted: its project's quota can never hold them.
             AlreadyExists: the region has a resource of this name.
         """
+        engine = self._site(resource.name.location).engine
+        if engine is not None:
+            raise FailedPrecondition(
+                f"{resource.name.location} is bound to {engine.title}, which gives machines to "
+                "jobs alone: reserve them by its own means, or create the resource in a region "
+                "of this machine (footplate regions list)"
+            )
         self._check_room(resource)
         try:
             self._store.create(resource)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from footplate.control import backend_observation
 from footplate.control.elapsed_time import as_of, seconds_since, steadied
+from footplate.control.engine_notes import EngineNotes
 from footplate.control.job_updates import apply
 from footplate.control.replica_machines import machines_of
 from footplate.control.tokens import Bearer
@@ -83,6 +84,7 @@ class Reconciler:
         self._tokens = tokens
         self._grace_s = grace_s
         self._hangs = hangs
+        self._engine_notes = EngineNotes(store)
         self._began: datetime | None = None
         self._work_queue = WorkQueue() if work_queue is None else work_queue
 
@@ -176,6 +178,7 @@ class Reconciler:
     def _drop(self, uid: JobUid) -> None:
         """Nothing of the job runs (any more)."""
         self._work_queue.drop(uid)
+        self._engine_notes.forget(uid)
         if self._hangs is not None:
             self._hangs.forget(uid)
 
@@ -218,6 +221,7 @@ class Reconciler:
         )
         for event in events:
             job = apply(self._store, job.uid, steadied(event, self._clock)).job
+        self._engine_notes.note(job, self._regions.site(job.spec.region), observations, now)
         return job
 
     def _patience_s(self, observations: Mapping[str, ReplicaObservation], now: datetime) -> float:

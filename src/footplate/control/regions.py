@@ -6,18 +6,26 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from footplate.domain.sites import Site
     from footplate.ports.backend import Backend
+    from footplate.ports.engines import EngineReport
 
 
 @dataclass(frozen=True)
 class Binding:
-    """A backend, and the site that it starts replicas on."""
+    """A backend, and the site that it starts replicas on.
+
+    ``kind`` is the backend's name in the settings, ``where`` the part of an engine that a region
+    is. ``check`` asks the engine, which may take long; None: there is none.
+    """
 
     backend: Backend
     site: Site
+    kind: str = "local"
+    where: str = ""
+    check: Callable[[], EngineReport] | None = None
 
 
 @dataclass(frozen=True)

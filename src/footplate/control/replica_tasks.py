@@ -150,8 +150,11 @@ class Tasks:
             time_limit_s=self._time_left_s(job),
             stop_grace_s=self._limits.stop_grace_s,
             heartbeat_s=self._limits.heartbeat_s,
-            gpus=gpu_assignment.are_real(
-                variables.get(gpu_assignment.VISIBLE, "").split(","), site
+            gpus=gpu_assignment.finds_gpus(
+                pool.machine,
+                variables.get(gpu_assignment.VISIBLE, "").split(","),
+                self._catalogue,
+                site,
             ),
             allotment=self._allotment(pool, site),
             web_access=job.spec.web_access,

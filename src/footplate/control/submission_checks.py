@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.control import images, preflight
+from footplate.control.machine_mapping import mapping_violations
 from footplate.control.resource_checks import resource_violations, tensorboard_violations
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.containers import with_containers
@@ -112,6 +113,9 @@ class SubmissionChecks:
         named = (
             *resource_violations(submission, self._resource, self._catalogue),
             *tensorboard_violations(submission, self._has_tensorboard),
+            *mapping_violations(
+                submission, self._regions.site(submission.spec.region), self._catalogue
+            ),
         )
         return limited(preflight.joined(submission.violations, missing, search, engine, named))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.domain.admission import Explanation
+from footplate.domain.engine_events import engine_wait
 from footplate.domain.job_states import Phase
 
 if TYPE_CHECKING:
@@ -19,39 +20,46 @@ _UNREADY = (Phase.WAITING, Phase.PREPARING, Phase.LOST)
 
 
 def explain_preparing(job: Job, events: Iterable[JobEvent], now: datetime) -> Explanation:
-    """Whom it waits for, what those are at, and since when.
+    """Whom it waits for, what those are at, and since when; in an engine's queue: why.
 
     ``events`` are the job's, ``now`` is on their scale; those of earlier attempts don't count.
     """
     reported: dict[str, str] = {}
     since = now
+    events = tuple(events)
+    waits = engine_wait(events, job.attempt)
     for event in events:
         if event.kind == _KIND and event.attempt == job.attempt:
             reported[event.replica] = event.message
             since = since if event.replica else event.time
     awaited = [replica for replica in job.replicas if replica.phase in _UNREADY]
     for_s = max(0, round((now - since).total_seconds()))
-    doing = _describe(job.replicas, awaited, reported)
+    doing = _describe(job.replicas, awaited, reported, waits)
     return Explanation(0, _KIND, f"Being prepared for {for_s} s: {doing}.")
 
 
 def _describe(
-    replicas: Sequence[Replica], awaited: Sequence[Replica], reported: dict[str, str]
+    replicas: Sequence[Replica],
+    awaited: Sequence[Replica],
+    reported: dict[str, str],
+    waits: str,
 ) -> str:
     if not awaited:
         return "its programs are about to start"
     if len(replicas) == 1:
-        return _stage(awaited[0], reported)
-    named = [f"{each.name} ({_stage(each, reported)})" for each in awaited[:_NAMED]]
+        return _stage(awaited[0], reported, waits)
+    if waits and all(replica.phase is Phase.WAITING for replica in replicas):
+        return f"none of {len(replicas)} replicas has started; {waits}"
+    named = [f"{each.name} ({_stage(each, reported, waits)})" for each in awaited[:_NAMED]]
     rest = len(awaited) - len(named)
     others = f" and {rest} other{'s' if rest > 1 else ''}" if rest else ""
     ready = len(replicas) - len(awaited)
     return f"{ready} of {len(replicas)} replicas are ready; awaited: {', '.join(named)}{others}"
 
 
-def _stage(replica: Replica, reported: dict[str, str]) -> str:
+def _stage(replica: Replica, reported: dict[str, str], waits: str) -> str:
     if replica.phase is Phase.WAITING:
-        return "its supervisor has not started yet"
+        return waits or "its supervisor has not started yet"
     if replica.phase is Phase.LOST:
         return "it was lost, and starts again"
     return reported.get(replica.name) or "its environment is being looked for"

@@ -116,6 +116,7 @@ class JobServices:
             leader.wake,
             leader.begin_search,
             check_room,
+            lambda region: regions.site(region).engine is not None,
         )
         self.status = Status(store, clock, leader.wake)
         self.validation = Validation(

@@ -25,7 +25,7 @@ from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.crashes import Crash, CrashPoint, Fenced, be_away, mortal
 from tests.support.logs import MemoryLogs
-from tests.support.sites import make_site
+from tests.support.sites import make_engine_site, make_site
 from tests.support.store import MemoryStore
 from tests.support.usage import MemoryUsage
 
@@ -42,6 +42,7 @@ OTHER_SITES = (
     replace(SITE, gpus=SITE.gpus[:1]),
     replace(SITE, gpus=()),
     replace(SITE, mode=Mode.ENFORCE),
+    make_engine_site(name=SITE.name),
     replace(SITE, mode=Mode.ENFORCE, gpus=(Gpu("0", "NVIDIA_TESLA_V100"), *SITE.gpus[1:])),
 )
 """What other settings may make of the same machine."""

@@ -27,7 +27,7 @@ from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job, make_spec
 from tests.support.persistent_resources import MemoryResources, make_resource
-from tests.support.sites import make_regions, make_site
+from tests.support.sites import make_engine_site, make_regions, make_site
 from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -343,3 +343,13 @@ def test_a_job_names_a_tensorboard_that_exists(given: str, said: list[str]) -> N
     found = tensorboard_violations(submission, lambda name: name.id == "1")
     texts = [f"{violation.field}: {violation.description}" for violation in found]
     assert [text.partition(",")[0] for text in texts] == said
+
+
+def test_machines_of_an_engine_can_not_be_reserved() -> None:
+    rig = Rig()
+    rig.regions = make_regions(make_engine_site())
+    rig.restart()
+
+    with pytest.raises(FailedPrecondition, match="us-central1 is bound to Slurm, which gives"):
+        rig.create()
+    assert rig.resources.all() == ()

@@ -284,6 +284,12 @@ def test_a_job_that_succeeded_has_no_error_but_may_have_an_explanation() -> None
     assert "endExplanation" not in job_json(replace(job, ending=Ending(State.SUCCEEDED)))
 
 
+def test_a_job_on_an_engine_says_where_its_replicas_run() -> None:
+    where = {"master-replica-0": "runs in job 42 of Slurm on n1"}
+    assert job_json(make_job(), engine_jobs=where)["engineJobs"] == where
+    assert "engineJobs" not in job_json(make_job())
+
+
 def test_a_failed_job_says_why_and_when() -> None:
     job = replace(
         make_job(state=State.FAILED),

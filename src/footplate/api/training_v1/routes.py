@@ -115,7 +115,8 @@ class TrainingJobs:
 
     def _brief(self, call: Call, job: Job) -> JsonObject:
         """Without trials, which would make a list long."""
-        return job_json(job, self._tuning.explain(job), self._tuning.shells(call, job))
+        shells, where = self._tuning.shells(call, job), self._jobs.engine_jobs(job)
+        return job_json(job, self._tuning.explain(job), shells, engine_jobs=where)
 
     def _answer(self, call: Call, job: Job) -> JsonObject:
         search = job.spec.search

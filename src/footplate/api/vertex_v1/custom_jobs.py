@@ -50,4 +50,5 @@ class CustomJobs:
 
     def _answer(self, call: Call, job: Job) -> JsonObject:
         uris = web_access_uris(call, self._shells(job))
-        return custom_job_json(job, self._jobs.explain(job), uris)
+        where = self._jobs.engine_jobs(job)
+        return custom_job_json(job, self._jobs.explain(job), uris, where)

@@ -15,6 +15,7 @@ PASSING = frozenset(
         *("QUEUED", "PREPARING", "RUNNING"),
         *("ISOLATION", "LIMITS", "NETWORK"),
         *("SHELL_OPENED", "SHELL_CLOSED"),
+        *("ENGINE_WAITS", "ENGINE_RUNS"),
     }
 )
 """Kinds that nobody asks for once the next thing happens; all others are to stay in sight."""

@@ -169,7 +169,7 @@ def _evaluators_beside_a_master(spec: JobSpec, pools: Sequence[WorkerPool]) -> I
 def _crowd(pools: Sequence[WorkerPool], site: Site) -> Iterator[str]:
     """An emulating machine runs jobs that are larger than itself, one at a time."""
     replicas = sum(pool.replica_count for pool in pools)
-    if site.mode is Mode.EMULATE and replicas > site.replicas:
+    if site.mode is Mode.EMULATE and replicas > site.replicas and site.engine is None:
         yield (
             f"its {replicas} replicas are more than the {site.replicas} that this machine runs "
             "at once: it runs when it is alone, and may be short of memory"

@@ -1,6 +1,7 @@
 """Sites: the capacity of regions, and who holds it."""
 
 from footplate.domain.sites.values import (
+    EngineMachines,
     Gpu,
     MachinePool,
     Machines,
@@ -15,6 +16,7 @@ from footplate.domain.sites.values import (
 )
 
 __all__ = [
+    "EngineMachines",
     "Gpu",
     "MachinePool",
     "Machines",

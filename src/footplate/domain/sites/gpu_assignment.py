@@ -129,7 +129,7 @@ def _take_any(requested_devices: ControlRequests, free: Sequence[Gpu]) -> dict[s
 
 def done_without(spec: JobSpec, catalogue: Catalogue, site: Site) -> tuple[str, ...]:
     """What of its machines the job does without there, one sentence for each accelerator."""
-    if site.mode is Mode.ENFORCE:
+    if site.mode is Mode.ENFORCE or site.engine is not None:
         return ()
     return (*_without_gpus(spec, catalogue, site), *_without_tpus(spec, catalogue))
 
@@ -182,7 +182,7 @@ def variables(
     assigned: dict[str, str] = {}
     if site.shows_gpus:
         assigned = {_ORDER: "PCI_BUS_ID", VISIBLE: ",".join(visible(devices, own.get(VISIBLE)))}
-    if site.mode is Mode.EMULATE and tpus_of(machine, catalogue)[1]:
+    if site.mode is Mode.EMULATE and site.engine is None and tpus_of(machine, catalogue)[1]:
         assigned.update(_NO_TPU)
     return assigned
 
@@ -205,6 +205,15 @@ def visible(devices: Sequence[str], wanted: str | None) -> tuple[str, ...]:
             break
         chosen.append(devices[int(number)])
     return tuple(chosen)
+
+
+def finds_gpus(
+    machine: MachineSpec, devices: Sequence[str], catalogue: Catalogue, site: Site
+) -> bool:
+    """Whether a program finds a GPU: one of ``devices``, or one that an engine gives it."""
+    if site.engine is not None:
+        return gpus_of(machine, catalogue)[1] > 0
+    return are_real(devices, site)
 
 
 def are_real(devices: Sequence[str], site: Site) -> bool:

@@ -66,13 +66,26 @@ class Gpu:
 
 
 @dataclass(frozen=True)
+class EngineMachines:
+    """What of the catalogue's machines an engine has a name for.
+
+    ``title`` is the engine's (``Slurm``). ``machine_types`` None: all of them.
+    """
+
+    title: str
+    machine_types: frozenset[str] | None = None
+    accelerators: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Site:
     """One machine, or one cluster, that jobs of one or more regions run on."""
 
     name: str
     mode: Mode
     replicas: int
-    """How many replicas run at once, in emulate mode."""
+    """How many replicas run at once, in emulate mode. On an engine, which queues by itself: how
+    many are there at once, running or waiting; 0: any number."""
     vcpus: int
     memory_mb: int
     gpus: tuple[Gpu, ...] = ()
@@ -80,6 +93,8 @@ class Site:
     """Whether its machine has GPUs, besides, that no program is to see."""
     notes: tuple[str, ...] = ()
     """What its operator should know about it."""
+    engine: EngineMachines | None = None
+    """Of a cluster whose engine has the machines, and says by itself which are free."""
 
     @property
     def shows_gpus(self) -> bool:

@@ -35,6 +35,7 @@ def job_json(
     waiting: Explanation | None = None,
     shells: Mapping[str, str] = _NO_SHELLS,
     trials: Mapping[str, JsonValue] = _NO_TRIALS,
+    engine_jobs: Mapping[str, str] = _NO_SHELLS,
 ) -> JsonObject:
     """The accepted request, and what the service adds.
 
@@ -42,7 +43,8 @@ def job_json(
     ``endExplanation`` (what went wrong in a job that succeeded) and ``containerImages`` (which
     image each name stood for).
     ``shells``: the addresses of its shells, by replica. ``trials``: what there is to tell of
-    those of a tuning job.
+    those of a tuning job. ``engine_jobs``: where each replica runs on an engine, which is a field
+    of ours, too.
     """
     answer: JsonObject = json.loads(job.request)
     if job.labels:
@@ -61,6 +63,8 @@ def job_json(
         answer["pendingExplanation"] = waiting.text
     if job.images:
         answer["containerImages"] = dict(job.images)
+    if engine_jobs:
+        answer["engineJobs"] = dict(engine_jobs)
     if waiting is not None or job.state is not State.QUEUED:
         answer["jobPosition"] = str(waiting.place if waiting is not None else 0)
     answer["trainingOutput"] = {

@@ -30,17 +30,21 @@ STATES = {
 }
 """The SDK waits for ever on all other states, so none of them is ever answered."""
 
-_NO_SHELLS: Mapping[str, str] = MappingProxyType({})
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 def custom_job_json(
-    job: Job, waiting: Explanation | None = None, shells: Mapping[str, str] = _NO_SHELLS
+    job: Job,
+    waiting: Explanation | None = None,
+    shells: Mapping[str, str] = _NONE,
+    engine_jobs: Mapping[str, str] = _NONE,
 ) -> JsonObject:
     """The accepted request, and what the service adds.
 
     ``waiting``: why it waits. Fields of ours are ``pendingExplanation``, ``endExplanation`` (what
     went wrong in a job that succeeded) and ``containerImages`` (which image each name stood for).
-    ``shells``: the addresses of its shells, by replica.
+    ``shells``: the addresses of its shells, by replica; ``engine_jobs``: where each runs on an
+    engine, which is a field of ours, too.
     """
     answer: JsonObject = {"name": str(job.name)}
     answer |= json.loads(job.request)
@@ -57,6 +61,8 @@ def custom_job_json(
         answer["pendingExplanation"] = waiting.text
     if job.images:
         answer["containerImages"] = dict(job.images)
+    if engine_jobs:
+        answer["engineJobs"] = dict(engine_jobs)
     if shells:
         answer["webAccessUris"] = dict(shells)
     if job.state in (State.FAILED, State.CANCELLED):

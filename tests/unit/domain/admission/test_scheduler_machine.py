@@ -21,9 +21,16 @@ SITES = {
     "here": {"T4": 4, "V100": 2, "vcpus": 8},
     "there": {"T4": 3, "vcpus": 4},
     "reserved": {},
+    "engine": {},
 }
-"""What is reserved, as for persistent resources, grows and shrinks; its jobs count no quota."""
-REGIONS = {"here": ("here-1", "here-2"), "there": ("there-1",), "reserved": ("here-1",)}
+"""What is reserved, as for persistent resources, grows and shrinks; its jobs count no quota.
+An engine queues by itself: nothing is held of it, and quotas count all the same."""
+REGIONS = {
+    "here": ("here-1", "here-2"),
+    "there": ("there-1",),
+    "reserved": ("here-1",),
+    "engine": ("engine-1",),
+}
 LINES: dict[str, tuple[str, ...]] = {
     "": (),
     "T4": ("T4",),
@@ -46,7 +53,7 @@ def unnamed_claim(
     longest_s: float,
     bounded: bool,  # noqa: FBT001
 ) -> Claim:
-    holds = {**dict.fromkeys(LINES[line], size), "vcpus": vcpus}
+    asked = {**dict.fromkeys(LINES[line], size), "vcpus": vcpus}
     return Claim(
         uid=JobUid(""),
         name="",
@@ -57,15 +64,15 @@ def unnamed_claim(
         priority=priority,
         arrived=0.0,
         longest_s=longest_s,
-        holds=holds,
-        counts={} if site == "reserved" else {**holds, JOBS: 1},
+        holds={} if site == "engine" else asked,
+        counts={} if site == "reserved" else {**asked, JOBS: 1},
         bounded=bounded,
     )
 
 
 claims = st.builds(
     unnamed_claim,
-    site=st.sampled_from(["here", "here", "here", "there", "there", "reserved"]),
+    site=st.sampled_from(["here", "here", "here", "there", "there", "reserved", "engine"]),
     region=st.integers(0, 1),
     line=st.sampled_from(list(LINES)),
     size=st.sampled_from([1, 1, 1, 2, 2, 3, 5]),
@@ -79,7 +86,7 @@ quotas = st.lists(
     st.builds(
         Quota,
         project=st.sampled_from(["*", "ads", "maps"]),
-        region=st.sampled_from(["*", "here-1"]),
+        region=st.sampled_from(["*", "here-1", "engine-1"]),
         limits=st.dictionaries(st.sampled_from(["T4", "vcpus", JOBS]), amounts, max_size=2),
     ),
     max_size=3,

@@ -9,17 +9,19 @@ from hypothesis import strategies as st
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.jobs import JobSpec, MachineSpec
-from footplate.domain.resources import total
+from footplate.domain.resources import REPLICAS, total
 from footplate.domain.sites import Gpu, Mode, Site
 from footplate.domain.sites.gpu_assignment import (
     are_real,
     assign,
     done_without,
+    finds_gpus,
     held_with,
     variables,
     visible,
 )
 from tests.support.jobs import make_spec
+from tests.support.sites import make_engine_site
 
 CATALOGUE = load_catalogue()
 TYPES = ("NVIDIA_TESLA_T4", "NVIDIA_L4", "NVIDIA_TESLA_K80")
@@ -275,3 +277,17 @@ def check(spec: JobSpec, site: Site, given: dict[str, tuple[str, ...]], held: se
         assert len(ids) <= wanted
         if site.mode is Mode.ENFORCE:
             assert [kinds[i] for i in ids] == [pool.machine.accelerator_type] * wanted
+
+
+def test_on_an_engine_programs_find_the_gpus_that_the_engine_gives() -> None:
+    site = make_engine_site()
+    spec = job_of((with_gpus(2), 1), (CPU, 1))
+
+    assert assign(spec, CATALOGUE, site, ()) == {}
+    assert done_without(spec, CATALOGUE, site) == ()
+    assert site.held_by(spec, CATALOGUE) == {}
+    assert finds_gpus(with_gpus(2), (), CATALOGUE, site)
+    assert not finds_gpus(CPU, (), CATALOGUE, site)
+    tpu = MachineSpec("cloud-tpu", "TPU_V2", 8)
+    assert variables(tpu, (), CATALOGUE, site, {}) == {}
+    assert make_engine_site(replicas=1).held_by(spec, CATALOGUE) == {REPLICAS: 1}

@@ -1,0 +1,33 @@
+"""The events in which a job has what an engine says of it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from footplate.domain.jobs import JobEvent
+
+WAITS = "ENGINE_WAITS"
+"""Why its replicas wait in the engine's queue."""
+RUNS = "ENGINE_RUNS"
+"""In which of the engine's jobs a replica runs, and on which node."""
+
+
+def engine_wait(events: Iterable[JobEvent], attempt: int) -> str:
+    """The last reason of the attempt; empty: none is known."""
+    return _last(event for event in events if event.kind == WAITS and event.attempt == attempt)
+
+
+def engine_jobs(events: Iterable[JobEvent], attempt: int) -> dict[str, str]:
+    """By replica, where each of the attempt runs."""
+    mine = (event for event in events if event.kind == RUNS and event.attempt == attempt)
+    return {event.replica: event.message for event in mine}
+
+
+def _last(events: Iterable[JobEvent]) -> str:
+    message = ""
+    for event in events:
+        message = event.message
+    return message

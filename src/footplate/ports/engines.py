@@ -1,0 +1,21 @@
+"""What an engine says of itself."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class EngineReport(Protocol):
+    """Plain sentences for operators: what the engine has, and what is wrong with it.
+
+    Each problem says the way out.
+    """
+
+    @property
+    def reachable(self) -> bool: ...
+
+    @property
+    def facts(self) -> tuple[str, ...]: ...
+
+    @property
+    def problems(self) -> tuple[str, ...]: ...

@@ -1,0 +1,128 @@
+"""Jobs in the queue of an engine: what they are told, and where the others run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.control.engine_notes import REPEAT_S
+from footplate.control.regions import Binding, Regions
+from footplate.domain.engine_events import RUNS, WAITS, engine_jobs, engine_wait
+from footplate.domain.jobs import Scheduling
+from footplate.domain.preparation_status import explain_preparing
+from tests.support.backend import FakeBackend
+from tests.support.sites import make_engine_site, make_regions
+from tests.unit.control.reconciler_rig import MASTER, WORKER, Rig
+
+if TYPE_CHECKING:
+    from footplate.domain.jobs import JobEvent
+    from footplate.domain.names import AttemptId
+    from footplate.ports.backend import ReplicaObservation
+
+RESOURCES = "waits for free nodes (job 42 in Slurm: Resources)"
+PRIORITY = "waits for jobs of a higher priority (job 42 in Slurm: Priority)"
+FOREVER = Scheduling(max_running_time_s=1e6)
+
+
+@dataclass
+class FakeEngine(FakeBackend):
+    """Says in which of its jobs each replica is."""
+
+    nodes: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def inspect(self, attempt_id: AttemptId) -> tuple[ReplicaObservation, ...]:
+        return tuple(self._told(each) for each in super().inspect(attempt_id))
+
+    def list(self) -> tuple[ReplicaObservation, ...]:
+        return tuple(self._told(each) for each in super().list())
+
+    def _told(self, seen: ReplicaObservation) -> ReplicaObservation:
+        return replace(seen, engine_id="42", node=self.nodes.get(seen.replica, ""))
+
+
+class EngineRig(Rig):
+    def __init__(self, workers: int = 0) -> None:
+        super().__init__(workers, starts=False, limits=FOREVER)
+        region = self.job.spec.region
+        self.engine = FakeEngine()
+        bound = {region: Binding(self.engine, make_engine_site(), "slurm")}
+        self.regions = Regions(make_regions().default, bound)
+        self.restart()
+        self.engine.watch(self._seen)
+        self.reconcile()
+
+    def told(self, kind: str) -> list[str]:
+        return [event.message for event in self.events() if event.kind == kind]
+
+    def events(self) -> list[JobEvent]:
+        return [stored.event for stored in self.store.events(self.uid)]
+
+    def wait(self, reason: str) -> None:
+        self.engine.delay(self.job.attempt_id, reason)
+        self.reconcile()
+
+    def explained(self) -> str:
+        return explain_preparing(self.job, self.events(), self.clock.now()).text
+
+
+def test_a_job_goes_to_the_backend_of_its_region() -> None:
+    rig = EngineRig()
+
+    assert [request.region for request in rig.engine.requests] == [rig.job.spec.region]
+    assert rig.backend.requests == []
+
+
+def test_why_it_waits_is_told_in_the_engines_words() -> None:
+    rig = EngineRig(workers=1)
+    rig.wait(RESOURCES)
+
+    assert engine_wait(rig.events(), 1) == RESOURCES
+    assert rig.explained() == (
+        f"Being prepared for 0 s: none of 2 replicas has started; {RESOURCES}."
+    )
+
+
+def test_a_reason_is_written_once_and_again_after_a_while() -> None:
+    rig = EngineRig()
+    for reason in (RESOURCES, RESOURCES, PRIORITY, RESOURCES, PRIORITY):
+        rig.wait(reason)
+    rig.restart()
+    rig.engine.watch(rig._seen)
+    rig.reconcile()
+    before = rig.told(WAITS)
+    assert (before.count(RESOURCES), before.count(PRIORITY)) == (1, 1)
+
+    rig.clock.advance(REPEAT_S)
+    rig.wait(RESOURCES)
+
+    assert rig.told(WAITS)[-1] == RESOURCES
+    assert rig.explained().endswith(f": {RESOURCES}.")
+
+
+def test_where_its_replicas_run_is_told() -> None:
+    rig = EngineRig(workers=1)
+    rig.wait(RESOURCES)
+    rig.engine.nodes = {MASTER: "n1"}
+    rig.engine.admit(rig.job.attempt_id)
+    rig.reconcile()
+    rig.reconcile()
+
+    assert rig.told(RUNS) == ["runs in job 42 of Slurm on n1", "runs in job 42 of Slurm"]
+    assert engine_jobs(rig.events(), 1) == {
+        MASTER: "runs in job 42 of Slurm on n1",
+        WORKER: "runs in job 42 of Slurm",
+    }
+    assert engine_jobs(rig.events(), 2) == {}
+
+
+@pytest.mark.parametrize("kind", [WAITS, RUNS])
+def test_of_this_machine_nothing_is_noted(kind: str) -> None:
+    rig = Rig()
+    rig.reconcile()
+
+    assert kind not in {stored.event.kind for stored in rig.store.events(rig.uid)}
