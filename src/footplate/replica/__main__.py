@@ -1,5 +1,5 @@
 """``python -I -S supervisor.pyz {run|environment|check-packages|image|sweep} HOME``,
-``{fetch|save}-buckets HOME``, ``probe ISOLATION``, ``probe-network NETWORK``,
+``launch DIRECTORY``, ``{fetch|save}-buckets HOME``, ``probe ISOLATION``, ``probe-network NETWORK``,
 ``{stacks|shell} HOME REQUEST``, or ``fork-server``.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 _USAGE = (
-    "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, "
+    "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, launch DIRECTORY, "
     "{fetch|save}-buckets HOME, probe ISOLATION, probe-network NETWORK, "
     "{stacks|shell} HOME REQUEST, or fork-server"
 )
@@ -37,6 +37,10 @@ def _run(command: str, subject: str) -> int:
         from footplate.replica import cleanup
 
         return cleanup.main(subject)
+    if command == "launch":
+        from footplate.replica.launcher import launch
+
+        return launch.main(subject)
     if command == "environment":
         from footplate.replica import environment
 

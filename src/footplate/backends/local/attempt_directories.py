@@ -12,6 +12,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
+from footplate.backends.gang_names import NAME, check_gang
 from footplate.backends.local.directory_removal import empty
 from footplate.backends.local.replica_directory import Home
 from footplate.domain.errors import FailedPrecondition, Unavailable
@@ -80,12 +81,10 @@ class DeletionQueue:
                 log.warning("can't empty %s", self._path, exc_info=True)
 
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
-"""Names of our own folders begin with a dot."""
 _MAKING = ".making"
 _RESTART = "~"
 """Stands between the name of a replica and the number of its restart."""
-_HOME_NAME = re.compile(rf"{_NAME.pattern}(?:{_RESTART}[0-9]{{1,9}})?")
+_HOME_NAME = re.compile(rf"{NAME.pattern}(?:{_RESTART}[0-9]{{1,9}})?")
 
 
 class AttemptDirectories:
@@ -118,7 +117,7 @@ class AttemptDirectories:
 
     def of(self, attempt_id: AttemptId) -> tuple[Home, ...]:
         """Those of one attempt, of each replica the newest; none if it is unknown."""
-        if not _NAME.fullmatch(attempt_id):
+        if not NAME.fullmatch(attempt_id):
             return ()
         newest: dict[str, Home] = {}
         for home in self._made(attempt_id):
@@ -166,7 +165,7 @@ class AttemptDirectories:
             Unavailable: not now; nothing was made.
             FailedPrecondition: they can't ever be made.
         """
-        _check(request)
+        check_gang(request)
         if self.of(request.attempt_id):
             return
         try:
@@ -219,15 +218,6 @@ class AttemptDirectories:
 
 def _home_name(ticket: Ticket) -> str:
     return f"{ticket.replica}{_RESTART}{ticket.restart}" if ticket.restart else ticket.replica
-
-
-def _check(request: AttemptStart) -> None:
-    replicas = [ticket.replica for ticket in request.tickets]
-    wrong = [name for name in (request.attempt_id, *replicas) if not _NAME.fullmatch(name)]
-    if wrong:
-        raise FailedPrecondition(f"{wrong[0][:200]!r} can't be the name of a directory")
-    if not replicas or len(set(replicas)) < len(replicas):
-        raise FailedPrecondition("a gang is made of replicas with a name of their own each")
 
 
 def _folders(path: Path) -> list[str]:

@@ -1,0 +1,83 @@
+"""The API of launchers on an engine's nodes, with tokens of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from starlette.responses import FileResponse, JSONResponse
+from starlette.routing import Route
+
+from footplate.api.client_disconnect import leaves
+from footplate.api.replica_v1 import HOLD_S, given_token
+from footplate.api.request_bodies import read_body
+from footplate.api.worker_threads import in_thread
+from footplate.wire.launcher_v1 import MAX_REPORT_BYTES, decode_report, encode_answer
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from footplate.domain.launchers import LauncherAnswer, LauncherReport
+    from footplate.ports.launchers import Launchers
+
+LOOK_S = 2.0
+"""How often a held question is answered anew: another server may have written what is wanted."""
+
+
+def launcher_routes(launchers: Launchers) -> list[Route]:
+    api = _LauncherApi(launchers)
+    return [
+        Route("/replica/v1/launcher", api.report, methods=["POST"]),
+        Route("/replica/v1/launcher/archives/{digest}", api.archive, methods=["GET"]),
+    ]
+
+
+class _LauncherApi:
+    def __init__(self, launchers: Launchers) -> None:
+        self._launchers = launchers
+
+    async def report(self, request: Request) -> Response:
+        """Answered at once if there is something to do, else when there is, or after a while."""
+        token = given_token(request)
+        body = await read_body(request, MAX_REPORT_BYTES)
+        report, hold_s = decode_report(body)
+        loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the server has stopped meanwhile
+                loop.call_soon_threadsafe(changed.set)
+
+        release = self._launchers.hold(token, wake)
+        leaving = asyncio.create_task(leaves(request))
+        try:
+            answer = await self._ask(token, report)
+            end = loop.time() + min(hold_s, HOLD_S)
+            while not answer.is_news and not leaving.done() and loop.time() < end:
+                await _either(changed, leaving, min(LOOK_S, max(0.0, end - loop.time())))
+                changed.clear()
+                if not leaving.done():
+                    answer = await self._ask(token, report)
+        finally:
+            leaving.cancel()
+            release()
+        return JSONResponse(encode_answer(answer))
+
+    async def _ask(self, token: str, report: LauncherReport) -> LauncherAnswer:
+        return await in_thread(self._launchers.exchange, token, report)
+
+    async def archive(self, request: Request) -> Response:
+        token, digest = given_token(request), request.path_params["digest"]
+        path = await in_thread(self._launchers.archive, token, digest)
+        return FileResponse(path, media_type="application/octet-stream")
+
+
+async def _either(changed: asyncio.Event, leaving: asyncio.Task[None], timeout_s: float) -> None:
+    waiting = asyncio.create_task(changed.wait())
+    try:
+        await asyncio.wait(
+            (waiting, leaving), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        waiting.cancel()

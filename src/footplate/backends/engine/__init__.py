@@ -1,0 +1,25 @@
+"""Runs replicas on the nodes of an engine, such as Slurm.
+
+An engine assigns nodes: one of its jobs is an *allocation* for the replicas of an attempt, and
+starts a launcher (``replica.launcher``) for each. The launchers ask the server what to run.
+
+All that is known stands in files, so that any server with the same data directory goes on after a
+crash. Below ``ROOT/ATTEMPT_ID/``::
+
+    ~A.allocation     {"replicas": [...]}: the allocation number A
+    ~A.job            {"id": "..."}: the one job of the engine that serves it; never changes
+    ~A.ended          {"reason": "...", "cancelled": bool}: no node of it runs anything of ours
+    REPLICA~N.ticket  the start number N of a replica, and its allocation
+    REPLICA~N.stop    that start is to end
+    REPLICA~N.run     that start was given to its launcher
+    REPLICA~N.gone    {"reason": "..."}: nothing is left of that start; never changes
+    REPLICA.A.claim   the one launcher process that serves the replica in allocation A
+    REPLICA.A.report  what that has said last; touched whenever it calls
+
+What is made once is made by a link, which one of several servers can do: whoever comes second
+reads what the first one wrote. So of two jobs of one allocation only one is ever served.
+"""
+
+from footplate.backends.engine.backend import EngineBackend, LauncherSettings
+
+__all__ = ["EngineBackend", "LauncherSettings"]

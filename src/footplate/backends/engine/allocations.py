@@ -1,0 +1,273 @@
+"""Brings the engine's jobs forward: submits, cancels, and learns of their ends."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from footplate.backends.engine.engine import (
+    EngineJob,
+    EngineRefused,
+    EngineUnavailable,
+    JobPhase,
+    JobRequest,
+    LauncherRequest,
+)
+from footplate.backends.engine.presence import observe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from footplate.backends.engine.attempt_files import (
+        Allocation,
+        Attempt,
+        AttemptFiles,
+        Content,
+        Replica,
+    )
+    from footplate.backends.engine.engine import Engine
+    from footplate.domain.names import AttemptId
+    from footplate.ports.backend import ReplicaObservation
+
+log = logging.getLogger(__name__)
+
+ORPHAN_S = 60.0
+"""How long a job of an attempt that was forgotten may take to end by itself."""
+REFUSED_RETRY_S = 30.0
+
+
+class Allocations:
+    """``quiet_s``: a launcher that hasn't called for so long has nothing left running.
+
+    What was seen when stands on this process's own clock, and begins with it: a new server waits
+    as if all launchers had called just then.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        files: AttemptFiles,
+        prefix: str,
+        make_program: Callable[[Attempt, int, tuple[str, ...]], bytes],
+        quiet_s: float,
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._engine = engine
+        self._files = files
+        self._prefix = prefix
+        self._make_program = make_program
+        self._quiet_s = quiet_s
+        self._monotonic = monotonic
+        self._jobs: tuple[EngineJob, ...] | None = None
+        """None: the engine hasn't answered the last question."""
+        self._trouble = ""
+        self._refusals: dict[str, tuple[str, float]] = {}
+        """Why the engine takes no job of this name, and until when it isn't asked again."""
+        self._contacts: dict[tuple[AttemptId, str, int], tuple[float, float]] = {}
+        """A launcher's last call: the time of its file, and when this process saw that."""
+        self._unknown: dict[str, float] = {}
+        self._orphans: dict[str, float] = {}
+        self.busy = True
+        """Whether the engine is to be asked again soon."""
+
+    def fault(self, tickets: Iterable[Content]) -> str | None:
+        return self._engine.fault([_launcher(t["replica"], t["machine"]) for t in tickets])
+
+    def observe(self, attempt: Attempt) -> tuple[ReplicaObservation, ...]:
+        return tuple(self._observe(attempt, replica) for replica in attempt.replicas.values())
+
+    def _observe(self, attempt: Attempt, replica: Replica) -> ReplicaObservation:
+        allocation = attempt.allocations.get(replica.allocation)
+        if allocation is None:
+            return observe(attempt, replica, None, "")
+        refusal = self._refusals.get(self._name(attempt, allocation))
+        trouble = self._trouble or (refusal[0] if refusal else "")
+        return observe(attempt, replica, self._known(allocation), trouble)
+
+    def is_served(self, attempt: Attempt, replica: str) -> bool:
+        """Whether the replica's launcher is there, as far as is known, to start it again."""
+        known = attempt.replicas[replica]
+        allocation = attempt.allocations.get(known.allocation)
+        if allocation is None or allocation.ended is not None or known.claim is None:
+            return False
+        if known.report is None or known.report.ending:
+            return False
+        return self._quiet_for(attempt, known) < self._quiet_s / 2
+
+    def ask(self) -> None:
+        """Ask the engine for all our jobs."""
+        try:
+            self._jobs = self._engine.list(self._prefix)
+            self._trouble = ""
+        except EngineUnavailable as error:
+            self._jobs = None
+            self._trouble = f"waits for {self._engine.title}, which doesn't answer: {error}"
+
+    def advance_all(self, attempts: Iterable[AttemptId], *, asked: bool) -> None:
+        """Bring these forward; after a question to the engine they are all that there are."""
+        busy, known = False, set()
+        for attempt_id in attempts:
+            attempt = self._files.load(attempt_id)
+            if attempt is None:
+                continue
+            known.add(attempt_id)
+            busy = self._advance_attempt(attempt) or busy
+        if asked:
+            if self._jobs is not None:
+                self._cancel_orphans(known)
+            runs = any(job.phase is not JobPhase.ENDED for job in self._jobs or ())
+            self.busy = busy or runs or self._jobs is None
+        else:
+            self.busy = self.busy or busy
+
+    def _advance_attempt(self, attempt: Attempt) -> bool:
+        """Whether any allocation of it has yet to end."""
+        running = [each for each in attempt.allocations.values() if each.ended is None]
+        for allocation in running:
+            try:
+                self._advance(attempt, allocation)
+            except EngineUnavailable as error:
+                log.warning("%s: %s", self._engine.title, error)
+            except OSError as error:
+                log.warning("what is known of %s can't be stored: %s", attempt.id, error)
+        return bool(running)
+
+    def _advance(self, attempt: Attempt, allocation: Allocation) -> None:
+        needed = [r for r in attempt.served_by(allocation) if r.gone is None]
+        self._end_silent(attempt, needed)
+        if self._jobs is None:
+            return
+        if not allocation.job:
+            self._find_or_submit(attempt, allocation, needed)
+            return
+        job = self._known(allocation) or self._engine.find(allocation.job)
+        if job is None:
+            self._end_unknown(attempt, allocation)
+            return
+        self._unknown.pop(allocation.job, None)
+        if job.phase is JobPhase.ENDED:
+            self._end(attempt, allocation, job, needed)
+        elif job.phase is JobPhase.WAITING and not needed:
+            self._engine.cancel(job.id)
+        self._cancel_twins(attempt, allocation)
+
+    def _known(self, allocation: Allocation) -> EngineJob | None:
+        return next((job for job in self._jobs or () if job.id == allocation.job), None)
+
+    def _name(self, attempt: Attempt, allocation: Allocation) -> str:
+        return f"{self._prefix}{attempt.id}.{allocation.number}"
+
+    def _find_or_submit(
+        self, attempt: Attempt, allocation: Allocation, needed: Sequence[Replica]
+    ) -> None:
+        """A server may have died after it submitted: the job is known by its name."""
+        name = self._name(attempt, allocation)
+        ours = [job for job in self._jobs or () if job.name == name]
+        if ours:
+            running = [job for job in ours if job.phase is JobPhase.RUNNING]
+            self._files.bind(attempt.id, allocation.number, (running or ours)[0].id)
+            return
+        if not needed:
+            self._files.end(attempt.id, allocation.number, "it was not submitted", cancelled=False)
+            return
+        _, until_s = self._refusals.get(name, ("", 0.0))
+        if self._monotonic() >= until_s:
+            self._submit(attempt, allocation, name)
+
+    def _submit(self, attempt: Attempt, allocation: Allocation, name: str) -> None:
+        machines = {r.name: r.ticket.get("machine", {}) for r in attempt.replicas.values()}
+        launchers = tuple(_launcher(each, machines[each]) for each in allocation.replicas)
+        program = self._make_program(attempt, allocation.number, allocation.replicas)
+        try:
+            job_id = self._engine.submit(JobRequest(name, attempt.region, launchers, program))
+        except EngineRefused as error:
+            reason = f"{self._engine.title} refuses its job: {error}"
+            self._refusals[name] = reason, self._monotonic() + REFUSED_RETRY_S
+            return
+        except EngineUnavailable as error:
+            # It may be there: it is looked for by its name before it is submitted again.
+            reason = f"waits for {self._engine.title}: {error}"
+            self._refusals[name] = reason, self._monotonic() + REFUSED_RETRY_S / 10
+            return
+        self._refusals.pop(name, None)
+        if self._files.bind(attempt.id, allocation.number, job_id) != job_id:
+            self._engine.cancel(job_id)
+
+    def _end(
+        self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Sequence[Replica]
+    ) -> None:
+        """The engine says that the job has ended: so it has on all nodes that answer."""
+        if needed and job.nodes and self._engine.silent_nodes(job.nodes):
+            quiet = [r for r in needed if r.claim is None or self._is_quiet(attempt, r)]
+            if len(quiet) < len(needed):
+                return
+        for replica in needed:
+            self._files.set_gone(attempt.id, replica, job.reason or "its job has ended")
+        self._files.end(attempt.id, allocation.number, job.reason, cancelled=job.cancelled)
+
+    def _end_unknown(self, attempt: Attempt, allocation: Allocation) -> None:
+        """The engine has lost its records, or the job ended long ago: its launchers decide."""
+        now_s = self._monotonic()
+        since_s = self._unknown.setdefault(allocation.job, now_s)
+        served = attempt.served_by(allocation)
+        if now_s - since_s < self._quiet_s:
+            return
+        if all(r.claim is None or self._is_quiet(attempt, r) for r in served):
+            reason = f"{self._engine.title} does not know its job {allocation.job} any more"
+            for replica in served:
+                if replica.gone is None:
+                    self._files.set_gone(attempt.id, replica, reason)
+            self._files.end(attempt.id, allocation.number, reason, cancelled=False)
+
+    def _end_silent(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
+        """A launcher that doesn't call has ended its replica by now, wherever it is."""
+        for replica in needed:
+            if replica.claim is not None and self._is_quiet(attempt, replica):
+                node = replica.claim["node"]
+                reason = f"its node {node} did not answer for {self._quiet_s:.0f} s"
+                self._files.set_gone(attempt.id, replica, reason)
+
+    def _is_quiet(self, attempt: Attempt, replica: Replica) -> bool:
+        return self._quiet_for(attempt, replica) > self._quiet_s
+
+    def _quiet_for(self, attempt: Attempt, replica: Replica) -> float:
+        key = (attempt.id, replica.name, replica.allocation)
+        now_s = self._monotonic()
+        known = self._contacts.get(key)
+        if known is None or known[0] != replica.contact:
+            known = self._contacts[key] = (replica.contact, now_s)
+        return now_s - known[1]
+
+    def _cancel_twins(self, attempt: Attempt, allocation: Allocation) -> None:
+        """Other jobs of the same name, which a server submitted that didn't know of the first."""
+        name = self._name(attempt, allocation)
+        for job in self._jobs or ():
+            if job.name == name and job.id != allocation.job and job.phase is not JobPhase.ENDED:
+                self._engine.cancel(job.id)
+
+    def _cancel_orphans(self, known: set[AttemptId]) -> None:
+        """Our jobs of attempts that were forgotten: their launchers leave, or never come."""
+        now_s = self._monotonic()
+        orphans = {}
+        for job in self._jobs or ():
+            attempt_id = job.name[len(self._prefix) :].rpartition(".")[0]
+            if job.phase is JobPhase.ENDED or attempt_id in known:
+                continue
+            orphans[job.id] = self._orphans.get(job.id, now_s)
+            if job.phase is JobPhase.WAITING or now_s - orphans[job.id] > ORPHAN_S:
+                try:
+                    self._engine.cancel(job.id)
+                except EngineUnavailable as error:
+                    log.warning("job %s can't be cancelled: %s", job.id, error)
+        self._orphans = orphans
+        self._contacts = {key: v for key, v in self._contacts.items() if key[0] in known}
+
+
+def _launcher(replica: str, machine: Content) -> LauncherRequest:
+    return LauncherRequest(
+        replica,
+        str(machine.get("machine_type", "")),
+        int(machine.get("vcpus", 0)),
+        int(machine.get("memory_mb", 0)),
+        int(machine.get("accelerator_count", 0)),
+    )

@@ -1,0 +1,306 @@
+"""The files of attempts on an engine: see the package."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from footplate.backends.gang_names import NAME
+from footplate.domain.errors import Unavailable
+from footplate.domain.launchers import LauncherReport, LauncherState
+from footplate.domain.names import AttemptId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+    from typing import Any
+
+    from footplate.ports.backend import Ticket
+
+Content = dict[str, "Any"]
+_MAKING, _TRASH = ".making-", ".trash-"
+
+
+@dataclass(frozen=True)
+class Allocation:
+    number: int
+    replicas: tuple[str, ...]
+    job: str = ""
+    """Empty: none is bound to it yet."""
+    ended: str | None = None
+    """Why nothing of it runs any more; None: that isn't so."""
+    cancelled: bool = False
+
+
+@dataclass(frozen=True)
+class Replica:
+    """The newest start of a replica."""
+
+    name: str
+    restart: int
+    ticket: Content
+    stopped: bool
+    given: bool
+    """It was given to a launcher."""
+    gone: str | None
+    claim: Content | None
+    report: LauncherReport | None
+    contact: float
+    """When its launcher called last: a modification time, only to be compared with others."""
+
+    @property
+    def allocation(self) -> int:
+        return int(self.ticket["allocation"])
+
+
+@dataclass(frozen=True)
+class Attempt:
+    id: AttemptId
+    region: str = ""
+    replicas: dict[str, Replica] = field(default_factory=dict)
+    allocations: dict[int, Allocation] = field(default_factory=dict)
+
+    @property
+    def all_gone(self) -> bool:
+        return all(replica.gone is not None for replica in self.replicas.values())
+
+    def served_by(self, allocation: Allocation) -> tuple[Replica, ...]:
+        """The replicas whose newest start belongs to the allocation."""
+        return tuple(r for r in self.replicas.values() if r.allocation == allocation.number)
+
+
+class AttemptFiles:
+    """Every method may be called by several processes at once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def open(self) -> None:
+        """Remove what an earlier server left half-made or half-removed. Raises OSError."""
+        self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for path in (*self._root.glob(f"{_MAKING}*"), *self._root.glob(f"{_TRASH}*")):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def attempts(self) -> tuple[AttemptId, ...]:
+        try:
+            with os.scandir(self._root) as entries:
+                names = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
+        except FileNotFoundError:
+            return ()
+        return tuple(AttemptId(name) for name in sorted(names) if NAME.fullmatch(name))
+
+    def load(self, attempt_id: AttemptId) -> Attempt | None:
+        """None: it is unknown."""
+        if not NAME.fullmatch(attempt_id):
+            return None
+        path = self._root / attempt_id
+        try:
+            names = [entry.name for entry in path.iterdir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        newest: dict[str, int] = {}
+        numbers = []
+        for name in names:
+            subject, _, kind = name.rpartition(".")
+            owner, _, number = subject.rpartition("~")
+            if kind == "ticket":
+                newest[owner] = max(int(number), newest.get(owner, -1))
+            elif kind == "allocation":
+                numbers.append(int(number))
+        present = frozenset(names)
+        order = (_read(path / "order") or {}).get("replicas", ())
+        replicas = {
+            name: _load_replica(path, name, newest[name], present)
+            for name in sorted(newest, key=lambda n: order.index(n) if n in order else len(order))
+        }
+        region = str((_read(path / "order") or {}).get("region", ""))
+        allocations = {n: _load_allocation(path, n) for n in sorted(numbers)}
+        return Attempt(attempt_id, region, replicas, allocations)
+
+    def make(self, attempt_id: AttemptId, region: str, tickets: Iterable[Content]) -> None:
+        """The attempt with its first allocation, all at once. Raises Unavailable."""
+        making = self._root / f"{_MAKING}{secrets.token_hex(8)}"
+        found = tuple(tickets)
+        names = [ticket["replica"] for ticket in found]
+        try:
+            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            making.mkdir(mode=0o700)
+            _write(making / "order", {"replicas": names, "region": region})
+            _write(making / "~0.allocation", {"replicas": names})
+            for ticket in found:
+                _write(making / _start(ticket["replica"], ticket["restart"], "ticket"), ticket)
+            making.rename(self._root / attempt_id)
+            _sync(self._root)
+        except OSError as error:
+            shutil.rmtree(making, ignore_errors=True)
+            if (self._root / attempt_id).is_dir():  # another server was faster
+                return
+            raise Unavailable(f"the request can't be stored: {error.strerror}") from error
+
+    def add_allocation(self, attempt_id: AttemptId, number: int, replicas: list[str]) -> None:
+        """Raises OSError."""
+        write_once(self._root / attempt_id / f"~{number}.allocation", {"replicas": replicas})
+
+    def add_ticket(self, attempt_id: AttemptId, ticket: Content) -> None:
+        """Raises OSError."""
+        name = _start(ticket["replica"], ticket["restart"], "ticket")
+        write_once(self._root / attempt_id / name, ticket)
+
+    def bind(self, attempt_id: AttemptId, number: int, job: str) -> str:
+        """The job that serves the allocation: this one, unless another does. Raises OSError."""
+        path = self._root / attempt_id / f"~{number}.job"
+        return str(write_once(path, {"id": job})["id"])
+
+    def end(self, attempt_id: AttemptId, number: int, reason: str, *, cancelled: bool) -> None:
+        """Raises OSError."""
+        path = self._root / attempt_id / f"~{number}.ended"
+        write_once(path, {"reason": reason, "cancelled": cancelled})
+
+    def stop(self, attempt_id: AttemptId, replica: Replica) -> None:
+        """Raises OSError."""
+        write_once(self._path(attempt_id, replica, "stop"), {})
+        if not self._path(attempt_id, replica, "run").exists():
+            self.set_gone(attempt_id, replica, "stopped before it started")
+
+    def give(self, attempt_id: AttemptId, replica: Replica) -> bool:
+        """Let a launcher have this start; whether it is to stop at once. Raises OSError.
+
+        ``stop`` writes its mark first and then looks for this one: one of the two sees the other.
+        """
+        write_once(self._path(attempt_id, replica, "run"), {})
+        return self._path(attempt_id, replica, "stop").exists()
+
+    def set_gone(self, attempt_id: AttemptId, replica: Replica, reason: str) -> None:
+        """Raises OSError."""
+        write_once(self._path(attempt_id, replica, "gone"), {"reason": reason})
+
+    def is_gone(self, attempt_id: AttemptId, replica: Replica) -> bool:
+        return self._path(attempt_id, replica, "gone").exists()
+
+    def claim(self, attempt_id: AttemptId, replica: Replica, claim: Content) -> Content:
+        """The launcher process that serves the replica in its allocation. Raises OSError."""
+        path = self._root / attempt_id / f"{replica.name}.{replica.allocation}.claim"
+        return write_once(path, claim)
+
+    def keep_report(self, attempt_id: AttemptId, replica: Replica, report: LauncherReport) -> None:
+        """Raises OSError."""
+        path = self._root / attempt_id / f"{replica.name}.{replica.allocation}.report"
+        if report == replica.report:
+            os.utime(path)
+        else:
+            replace(path, {**vars(report), "state": report.state.value})
+
+    def discard(self, attempt_id: AttemptId) -> None:
+        """Raises OSError: it can't be moved away."""
+        trash = self._root / f"{_TRASH}{secrets.token_hex(8)}"
+        with suppress(FileNotFoundError):
+            (self._root / attempt_id).rename(trash)
+            shutil.rmtree(trash, ignore_errors=True)
+
+    def _path(self, attempt_id: AttemptId, replica: Replica, kind: str) -> Path:
+        return self._root / attempt_id / _start(replica.name, replica.restart, kind)
+
+
+def make_ticket(ticket: Ticket, allocation: int, machine: Content) -> Content:
+    return {
+        "replica": ticket.replica,
+        "token": ticket.token,
+        "restart": ticket.restart,
+        "allocation": allocation,
+        "machine": machine,
+    }
+
+
+def _start(replica: str, restart: int, kind: str) -> str:
+    return f"{replica}~{restart}.{kind}"
+
+
+def _load_replica(path: Path, name: str, restart: int, present: frozenset[str]) -> Replica:
+    ticket = _read(path / _start(name, restart, "ticket")) or {"allocation": 0}
+    gone = _start(name, restart, "gone")
+    about = f"{name}.{ticket['allocation']}"
+    contact, report = 0.0, None
+    with suppress(OSError):
+        contact = (path / f"{about}.report").stat().st_mtime
+        said = _read(path / f"{about}.report")
+        report = None if said is None else _decode(said)
+    return Replica(
+        name=name,
+        restart=restart,
+        ticket=ticket,
+        stopped=_start(name, restart, "stop") in present,
+        given=_start(name, restart, "run") in present,
+        gone=str((_read(path / gone) or {}).get("reason", "it ended")) if gone in present else None,
+        claim=_read(path / f"{about}.claim"),
+        report=report,
+        contact=contact,
+    )
+
+
+def _decode(said: Content) -> LauncherReport:
+    return LauncherReport(**{**said, "state": LauncherState(said["state"])})
+
+
+def _load_allocation(path: Path, number: int) -> Allocation:
+    made = _read(path / f"~{number}.allocation") or {}
+    ended = _read(path / f"~{number}.ended")
+    return Allocation(
+        number,
+        tuple(made.get("replicas", ())),
+        str((_read(path / f"~{number}.job") or {}).get("id", "")),
+        None if ended is None else str(ended["reason"]),
+        bool(ended and ended["cancelled"]),
+    )
+
+
+def _read(path: Path) -> Content | None:
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def write_once(path: Path, content: Content) -> Content:
+    """What the file says: ``content`` if it wasn't there. Raises OSError."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        _write(part, content)
+        os.link(part, path)
+        _sync(path.parent)
+    except FileExistsError:
+        return _read(path) or content
+    finally:
+        part.unlink(missing_ok=True)
+    return content
+
+
+def replace(path: Path, content: Content) -> None:
+    """Readers see the old content or the new, never a part. Raises OSError."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        _write(part, content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write(path: Path, content: Content) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,305 @@
+"""The backend over an engine: requests stored on disk, and one thread that carries them out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from footplate.backends.engine.allocations import Allocations
+from footplate.backends.engine.attempt_files import AttemptFiles, make_ticket
+from footplate.backends.engine.launcher_tokens import LauncherBearer
+from footplate.backends.gang_names import check_gang
+from footplate.domain.errors import FailedPrecondition, Unavailable
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from footplate.backends.engine.attempt_files import Attempt, Content
+    from footplate.backends.engine.engine import Engine
+    from footplate.backends.engine.launcher_calls import LauncherCalls
+    from footplate.backends.engine.launcher_tokens import LauncherTokens
+    from footplate.domain.names import AttemptId
+    from footplate.ports.backend import AttemptStart, ReplicaObservation, Ticket
+
+log = logging.getLogger(__name__)
+
+DEFAULT_LEASE_S = 120.0
+DEFAULT_MARGIN_S = 120.0
+DEFAULT_POLL_S = 2.0
+_IDLE_S = 30.0
+
+
+@dataclass(frozen=True)
+class LauncherSettings:
+    """What launchers of one region are given.
+
+    ``url`` is where nodes reach the server, ``authority`` the certificate (PEM) that it is believed
+    by if that is https. ``archive`` and ``supervisor`` are digests of what launchers run.
+    Without contact for ``lease_s`` a launcher ends its replica; ``margin_s`` later nothing of it is
+    left. ``scratch`` is a directory on each node, for this user alone (empty: below /tmp).
+    """
+
+    url: Callable[[], str]
+    authority: Callable[[], str]
+    archive: str
+    supervisor: str
+    scratch: str = ""
+    lease_s: float = DEFAULT_LEASE_S
+    margin_s: float = DEFAULT_MARGIN_S
+
+
+class EngineBackend:
+    """Runs the replicas of one ``root`` directory on an engine.
+
+    ``name`` is the region's, ``service`` the id by which jobs of the engine are known to be this
+    service's. ``calls`` has the files of ``root`` under ``name``.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        service: str,
+        root: Path,
+        engine: Engine,
+        settings: LauncherSettings,
+        tokens: LauncherTokens,
+        calls: LauncherCalls,
+        poll_s: float = DEFAULT_POLL_S,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._name = name
+        self._settings = settings
+        self._tokens = tokens
+        self._calls = calls
+        self._files = AttemptFiles(root)
+        self._engine = engine
+        self._poll_s = poll_s
+        self._allocations = Allocations(
+            engine,
+            self._files,
+            f"footplate-{service}-",
+            self._make_program,
+            settings.lease_s + settings.margin_s,
+            monotonic,
+        )
+        self._mutex = threading.RLock()
+        self._woken = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._listeners: list[Callable[[AttemptId], None]] = []
+        self._noted: set[AttemptId] = set()
+        self._seen: dict[AttemptId, tuple[ReplicaObservation, ...]] = {}
+        self._monotonic = monotonic
+
+    def start(self, request: AttemptStart) -> None:
+        """The request is on disk when this returns; see the port."""
+        check_gang(request)
+        with self._mutex:
+            self._open()
+            attempt = self._files.load(request.attempt_id)
+            if attempt is None:
+                self._make(request)
+            else:
+                self._restart(attempt, request)
+        self._wake(request.attempt_id)
+
+    def _make(self, request: AttemptStart) -> None:
+        tickets = [make_ticket(ticket, 0, _machine(ticket)) for ticket in request.tickets]
+        fault = self._allocations.fault(tickets)
+        if fault is not None:
+            raise FailedPrecondition(fault)
+        self._files.make(request.attempt_id, request.region, tickets)
+
+    def _restart(self, attempt: Attempt, request: AttemptStart) -> None:
+        """What is gone, and older than its ticket, starts where it was, or in a new allocation."""
+        late = [t for t in request.tickets if _is_later(attempt, t)]
+        new = max(attempt.allocations) + 1
+        moved = [t.replica for t in late if not self._allocations.is_served(attempt, t.replica)]
+        try:
+            if moved:
+                self._files.add_allocation(attempt.id, new, moved)
+            for ticket in late:
+                replica = attempt.replicas[ticket.replica]
+                number = new if ticket.replica in moved else replica.allocation
+                machine = replica.ticket.get("machine", {})
+                self._files.add_ticket(attempt.id, make_ticket(ticket, number, machine))
+        except OSError as error:
+            raise Unavailable(f"the restart can't be stored: {error.strerror}") from error
+
+    def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:
+        with self._mutex:
+            attempt = self._files.load(attempt_id)
+            if attempt is None:
+                return
+            for replica in attempt.replicas.values():
+                meant = replicas is None or replica.restart <= replicas.get(replica.name, -1)
+                if not meant or replica.gone is not None:
+                    continue
+                try:
+                    self._open()
+                    self._files.stop(attempt_id, replica)
+                except (OSError, Unavailable) as error:
+                    log.warning("can't stop %s of %s: %s", replica.name, attempt_id, error)
+        self._wake(attempt_id)
+
+    def list(self) -> tuple[ReplicaObservation, ...]:
+        with self._mutex:
+            if self._thread is None:
+                return tuple(o for each in self._files.attempts() for o in self._look(each))
+            return tuple(o for each in sorted(self._seen) for o in self._seen[each])
+
+    def inspect(self, attempt_id: AttemptId) -> builtins.tuple[ReplicaObservation, ...]:
+        with self._mutex:
+            if self._thread is None:
+                return self._look(attempt_id)
+            return self._seen.get(attempt_id, ())
+
+    def _look(self, attempt_id: AttemptId) -> builtins.tuple[ReplicaObservation, ...]:
+        attempt = self._files.load(attempt_id)
+        return () if attempt is None else self._allocations.observe(attempt)
+
+    def forget(self, attempt_id: AttemptId) -> None:
+        with self._mutex:
+            attempt = self._files.load(attempt_id)
+            if attempt is None or not attempt.all_gone:
+                return
+            try:
+                self._files.discard(attempt_id)
+            except OSError:
+                log.warning("can't forget %s", attempt_id, exc_info=True)
+                return
+        self._wake(attempt_id)
+
+    def watch(self, changed: Callable[[AttemptId], None]) -> None:
+        with self._mutex:
+            self._listeners.append(changed)
+            self._open()
+
+    def close(self) -> None:
+        with self._mutex:
+            if self._closed:
+                return
+            self._closed = True
+            thread = self._thread
+        self._calls.listen(self._name, None)
+        self._woken.set()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def _open(self) -> None:
+        """Raises Unavailable: the root can't be used now, or the backend was closed."""
+        if self._closed:
+            raise Unavailable("this backend was closed")
+        if self._thread is not None:
+            return
+        try:
+            self._files.open()
+        except OSError as error:
+            raise Unavailable(f"the replicas' directory can't be used: {error}") from error
+        for attempt_id in self._files.attempts():
+            self._seen[attempt_id] = self._look(attempt_id)
+        self._calls.listen(self._name, self._note)
+        self._thread = threading.Thread(target=self._work, name="engine-backend", daemon=True)
+        self._thread.start()
+
+    def _wake(self, attempt_id: AttemptId) -> None:
+        self._refresh((attempt_id,), quietly=True)
+        self._calls.wake(self._name, attempt_id)
+        self._note(attempt_id)
+
+    def _note(self, attempt_id: AttemptId) -> None:
+        """The thread is to look at the attempt soon."""
+        with self._mutex:
+            self._noted.add(attempt_id)
+        self._woken.set()
+
+    def _work(self) -> None:
+        asked_s = float("-inf")
+        while not self._closed:
+            self._woken.clear()
+            now_s = self._monotonic()
+            due = now_s - asked_s >= self._poll_s
+            with self._mutex:
+                noted = tuple(self._noted)
+                self._noted.clear()
+            try:
+                if due:
+                    asked_s = now_s
+                    noted = self._files.attempts()
+                    self._allocations.ask()
+                self._allocations.advance_all(noted, asked=due)
+            except Exception:
+                log.exception("the jobs of %s can't be looked at", self._name)
+            self._refresh(noted)
+            rest_s = self._poll_s if self._allocations.busy else _IDLE_S
+            self._woken.wait(max(0.01, asked_s + rest_s - self._monotonic()))
+
+    def _refresh(self, attempt_ids: Iterable[AttemptId], *, quietly: bool = False) -> None:
+        """Look at attempts again, and tell of those that have changed.
+
+        Under the lock: who has seen a change in a list has been told of it.
+        """
+        with self._mutex:
+            if self._thread is None:
+                return
+            for attempt_id in attempt_ids:
+                before, seen = self._seen.get(attempt_id), self._look(attempt_id)
+                if seen == (before or ()):
+                    continue
+                if seen:
+                    self._seen[attempt_id] = seen
+                else:
+                    self._seen.pop(attempt_id, None)
+                if before is not None and seen and not quietly:
+                    self._notify(attempt_id)
+
+    def _notify(self, attempt_id: AttemptId) -> None:
+        for listener in tuple(self._listeners):
+            try:
+                listener(attempt_id)
+            except Exception:
+                log.exception("a listener failed for %s", attempt_id)
+
+    def _make_program(self, attempt: Attempt, allocation: int, replicas: tuple[str, ...]) -> bytes:
+        """What each rank of an allocation runs: the first program of launchers, configured."""
+        settings = self._settings
+        config = {
+            "url": settings.url(),
+            "authority": settings.authority(),
+            "archive": settings.archive,
+            "supervisor": settings.supervisor,
+            "scratch": settings.scratch,
+            "lease_s": settings.lease_s,
+            "rank_variable": self._engine.rank_variable,
+            "job_variable": self._engine.job_variable,
+            "node_variable": self._engine.node_variable,
+            "replicas": [
+                {
+                    "replica": name,
+                    "directory": f"{attempt.id}.{name}.{allocation}",
+                    "token": self._tokens.issue(
+                        LauncherBearer(self._name, attempt.id, allocation, name)
+                    ),
+                }
+                for name in replicas
+            ],
+        }
+        source = resources.files("footplate") / "replica" / "launcher" / "bootstrap.py"
+        return source.read_bytes() + f"\nmain(json.loads({json.dumps(config)!r}))\n".encode()
+
+
+def _machine(ticket: Ticket) -> Content:
+    return dict(vars(ticket.machine))
+
+
+def _is_later(attempt: Attempt, ticket: Ticket) -> bool:
+    replica = attempt.replicas.get(ticket.replica)
+    return replica is not None and replica.gone is not None and ticket.restart > replica.restart

@@ -1,0 +1,123 @@
+"""What an engine must be able to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class EngineUnavailable(Exception):
+    """The engine doesn't answer, or not with sense; what was asked may have been done."""
+
+
+class EngineRefused(Exception):
+    """The engine won't take the job as it is; the message is for users."""
+
+
+class JobPhase(Enum):
+    WAITING = "WAITING"
+    RUNNING = "RUNNING"
+    """Something of it may run on a node."""
+    ENDED = "ENDED"
+
+
+@dataclass(frozen=True)
+class EngineJob:
+    """A job of the engine, as that sees it."""
+
+    id: str
+    name: str
+    phase: JobPhase
+    reason: str = ""
+    """Why it waits, or how it ended, for users."""
+    nodes: str = ""
+    """In the engine's own notation."""
+    cancelled: bool = False
+    """Somebody has cancelled it with the engine's own means, or we have."""
+
+
+@dataclass(frozen=True)
+class LauncherRequest:
+    """One launcher that is wanted, and the machine that it is for; 0 and empty: unknown."""
+
+    replica: str
+    machine_type: str = ""
+    vcpus: int = 0
+    memory_mb: int = 0
+    accelerators: int = 0
+
+
+@dataclass(frozen=True)
+class JobRequest:
+    """A job with one launcher for each rank, all of them at once or none.
+
+    Each rank runs a Python on its node with ``program`` as its standard input.
+    """
+
+    name: str
+    """No other job has it, at any time."""
+    region: str
+    launchers: tuple[LauncherRequest, ...]
+    program: bytes
+
+
+@dataclass(frozen=True)
+class EngineReport:
+    """What ``check`` has found: plain sentences."""
+
+    reachable: bool
+    facts: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class Engine(Protocol):
+    """Calls may take seconds, and are made on one thread."""
+
+    title: str
+    """As users call it: ``Slurm``."""
+    rank_variable: str
+    job_variable: str
+    node_variable: str
+
+    def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:
+        """Why no job can ever have these launchers; None: nothing is wrong. Asks nobody."""
+        ...
+
+    def submit(self, request: JobRequest) -> str:
+        """Returns the job's id. Whether the name is taken isn't looked at.
+
+        Raises:
+            EngineUnavailable: it may have been submitted all the same.
+            EngineRefused: it wasn't, and won't be as it is.
+        """
+        ...
+
+    def cancel(self, job_id: str) -> None:
+        """Raises EngineUnavailable. A job that has ended is left alone."""
+        ...
+
+    def list(self, prefix: str) -> tuple[EngineJob, ...]:
+        """The jobs whose names begin with ``prefix``, for as long as the engine remembers them.
+
+        Raises EngineUnavailable.
+        """
+        ...
+
+    def find(self, job_id: str) -> EngineJob | None:
+        """None: the engine doesn't know it (any more). Raises EngineUnavailable."""
+        ...
+
+    def silent_nodes(self, nodes: str) -> tuple[str, ...]:
+        """Those of the nodes that don't answer the engine: something may still run there.
+
+        Raises EngineUnavailable.
+        """
+        ...
+
+    def check(self) -> EngineReport:
+        """What it has, and what is wrong with it or with the settings; never raises."""
+        ...

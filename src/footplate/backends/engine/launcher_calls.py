@@ -1,0 +1,148 @@
+"""Answers launchers, from the files of their attempts."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import NotFound, Unavailable
+from footplate.domain.launchers import LauncherAnswer, LauncherReport, LauncherState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Replica
+    from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
+    from footplate.domain.names import AttemptId
+
+LEAVE = LauncherAnswer(leave=True)
+Facts = dict[str, object]
+
+
+class LauncherCalls:
+    """The port ``Launchers``, over the files of each engine, by its name.
+
+    ``facts`` are what all tickets of an engine say; ``archives`` what launchers may fetch, by
+    their SHA-256.
+    """
+
+    def __init__(
+        self,
+        tokens: LauncherTokens,
+        files: Mapping[str, AttemptFiles],
+        facts: Mapping[str, Facts],
+        archives: Mapping[str, Path],
+    ) -> None:
+        self._tokens = tokens
+        self._files = files
+        self._facts = facts
+        self._archives = archives
+        self._listeners: dict[str, Callable[[AttemptId], None]] = {}
+        self._waiting: dict[tuple[str, AttemptId], set[Callable[[], None]]] = {}
+        self._mutex = threading.Lock()
+
+    def listen(self, engine: str, changed: Callable[[AttemptId], None] | None) -> None:
+        """Call ``changed`` after each report that says something else than the one before."""
+        with self._mutex:
+            self._listeners.pop(engine, None)
+            if changed is not None:
+                self._listeners[engine] = changed
+
+    def wake(self, engine: str, attempt_id: AttemptId) -> None:
+        """Something else may be wanted of the attempt's launchers."""
+        with self._mutex:
+            waiting = tuple(self._waiting.get((engine, attempt_id), ()))
+        for call in waiting:
+            call()
+
+    def hold(self, token: str, wake: Callable[[], None]) -> Callable[[], None]:
+        bearer = self._tokens.check(token)
+        key = (bearer.engine, bearer.attempt_id)
+        with self._mutex:
+            self._waiting.setdefault(key, set()).add(wake)
+
+        def release() -> None:
+            with self._mutex:
+                waiting = self._waiting.get(key, set())
+                waiting.discard(wake)
+                if not waiting:
+                    self._waiting.pop(key, None)
+
+        return release
+
+    def archive(self, token: str, digest: str) -> Path:
+        self._tokens.check(token)
+        path = self._archives.get(digest)
+        if path is None:
+            raise NotFound(f"there is no archive {digest[:64]!r}")
+        return path
+
+    def exchange(self, token: str, report: LauncherReport) -> LauncherAnswer:
+        bearer = self._tokens.check(token)
+        files = self._files.get(bearer.engine)
+        if files is None:
+            return LEAVE
+        try:
+            return self._answer(files, bearer, report)
+        except OSError as error:
+            raise Unavailable(f"the report can't be kept: {error.strerror}") from error
+
+    def _answer(
+        self, files: AttemptFiles, bearer: LauncherBearer, report: LauncherReport
+    ) -> LauncherAnswer:
+        attempt = files.load(bearer.attempt_id)
+        replica = None if attempt is None else attempt.replicas.get(bearer.replica)
+        if (
+            attempt is None
+            or replica is None
+            or not _serves(files, attempt, replica, bearer, report)
+        ):
+            return LEAVE
+        files.keep_report(attempt.id, replica, report)
+        answer = self._wanted(files, attempt, replica, report)
+        if report != replica.report:
+            with self._mutex:
+                listener = self._listeners.get(bearer.engine)
+            if listener is not None:
+                listener(attempt.id)
+            self.wake(bearer.engine, attempt.id)
+        return answer
+
+    def _wanted(
+        self, files: AttemptFiles, attempt: Attempt, replica: Replica, report: LauncherReport
+    ) -> LauncherAnswer:
+        if report.restart == replica.restart:
+            if report.state is LauncherState.GONE and not report.ending and replica.gone is None:
+                files.set_gone(attempt.id, replica, report.reason or "it ended")
+            ends = report.state is LauncherState.GONE or report.stopping
+            return LauncherAnswer(stop=(replica.stopped or replica.gone is not None) and not ends)
+        if replica.gone is not None or report.ending:
+            return LauncherAnswer()
+        stop = files.give(attempt.id, replica)
+        facts = self._facts.get(self._engine_of(files), {})
+        own = {"token": replica.ticket["token"], "restart": replica.restart}
+        return LauncherAnswer(stop=stop, restart=replica.restart, ticket={**facts, **own})
+
+    def _engine_of(self, files: AttemptFiles) -> str:
+        return next(name for name, each in self._files.items() if each is files)
+
+
+def _serves(
+    files: AttemptFiles,
+    attempt: Attempt,
+    replica: Replica,
+    bearer: LauncherBearer,
+    report: LauncherReport,
+) -> bool:
+    """Whether this launcher is the one that serves the replica."""
+    allocation = attempt.allocations.get(bearer.allocation)
+    if allocation is None or allocation.ended is not None:
+        return False
+    if replica.allocation != allocation.number:
+        return False
+    if report.job and files.bind(attempt.id, allocation.number, report.job) != report.job:
+        return False
+    claim = {"incarnation": report.incarnation, "node": report.node, "job": report.job}
+    kept = replica.claim or files.claim(attempt.id, replica, claim)
+    return bool(kept["incarnation"] == report.incarnation)

@@ -1,0 +1,44 @@
+"""Tokens of launchers: derived from a key, stored nowhere."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+
+from footplate.domain.errors import PermissionDenied
+from footplate.domain.names import AttemptId
+
+
+@dataclass(frozen=True)
+class LauncherBearer:
+    """Whom a token speaks for: the launcher of a replica in one allocation of an attempt."""
+
+    engine: str
+    attempt_id: AttemptId
+    allocation: int
+    replica: str
+
+    def __str__(self) -> str:
+        return f"{self.engine}/{self.attempt_id}/{self.allocation}/{self.replica}"
+
+
+class LauncherTokens:
+    """``key`` is for this use alone."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def issue(self, bearer: LauncherBearer) -> str:
+        return f"{bearer}/{self._mac(str(bearer))}"
+
+    def check(self, token: str) -> LauncherBearer:
+        """Raises PermissionDenied: it isn't one of ours."""
+        subject, _, mac = token.rpartition("/")
+        if not hmac.compare_digest(mac.encode(), self._mac(subject).encode()):
+            raise PermissionDenied("this token is not one of this server's launcher tokens")
+        engine, attempt_id, allocation, replica = subject.split("/")
+        return LauncherBearer(engine, AttemptId(attempt_id), int(allocation), replica)
+
+    def _mac(self, subject: str) -> str:
+        return hmac.new(self._key, subject.encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,63 @@
+"""What is seen of a replica, decided from what its launcher and the engine say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from footplate.backends.engine.engine import EngineJob, JobPhase
+from footplate.domain.launchers import LauncherReport, LauncherState
+from footplate.ports.backend import Presence, ReplicaObservation
+
+if TYPE_CHECKING:
+    from footplate.backends.engine.attempt_files import Attempt, Replica
+
+LOST = "its supervisor was lost"
+
+
+def observe(
+    attempt: Attempt, replica: Replica, job: EngineJob | None, trouble: str
+) -> ReplicaObservation:
+    """``job`` is that of the replica's allocation, ``trouble`` what keeps the engine from it."""
+    presence, reason = _see(replica, job, trouble)
+    return ReplicaObservation(attempt.id, replica.name, presence, reason, replica.restart)
+
+
+def _see(replica: Replica, job: EngineJob | None, trouble: str) -> tuple[Presence, str]:
+    if replica.gone is not None:
+        return Presence.GONE, replica.gone
+    report = current_report(replica)
+    if report is not None and (seen := _reported(report)) is not None:
+        return seen
+    if replica.claim is not None:
+        return Presence.WAITING, f"its supervisor is about to start on {replica.claim['node']}"
+    return Presence.WAITING, trouble or _waits(job)
+
+
+def current_report(replica: Replica) -> LauncherReport | None:
+    """The launcher's last word on the newest start of the replica; None: it has said nothing."""
+    report = replica.report
+    return report if report is not None and report.restart == replica.restart else None
+
+
+def _reported(report: LauncherReport) -> tuple[Presence, str] | None:
+    match report.state:
+        case LauncherState.IDLE:
+            return None
+        case LauncherState.STARTING:
+            return Presence.WAITING, f"its supervisor is starting on {report.node}"
+        case LauncherState.LIVE:
+            return Presence.LIVE, ""
+        case LauncherState.LOST:
+            return Presence.LOST, LOST
+        case LauncherState.GONE:  # of one that ends: the engine will say why
+            return Presence.LOST, f"{LOST}: {report.ending}" if report.ending else LOST
+        case _:
+            assert_never(report.state)
+
+
+def _waits(job: EngineJob | None) -> str:
+    if job is None:
+        return "its job is about to be submitted"
+    if job.phase is JobPhase.RUNNING:
+        return "its launcher is starting"
+    return job.reason or "its job has ended"

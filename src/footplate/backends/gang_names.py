@@ -1,0 +1,26 @@
+"""Which names a gang may have, where they become names of directories."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import FailedPrecondition
+
+if TYPE_CHECKING:
+    from footplate.ports.backend import AttemptStart
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
+"""Names of a backend's own folders begin with a dot."""
+
+
+def check_gang(request: AttemptStart) -> None:
+    """Raises:
+    FailedPrecondition: it has no replicas, two of one name, or a name for no directory.
+    """
+    replicas = [ticket.replica for ticket in request.tickets]
+    wrong = [name for name in (request.attempt_id, *replicas) if not NAME.fullmatch(name)]
+    if wrong:
+        raise FailedPrecondition(f"{wrong[0][:200]!r} can't be the name of a directory")
+    if not replicas or len(set(replicas)) < len(replicas):
+        raise FailedPrecondition("a gang is made of replicas with a name of their own each")

@@ -1,0 +1,172 @@
+"""Reads what Slurm's commands print. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.backends.engine.engine import EngineJob, JobPhase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SQUEUE_FORMAT = "%i|%T|%r|%N|%j"
+NODE_FORMAT = "%N|%T|%c|%m|%G|%f"
+
+_WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD"})
+_ENDED = {
+    "BOOT_FAIL": "a node of it could not be started",
+    "CANCELLED": "cancelled",
+    "COMPLETED": "it ended",
+    "DEADLINE": "it came to its deadline",
+    "FAILED": "it failed",
+    "NODE_FAIL": "a node of it failed",
+    "OUT_OF_MEMORY": "it ran out of memory",
+    "PREEMPTED": "it was preempted by another job",
+    "REVOKED": "another cluster took it",
+    "SPECIAL_EXIT": "it ended",
+    "TIMEOUT": "it came to the time limit of its partition",
+}
+_REASONS = {
+    "None": "waits for Slurm to look at it",
+    "Resources": "waits for nodes that others use now",
+    "Priority": "waits behind jobs with a higher priority",
+    "Dependency": "waits for another job",
+    "BeginTime": "waits for the time that Slurm has set",
+    "ReqNodeNotAvail": "waits for nodes that are down, drained or reserved",
+    "Reservation": "waits for its reservation",
+    "NodeDown": "waits for nodes that are down",
+    "PartitionDown": "waits for its partition, which is down",
+    "PartitionInactive": "waits for its partition, which is inactive",
+    "PartitionNodeLimit": "asks for more nodes than its partition allows",
+    "PartitionTimeLimit": "asks for more time than its partition allows",
+    "BadConstraints": "asks for what no node has",
+    "JobHeldAdmin": "is held by an administrator of Slurm",
+    "JobHeldUser": "is held with scontrol hold",
+    "Licenses": "waits for licenses",
+    "InvalidAccount": "its account is not valid in Slurm",
+    "InvalidQOS": "its QOS is not valid in Slurm",
+    "Cleaning": "waits for its nodes to be cleaned up",
+}
+_SILENT = ("*", "DOWN", "UNKNOWN", "FAIL", "NO_RESPOND")
+
+
+def read_jobs(text: str) -> tuple[EngineJob, ...]:
+    """The jobs of ``squeue --noheader -t all -o SQUEUE_FORMAT``.
+
+    Raises:
+        ValueError: it is something else, or half of it.
+    """
+    if text and not text.endswith("\n"):
+        raise ValueError("squeue's answer breaks off")
+    return tuple(_read_job(line) for line in text.splitlines() if line.strip())
+
+
+def _read_job(line: str) -> EngineJob:
+    fields = line.split("|", 4)
+    if len(fields) != 5 or not fields[0].strip():
+        raise ValueError(f"squeue says {line[:100]!r}")
+    job_id, state, reason, nodes, name = (field.strip() for field in fields)
+    return make_job(job_id, name, state, reason, nodes)
+
+
+def make_job(job_id: str, name: str, state: str, reason: str, nodes: str) -> EngineJob:
+    state = state.partition(" ")[0].rstrip("+")
+    nodes = "" if nodes in ("(null)", "None assigned") else nodes
+    if state in _WAITING:
+        words = f"{explain(reason)} (job {job_id} in Slurm: {reason or state})"
+        return EngineJob(job_id, name, JobPhase.WAITING, words, nodes)
+    if state not in _ENDED:
+        return EngineJob(job_id, name, JobPhase.RUNNING, "", nodes)
+    cancelled = state == "CANCELLED"
+    if cancelled:
+        words = f"cancelled in Slurm (job {job_id})"
+    else:
+        words = f"{_ENDED[state]} (job {job_id} in Slurm: {state})"
+    return EngineJob(job_id, name, JobPhase.ENDED, words, nodes, cancelled)
+
+
+def explain(reason: str) -> str:
+    """Slurm's word for why a job waits, as a sentence without its subject."""
+    word = reason.strip("()").partition(",")[0].partition(" ")[0]
+    if word in _REASONS:
+        return _REASONS[word]
+    if word.startswith(("QOS", "Assoc")):
+        return "waits for a limit of its QOS or account in Slurm"
+    return "waits in Slurm's queue"
+
+
+def read_job_record(text: str) -> EngineJob:
+    """The job of ``scontrol show job ID --oneliner``. Raises ValueError."""
+    fields = dict(word.partition("=")[::2] for word in text.split() if "=" in word)
+    try:
+        return make_job(
+            fields["JobId"],
+            fields["JobName"],
+            fields["JobState"],
+            fields.get("Reason", ""),
+            fields.get("NodeList", ""),
+        )
+    except KeyError as error:
+        raise ValueError(f"scontrol doesn't say {error}") from error
+
+
+def silent_nodes(text: str) -> tuple[str, ...]:
+    """Of ``sinfo -h -N -o '%N|%T'``, the nodes that don't answer Slurm."""
+    found: dict[str, None] = {}
+    for line in text.splitlines():
+        node, _, state = line.strip().partition("|")
+        if any(mark in state.upper() for mark in _SILENT):
+            found[node] = None
+    return tuple(found)
+
+
+def describe_nodes(text: str) -> tuple[str, ...]:
+    """Of ``sinfo -h -N -o NODE_FORMAT``, a line for each node."""
+    found = {}
+    for line in text.splitlines():
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) == 6:
+            node, state, cpus, memory_mb, gres, features = fields
+            parts = [f"{node}: {state}, {cpus} CPUs, {memory_mb} MB"]
+            parts += [f"GRES {gres}"] if gres not in ("(null)", "") else []
+            parts += [f"features {features}"] if features not in ("(null)", "") else []
+            found[node] = ", ".join(parts)
+    return tuple(found.values())
+
+
+def is_unknown_job(error: str) -> bool:
+    return "Invalid job id" in error
+
+
+_REFUSALS = (
+    "invalid partition",
+    "invalid account",
+    "invalid qos",
+    "invalid feature",
+    "requested node configuration is not available",
+    "invalid generic resource",
+    "access/permission denied",
+    "user's group not permitted",
+    "unrecognized option",
+    "invalid option",
+    "invalid constraint",
+    "more processors requested than permitted",
+    "requested partition configuration not available",
+    "node count specification invalid",
+    "job violates accounting",
+    "invalid wckey",
+    "requested time limit is invalid",
+    "invalid --",
+    "memory specification can not be satisfied",
+)
+
+
+def is_refusal(error: str) -> bool:
+    """Whether sbatch was answered, and told that the job can't be as it is."""
+    lowered = error.lower()
+    return any(words in lowered for words in _REFUSALS)
+
+
+def last_line(text: str) -> str:
+    lines: Iterable[str] = (line.strip() for line in text.splitlines() if line.strip())
+    return ([*lines] or [""])[-1][:500]

@@ -1,0 +1,50 @@
+"""What launchers on an engine's nodes report, and what is wanted of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class LauncherState(Enum):
+    IDLE = "IDLE"
+    """It has started nothing yet."""
+    STARTING = "STARTING"
+    LIVE = "LIVE"
+    LOST = "LOST"
+    """The supervisor has died; what it ran is being cleared up."""
+    GONE = "GONE"
+
+
+@dataclass(frozen=True)
+class LauncherReport:
+    """How the replica of one launcher stands."""
+
+    incarnation: str
+    """Of the launcher's process: of two that have the same token only the first is served."""
+    job: str
+    """The engine's id of the job that it runs in."""
+    node: str
+    restart: int
+    """The last start of the replica that it has carried out; -1: none."""
+    state: LauncherState
+    reason: str = ""
+    ending: str = ""
+    """Why it ends whatever the server says; empty: it doesn't."""
+    stopping: bool = False
+    """It knows that this start is to stop."""
+
+
+@dataclass(frozen=True)
+class LauncherAnswer:
+    """What is wanted of a launcher. ``ticket`` is for the start number ``restart``, if given."""
+
+    leave: bool = False
+    stop: bool = False
+    restart: int | None = None
+    ticket: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def is_news(self) -> bool:
+        """Whether the launcher has something to do."""
+        return self.leave or self.stop or self.restart is not None

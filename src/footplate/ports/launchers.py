@@ -1,0 +1,39 @@
+"""The port of launchers: programs on the nodes of an engine that start supervisors there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from footplate.domain.launchers import LauncherAnswer, LauncherReport
+
+
+class Launchers(Protocol):
+    """What the launchers of all regions ask of a server; any server with the data directory can
+    answer.
+    """
+
+    def exchange(self, token: str, report: LauncherReport) -> LauncherAnswer:
+        """Take in a report; the answer says what is wanted, for as long as it isn't done.
+
+        Raises:
+            PermissionDenied: the token isn't one of ours.
+            Unavailable: the report can't be kept now.
+        """
+        ...
+
+    def hold(self, token: str, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call ``wake``, on any thread, when an answer may have changed; returns what ends that."""
+        ...
+
+    def archive(self, token: str, digest: str) -> Path:
+        """The file with this SHA-256 that launchers run.
+
+        Raises:
+            PermissionDenied: the token isn't one of ours.
+            NotFound: there is no such file.
+        """
+        ...

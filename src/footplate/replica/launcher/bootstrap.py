@@ -1,0 +1,110 @@
+"""The first program of a launcher: fetches the launcher's archive from the server and runs it.
+
+It is the standard input of a Python on the node (3.8 or later), with its configuration behind it,
+so that no token stands in a command line or in an environment. It imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import os
+import ssl
+import sys
+import time
+from urllib.parse import urlsplit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LOOPBACK = "127.0.0.1"
+CHUNK_BYTES = 1 << 20
+TIMEOUT_S = 30.0
+RETRY_S = 1.0
+
+
+def main(config: dict[str, Any]) -> None:
+    replica = config["replicas"][int(os.environ[config["rank_variable"]])]
+    scratch = config["scratch"] or "/tmp/footplate-%d" % os.getuid()  # noqa: S108
+    archives = make_private(scratch, "archives")
+    own = make_private(scratch, "launchers", replica["directory"])
+    facts = {
+        **{name: config[name] for name in ("url", "authority", "lease_s", "archive", "supervisor")},
+        **replica,
+        "scratch": scratch,
+        "job": os.environ.get(config["job_variable"], ""),
+        "node": os.environ.get(config["node_variable"], "") or os.uname().nodename,
+    }
+    end = time.monotonic() + config["lease_s"]
+    launcher = fetch_patiently(facts, config["archive"], archives, end)
+    path = os.path.join(own, "launcher.json")
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(facts, file)
+    with open(os.devnull) as null:
+        os.dup2(null.fileno(), 0)
+    os.execv(sys.executable, [sys.executable, "-I", "-S", launcher, "launch", own])  # noqa: S606
+
+
+def make_private(root: str, *names: str) -> str:
+    """The path of a directory below ``root``, of which only this user can see anything."""
+    os.makedirs(root, mode=0o700, exist_ok=True)
+    found = os.lstat(root)
+    if found.st_uid != os.getuid() or found.st_mode & 0o077 or not os.path.isdir(root):
+        sys.exit("%s must be a directory of this user alone (mode 0700)" % root)
+    path = os.path.join(root, *names)
+    os.makedirs(path, mode=0o700, exist_ok=True)
+    return path
+
+
+def fetch_patiently(facts: dict[str, Any], digest: str, archives: str, end: float) -> str:
+    while True:
+        try:
+            return fetch(facts, digest, archives)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            sys.stderr.write("%s: %s\n" % (facts["url"], error))
+            if time.monotonic() > end:
+                sys.exit("the server can't be reached at %s" % facts["url"])
+            time.sleep(RETRY_S)
+
+
+def fetch(facts: dict[str, Any], digest: str, archives: str) -> str:
+    """The path of the archive with this SHA-256, from the node's cache or from the server."""
+    path = os.path.join(archives, digest + ".pyz")
+    if os.path.exists(path):
+        return path
+    part = "%s.%d" % (path, os.getpid())
+    connection = connect(facts["url"], facts["authority"])
+    try:
+        connection.request(
+            "GET",
+            "/replica/v1/launcher/archives/" + digest,
+            headers={"Authorization": "Bearer " + facts["token"], "Host": LOOPBACK},
+        )
+        answer = connection.getresponse()
+        if answer.status != 200:
+            raise ValueError("HTTP %d" % answer.status)
+        found = hashlib.sha256()
+        with open(part, "wb") as file:
+            for chunk in iter(lambda: answer.read(CHUNK_BYTES), b""):
+                found.update(chunk)
+                file.write(chunk)
+        if found.hexdigest() != digest:
+            raise ValueError("the archive came with other bytes")
+        os.replace(part, path)
+    finally:
+        connection.close()
+        if os.path.exists(part):
+            os.unlink(part)
+    return path
+
+
+def connect(url: str, authority: str) -> http.client.HTTPConnection:
+    parts = urlsplit(url)
+    host = parts.hostname or LOOPBACK
+    if parts.scheme == "https":
+        context = ssl.create_default_context(cadata=authority or None)
+        return http.client.HTTPSConnection(host, parts.port, timeout=TIMEOUT_S, context=context)
+    return http.client.HTTPConnection(host, parts.port, timeout=TIMEOUT_S)

@@ -1,0 +1,254 @@
+"""The command ``launch``: runs the replica of one launcher for as long as the server wants it.
+
+It speaks to the server alone, outwards, at one port: it says how its replica stands, and is told
+which start of it is wanted, whether that is to stop, and whether to leave. Without an answer for
+``lease_s`` it ends its replica: from then on the server may start it somewhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+
+from footplate.replica.file_io import read_text, write_text
+from footplate.replica.http_client import Refused, ServerUnavailable
+from footplate.replica.launcher import bootstrap
+from footplate.replica.launcher.relay import Relay
+from footplate.replica.launcher.replica_process import ReplicaProcess
+from footplate.replica.launcher.server_link import ServerLink
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+PATH = "/replica/v1/launcher"
+OK = 0
+LEFT = 1
+"""It left without knowing that nothing of its replica is left."""
+LONGEST_HOLD_S = 20.0
+_ANSWER_S = 20.0
+_MIN_RETRY_S, _MAX_RETRY_S = 0.2, 2.0
+_LOOK_S = 0.05
+_REST_S = 1.0
+_KILL_AFTER_S = 30.0
+"""How long a supervisor that was asked to end for want of a server, or by the engine, may take."""
+_GIVE_UP_S = 60.0
+"""How long a launcher that must end tries to clear up."""
+
+
+def main(directory: str) -> int:
+    config = json.loads(read_text(os.path.join(directory, "launcher.json")))
+    return asyncio.run(Launcher(directory, config).run())
+
+
+def now_s() -> float:
+    """Of a clock that goes on while the machine sleeps."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+class Launcher:
+    def __init__(self, directory: str, config: dict[str, Any]) -> None:
+        self._directory = directory
+        self._config = config
+        self._incarnation = os.urandom(12).hex()
+        self._link = ServerLink(config["url"], config["authority"], config["token"])
+        self._relay = Relay(self._link)
+        self._replica: ReplicaProcess | None = None
+        self._gone = ""
+        """Why nothing is left of the current start of the replica."""
+        self._lost = False
+        self._restart = -1
+        self._leaving = False
+        self._must_end = ""
+        """Why the replica ends whatever the server says: the lease, or a signal."""
+        self._end_at_s = 0.0
+        self._answered_s = now_s()
+        self._stopped = False
+        self._told = False
+        """Whether a supervisor that lives was told to stop."""
+        self._said = ""
+        self._changed = asyncio.Event()
+        self._server_file = os.path.join(directory, "server.json")
+
+    async def run(self) -> int:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._end, f"signal {int(number)}")
+        loop.add_signal_handler(signal.SIGCHLD, lambda: None)  # only to wake the loop
+        port = await self._relay.open()
+        text = json.dumps({"url": f"http://127.0.0.1:{port}", "pid": os.getpid()})
+        write_text(self._server_file, text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        talking = asyncio.ensure_future(self._talk())
+        try:
+            while not self._may_leave():
+                self._look()
+                await asyncio.sleep(_LOOK_S if self._is_moving() else _REST_S / 4)
+                if talking.done():
+                    talking.result()
+        finally:
+            talking.cancel()
+        if self._must_end:
+            await self._say_last()
+        self._relay.close()
+        cleared = self._replica is None or bool(self._gone)
+        if cleared:
+            shutil.rmtree(self._directory, ignore_errors=True)
+        return OK if cleared else LEFT
+
+    def _is_moving(self) -> bool:
+        return self._replica is not None and not self._gone and not self._replica.lives
+
+    def _may_leave(self) -> bool:
+        clear = self._replica is None or bool(self._gone)
+        if self._must_end:
+            return clear or now_s() > self._end_at_s + _GIVE_UP_S
+        return self._leaving and clear
+
+    # What its replica does.
+
+    def _look(self) -> None:
+        """See how the replica stands, and clear up after it."""
+        if now_s() - self._answered_s > self._config["lease_s"]:
+            self._end("the server has not answered for as long as the lease allows")
+        if self._leaving or self._must_end:
+            self._stop()
+        replica = self._replica
+        if replica is None or self._gone:
+            return
+        if self._must_end and now_s() > self._end_at_s:
+            replica.kill()
+        if replica.ended:
+            self._gone = replica.gone() or ""
+            if not self._gone:
+                self._lost = True
+                replica.sweep()
+                self._gone = replica.gone() or ""
+        if self._state() != self._said:
+            self._changed.set()
+
+    def _end(self, reason: str) -> None:
+        if not self._must_end:
+            print(f"{reason}: the replica ends", file=sys.stderr)
+            self._must_end = reason
+            self._end_at_s = now_s() + _KILL_AFTER_S
+
+    def _stop(self) -> None:
+        replica = self._replica
+        if replica is not None and not self._gone and not (self._stopped and not replica.lives):
+            if not self._stopped or not self._told:
+                self._told = replica.lives
+                replica.stop()
+            self._stopped = True
+
+    # What it says, and is told.
+
+    def _state(self) -> str:
+        if self._gone:
+            return "GONE"
+        if self._lost:
+            return "LOST"
+        if self._replica is None:
+            return "IDLE"
+        return "LIVE" if self._replica.lived else "STARTING"
+
+    def _report(self) -> dict[str, Any]:
+        self._said = self._state()
+        return {
+            "incarnation": self._incarnation,
+            "job": self._config["job"],
+            "node": self._config["node"],
+            "restart": self._restart,
+            "state": self._said,
+            "reason": self._gone,
+            "ending": self._must_end,
+            "stopping": self._stopped,
+            "hold_s": min(LONGEST_HOLD_S, self._config["lease_s"] / 4),
+        }
+
+    async def _talk(self) -> None:
+        retry_s = _MIN_RETRY_S
+        while True:
+            self._changed.clear()
+            sent_s = now_s()
+            try:
+                answer = await self._ask()
+            except ServerUnavailable as error:
+                print(error, file=sys.stderr)
+                await asyncio.sleep(retry_s)
+                retry_s = min(_MAX_RETRY_S, retry_s * 2)
+                continue
+            except Refused as error:
+                print(error, file=sys.stderr)
+                answer = {"leave": True} if error.status in (401, 403) else {}
+                await asyncio.sleep(retry_s)
+            if answer is not None:
+                self._answered_s, retry_s = sent_s, _MIN_RETRY_S
+                await self._obey(answer)
+
+    async def _ask(self) -> dict[str, Any] | None:
+        """None: there is something new to say, and the question was taken back."""
+        report = self._report()
+        timeout_s = min(report["hold_s"] + _ANSWER_S, max(1.0, self._config["lease_s"] / 2))
+        asking = asyncio.ensure_future(self._link.post(PATH, report, timeout_s))
+        changed = asyncio.ensure_future(self._changed.wait())
+        try:
+            await asyncio.wait({asking, changed}, return_when=asyncio.FIRST_COMPLETED)
+            return asking.result() if asking.done() else None
+        finally:
+            changed.cancel()
+            if not asking.done():
+                asking.cancel()
+
+    async def _say_last(self) -> None:
+        try:
+            await self._link.post(PATH, {**self._report(), "hold_s": 0}, _MAX_RETRY_S)
+        except (ServerUnavailable, Refused) as error:
+            print(error, file=sys.stderr)
+
+    async def _obey(self, answer: dict[str, Any]) -> None:
+        if answer.get("leave"):
+            self._leaving = True
+        run = answer.get("run")
+        if run and int(run["restart"]) > self._restart and not self._leaving and not self._must_end:
+            await self._start(int(run["restart"]), run["ticket"], stop=bool(answer.get("stop")))
+        elif answer.get("stop"):
+            self._stop()
+
+    async def _start(self, restart: int, ticket: dict[str, Any], *, stop: bool) -> None:
+        if self._replica is not None:
+            if not self._gone:
+                return
+            self._replica.remove()
+        self._replica, self._restart, self._gone, self._lost = None, restart, "", False
+        self._stopped, self._told = False, False
+        if stop:
+            self._gone = "stopped before it started"
+            return
+        config, scratch = self._config, self._config["scratch"]
+        archives = os.path.join(scratch, "archives")
+        try:
+            archive = await asyncio.get_running_loop().run_in_executor(
+                None, bootstrap.fetch, config, config["supervisor"], archives
+            )
+            home = os.path.join(self._directory, f"home~{restart}")
+            self._replica = ReplicaProcess(home, archive, restart)
+            self._replica.start(complete(ticket, scratch, self._server_file))
+        except Exception as error:  # whatever it is, the server must know
+            self._replica = None
+            self._gone = f"it can't be started on {config['node']}: {error}"
+
+
+def complete(ticket: dict[str, Any], scratch: str, server_file: str) -> dict[str, Any]:
+    """The ticket with the paths of this node."""
+    return {
+        **ticket,
+        "server_file": server_file,
+        "cache": ticket.get("cache") or os.path.join(scratch, "cache"),
+        "roots": os.path.join(scratch, "roots"),
+        "private": [*ticket.get("private", ()), scratch],
+    }

@@ -1,0 +1,141 @@
+"""The HOME of the launcher's replica, its supervisor, and the cleanup after that."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from footplate.replica.file_io import read_text, write_text
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+_SET_PDEATHSIG = 1
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+_MAX_REASON_CHARACTERS = 1000
+_MIN_SWEEP_S, _MAX_SWEEP_S = 0.5, 30.0
+
+
+class ReplicaProcess:
+    """One start of the replica. ``archive`` is the supervisor's program."""
+
+    def __init__(self, home: str, archive: str, restart: int) -> None:
+        self.home = home
+        self.restart = restart
+        self._archive = archive
+        self._supervisor: subprocess.Popen[bytes] | None = None
+        self._sweep: subprocess.Popen[bytes] | None = None
+        self._next_sweep_s = 0.0
+        self._sweep_delay_s = _MIN_SWEEP_S
+        self._lived = False
+
+    def __truediv__(self, name: str) -> str:
+        return os.path.join(self.home, name)
+
+    def start(self, ticket: dict[str, Any]) -> None:
+        """Raises OSError: the HOME can't be made, or the supervisor can't be spawned."""
+        os.makedirs(self.home, mode=0o700, exist_ok=True)
+        write_text(self / "ticket.json", json.dumps(ticket), _WRITE, 0o600)
+        self._supervisor = self._spawn("run")
+
+    @property
+    def lives(self) -> bool:
+        """Whether the supervisor has begun, and hasn't ended."""
+        lives = not self.ended and os.path.exists(self / "pid")
+        self._lived = self._lived or lives
+        return lives
+
+    @property
+    def lived(self) -> bool:
+        """Whether the supervisor has ever begun, as far as it was looked at."""
+        return self.lives or self._lived
+
+    @property
+    def ended(self) -> bool:
+        """Whether the supervisor has ended."""
+        return self._supervisor is None or self._supervisor.poll() is not None
+
+    def stop(self) -> None:
+        """Ask the supervisor to end; also one that has yet to begin."""
+        try:
+            write_text(self / "stop", "", _WRITE, 0o600)
+        except OSError as error:
+            print(f"the mark to stop can't be written: {error}", file=sys.stderr)
+        if self.lives:
+            self._signal(signal.SIGTERM)
+            self._signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """End the supervisor at once; the sweep ends what it ran."""
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
+        if self._supervisor is not None and self._supervisor.poll() is None:
+            self._supervisor.send_signal(number)
+
+    def gone(self) -> str | None:
+        """Why nothing is left of the replica; None: that isn't so yet."""
+        try:
+            reason = json.loads(read_text(self / "gone"))["reason"]
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            reason = ""
+        return str(reason)[:_MAX_REASON_CHARACTERS] or "it ended"
+
+    def sweep(self) -> None:
+        """Clear up after a dead supervisor, in the background; again when that has failed."""
+        if self._sweep is not None and self._sweep.poll() is None:
+            return
+        if time.monotonic() < self._next_sweep_s:
+            return
+        began = os.path.exists(self / "pid") or os.path.exists(self / "lock")
+        if self._sweep is None and not began:
+            words = self._last_words()
+            reason = "its supervisor could not start" + (f": {words}" if words else "")
+            write_text(self / "gone", json.dumps({"reason": reason}), _WRITE, 0o600)
+            return
+        self._next_sweep_s = time.monotonic() + self._sweep_delay_s
+        self._sweep_delay_s = min(_MAX_SWEEP_S, self._sweep_delay_s * 2)
+        self._sweep = self._spawn("sweep")
+
+    def remove(self) -> None:
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def _spawn(self, verb: str) -> subprocess.Popen[bytes]:
+        with open(self / "supervisor.log", "ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-I", "-S", self._archive, verb, self.home],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                start_new_session=True,
+                preexec_fn=_end_with(os.getpid()),
+            )
+
+    def _last_words(self) -> str:
+        try:
+            lines = read_text(self / "supervisor.log").strip().splitlines()
+        except OSError:
+            return ""
+        return lines[-1][:_MAX_REASON_CHARACTERS] if lines else ""
+
+
+def _end_with(parent: int) -> Any:
+    """What a child does first, so that it is asked to end when the launcher is dead."""
+    libc = ctypes.CDLL(None)
+
+    def prepare() -> None:
+        libc.prctl(_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return prepare

@@ -1,0 +1,89 @@
+"""The launcher's way to its server: requests of its own, and bytes of the supervisor's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from urllib.parse import urlsplit
+
+from footplate.replica.http1 import BadResponse, Response, format_request
+from footplate.replica.http_client import Refused, ServerUnavailable
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any
+
+CONNECT_S = 15.0
+LOOPBACK = "127.0.0.1"
+"""What stands in ``Host``: it is all that the server's own supervisors say, too."""
+_MAX_BYTES = 8 << 20
+_CHUNK_BYTES = 65536
+
+
+class ServerLink:
+    """``authority`` are the certificates (PEM) that a server at an https URL is believed by.
+
+    Without any, those that the node trusts.
+    """
+
+    def __init__(self, url: str, authority: str, token: str) -> None:
+        parts = urlsplit(url)
+        self._host = parts.hostname or LOOPBACK
+        self._port = parts.port or (443 if parts.scheme == "https" else 80)
+        self._token = token
+        self._tls: ssl.SSLContext | None = None
+        if parts.scheme == "https":
+            self._tls = ssl.create_default_context(cadata=authority or None)
+
+    async def post(self, path: str, body: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+        """The JSON object that the server answers.
+
+        Raises:
+            ServerUnavailable: ask again later.
+            Refused: with the status that the server gave.
+        """
+        try:
+            answer = await asyncio.wait_for(self._post(path, json.dumps(body).encode()), timeout_s)
+            value = json.loads(answer)
+        except (OSError, BadResponse, ValueError, asyncio.TimeoutError) as error:
+            raise ServerUnavailable(f"{path}: {error!r}") from error
+        if not isinstance(value, dict):
+            raise ServerUnavailable(f"{path} answered no JSON object")
+        return value
+
+    async def _post(self, path: str, body: bytes) -> bytes:
+        reader, writer = await self.connect()
+        try:
+            writer.write(
+                format_request("POST", path, LOOPBACK, self._token, body, "Connection: close")
+            )
+            await writer.drain()
+            return await _read(reader)
+        finally:
+            writer.close()
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Raises OSError."""
+        return await asyncio.wait_for(
+            asyncio.open_connection(self._host, self._port, ssl=self._tls), CONNECT_S
+        )
+
+
+async def _read(reader: asyncio.StreamReader) -> bytes:
+    response, content, size_bytes = Response(), [], 0
+    while not response.done:
+        data = await reader.read(_CHUNK_BYTES)
+        if not data:
+            response.end()
+            break
+        content.append(response.feed(data))
+        size_bytes += len(content[-1])
+        if size_bytes > _MAX_BYTES:
+            raise BadResponse("an answer without end")
+    body = b"".join(content)
+    if response.status >= 500:
+        raise BadResponse(f"HTTP {response.status}")
+    if response.status >= 300:
+        raise Refused(response.status, body[:500].decode(errors="replace"))
+    return body

@@ -1,0 +1,220 @@
+"""A real Slurm on this machine: munged, slurmctld and three nodes, on free ports of loopback."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NODES = ("n1", "n2", "n3")
+PARTITION = "pool"
+_START_S = 60.0
+_DEVICES = ("/dev/null", "/dev/zero")
+"""What takes the place of GPUs: Slurm only counts them here."""
+_CONFIGURATION = """\
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={port}
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/sock
+CredType=cred/munge
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+ReturnToService=2
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmdSpoolDir={folder}/spool/%n
+StateSaveLocation={folder}/state
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.%n.log
+SlurmctldTimeout=30
+SlurmdTimeout=20
+InactiveLimit=0
+KillWait=10
+MinJobAge=600
+SchedulerType=sched/backfill
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=2,sched_min_interval=0
+AccountingStorageType=accounting_storage/none
+DefMemPerCPU=100
+GresTypes=gpu
+SlurmdParameters=config_overrides
+PropagateResourceLimits=NONE
+"""
+
+
+def missing_programs() -> tuple[str, ...]:
+    wanted = ("slurmctld", "slurmd", "munged", "sbatch", "setpriv")
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    return tuple(name for name in wanted if shutil.which(name, path=path) is None)
+
+
+class SlurmCluster:
+    """Everything lies below ``folder``, whose path must be short: munge's socket is there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {"SLURM_CONF": str(folder / "slurm.conf")}
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self) -> None:
+        self._configure()
+        self._start_munge()
+        self.start_controller()
+        for node in NODES:
+            self._run(f"slurmd.{node}", "slurmd", "-D", "-N", node)
+        _wait(lambda: self.command("sinfo", "-h", "-N", "-o", "%t").split() == ["idle"] * 3)
+
+    def _configure(self) -> None:
+        for name in ("munge", "spool", "state", *(f"spool/{node}" for node in NODES)):
+            (self.folder / name).mkdir()
+        self.folder.chmod(0o755)
+        ports = _free_ports(1 + len(NODES))
+        host = socket.gethostname().partition(".")[0]
+        lines = [_CONFIGURATION.format(host=host, port=ports[0], folder=self.folder)]
+        for node, port in zip(NODES, ports[1:], strict=True):
+            gres = " Gres=gpu:2" if node == NODES[-1] else ""
+            lines.append(
+                f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=64 "
+                f"RealMemory=64000{gres} Feature=kind-{node} State=UNKNOWN\n"
+            )
+        lines.append(f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n")
+        (self.folder / "slurm.conf").write_text("".join(lines))
+        (self.folder / "gres.conf").write_text(
+            "".join(f"NodeName={NODES[-1]} Name=gpu File={file}\n" for file in _DEVICES)
+        )
+        (self.folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
+
+    def _start_munge(self) -> None:
+        munge = self.folder / "munge"
+        (munge / "key").write_bytes(secrets.token_bytes(1024))
+        (munge / "key").chmod(0o600)
+        for path in (munge, munge / "key"):
+            shutil.chown(path, "munge", "munge")
+        munge.chmod(0o711)
+        own = ("setpriv", "--reuid=munge", "--regid=munge", "--clear-groups")
+        files = [
+            f"--key-file={munge}/key",
+            f"--socket={munge}/sock",
+            f"--pid-file={munge}/pid",
+            f"--log-file={munge}/log",
+            f"--seed-file={munge}/seed",
+        ]
+        self._run("munged", *own, "munged", "-f", "-F", *files)
+        _wait((munge / "sock").exists)
+
+    def start_controller(self) -> None:
+        self._run("slurmctld", "slurmctld", "-D")
+        _wait(lambda: "UP" in self.command("scontrol", "ping"))
+
+    def stop_controller(self) -> None:
+        self._end("slurmctld", signal.SIGTERM)
+
+    def start_node(self, node: str) -> None:
+        self._run(f"slurmd.{node}", "slurmd", "-D", "-N", node)
+
+    def kill_node(self, node: str) -> None:
+        """Its slurmd and the daemons of its job steps are gone at once; what they ran isn't."""
+        self._end(f"slurmd.{node}", signal.SIGKILL)
+        for pid in _processes_of("slurmstepd", str(self.folder / "spool" / node)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def command(self, *command: str) -> str:
+        """What a command of Slurm's prints; nothing where that fails."""
+        done = subprocess.run(
+            command,
+            env={**os.environ, **self.environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout
+
+    def cancel_all(self) -> None:
+        """End all jobs, and wait for it."""
+        self.command("scancel", "-u", str(os.getuid()))
+        _wait(lambda: not self.command("squeue", "-h", "-o", "%i").strip())
+
+    def close(self) -> None:
+        self.command("scancel", "-u", str(os.getuid()))
+        with suppress(AssertionError):
+            _wait(lambda: not self.command("squeue", "-h", "-o", "%i").strip(), 15.0)
+        for name in reversed(list(self._processes)):
+            self._end(name, signal.SIGTERM)
+
+    def _run(self, name: str, *command: str) -> None:
+        path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+        with open(self.folder / f"{name}.out", "ab") as output:
+            self._processes[name] = subprocess.Popen(
+                command,
+                env={**os.environ, **self.environment, "PATH": path},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd="/",
+                start_new_session=True,
+            )
+
+    def _end(self, name: str, number: signal.Signals) -> None:
+        process = self._processes.pop(name)
+        process.send_signal(number)
+        try:
+            process.wait(20.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _processes_of(name: str, part: str) -> tuple[int, ...]:
+    """Live processes of this name that have a file below ``part`` open, or name it."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with suppress(OSError):
+            if (entry / "comm").read_text().strip() != name:
+                continue
+            links = [str(path.readlink()) for path in (entry / "fd").iterdir()]
+            if any(link.startswith(part) for link in [*links, str((entry / "cwd").readlink())]):
+                found.append(int(entry.name))
+    return tuple(found)
+
+
+def _free_ports(count: int) -> list[int]:
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in held]
+    for each in held:
+        each.close()
+    return ports
+
+
+def _wait(condition: object, limit_s: float = _START_S) -> None:
+    assert callable(condition)
+    end_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end_s, "Slurm does not come up, or does not end its jobs"
+        time.sleep(0.05)
+
+
+@contextmanager
+def running_slurm(folder: Path) -> Iterator[SlurmCluster]:
+    cluster = SlurmCluster(folder)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.close()

@@ -1,0 +1,62 @@
+"""Options and scripts of Slurm's jobs."""
+
+import subprocess
+from pathlib import Path
+
+from footplate.backends.engine.engine import JobRequest, LauncherRequest
+from footplate.backends.slurm.job_script import SlurmSettings, fault, script, submit_options
+
+
+def request(*launchers: LauncherRequest, program: bytes = b"print('hello')\n") -> JobRequest:
+    return JobRequest("footplate-s-u-1.0", "europe-west4", launchers, program)
+
+
+def test_options_of_a_gang_without_gpus() -> None:
+    settings = SlurmSettings(partition="pool", options="--nice=5")
+    made = submit_options(
+        settings, request(LauncherRequest("a", "m", 3, 1000), LauncherRequest("b"))
+    )
+    assert "--ntasks=2" in made
+    assert "--cpus-per-task=3" in made
+    assert "--mem-per-cpu=334" in made
+    assert "--partition=pool" in made
+    assert made[-1] == "--nice=5"
+    assert "--no-requeue" in made
+    assert not any(option.startswith(("--nodes", "--gres")) for option in made)
+
+
+def test_replicas_with_gpus_have_a_node_each() -> None:
+    made = submit_options(SlurmSettings(), request(LauncherRequest("a", accelerators=2)))
+    assert {"--nodes=1", "--ntasks-per-node=1", "--gres=gpu:2"} <= set(made)
+
+
+def test_a_machine_type_adds_its_options() -> None:
+    settings = SlurmSettings(machines={"n1-standard-8": "--constraint='c8&ib' --exclusive"})
+    made = submit_options(settings, request(LauncherRequest("a", "n1-standard-8")))
+    assert made[-2:] == ["--constraint=c8&ib", "--exclusive"]
+
+
+def test_machine_types_with_different_options_are_no_gang() -> None:
+    settings = SlurmSettings(machines={"big": "--constraint=big"})
+    launchers = (LauncherRequest("a", "big"), LauncherRequest("b", "small"))
+    found = fault(settings, launchers)
+    assert found is not None
+    assert "big and small" in found
+    assert fault(settings, launchers[:1]) is None
+
+
+def test_the_program_reaches_the_tasks_unharmed(tmp_path: Path) -> None:
+    program = b"print('$HOME `id` \\\\ \"quoted\"')\n"
+    srun = tmp_path / "srun"
+    srun.write_text('#!/bin/sh\ncat > "$OUTPUT"\n')
+    srun.chmod(0o755)
+    settings = SlurmSettings(scratch=str(tmp_path / "a scratch"))
+    made = script(settings, request(LauncherRequest("a"), program=program))
+    environment = {
+        "PATH": f"{tmp_path}:/usr/bin:/bin",
+        "OUTPUT": str(tmp_path / "given"),
+        "SLURM_JOB_ID": "7",
+    }
+    subprocess.run(["sh"], input=made, env=environment, check=True)
+    assert (tmp_path / "given").read_bytes().rstrip() == program.rstrip()
+    assert not (tmp_path / "a scratch" / "jobs" / "7.log").exists()

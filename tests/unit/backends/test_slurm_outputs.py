@@ -1,0 +1,104 @@
+"""What Slurm's commands print, as recorded of Slurm 22.05, and what is read of it."""
+
+import pytest
+
+from footplate.backends.engine.engine import JobPhase
+from footplate.backends.slurm import outputs
+
+QUEUE = """\
+7|RUNNING|None|n1|footplate-s-u-1.0
+8|PENDING|Resources||footplate-s-v-1.0
+9|CANCELLED|None||footplate-s-w-1.0
+10|COMPLETING|None|n[1-2]|a|strange|name
+11|NODE_FAIL|NodeDown|n3|footplate-s-x-1.0
+"""
+RECORD = (
+    "JobId=12 JobName=footplate-s-u-1.0 UserId=root(0) GroupId=root(0) MCS_label=N/A "
+    "Priority=0 Nice=0 Account=(null) QOS=(null) JobState=PENDING Reason=JobHeldUser "
+    "Dependency=(null) NodeList=(null) NumNodes=1-1"
+)
+
+
+def test_jobs_of_a_queue() -> None:
+    jobs = outputs.read_jobs(QUEUE)
+    assert [(job.id, job.phase, job.nodes) for job in jobs] == [
+        ("7", JobPhase.RUNNING, "n1"),
+        ("8", JobPhase.WAITING, ""),
+        ("9", JobPhase.ENDED, ""),
+        ("10", JobPhase.RUNNING, "n[1-2]"),
+        ("11", JobPhase.ENDED, "n3"),
+    ]
+    assert jobs[1].reason == "waits for nodes that others use now (job 8 in Slurm: Resources)"
+    assert jobs[2].reason == "cancelled in Slurm (job 9)"
+    assert [job.cancelled for job in jobs] == [False, False, True, False, False]
+    assert jobs[3].name == "a|strange|name"
+    assert jobs[4].reason == "a node of it failed (job 11 in Slurm: NODE_FAIL)"
+
+
+@pytest.mark.parametrize(
+    "text", ["7|RUNNING|None|n1|foot", "slurm_load_jobs error\n", "|a|b|c|d\n"]
+)
+def test_half_an_answer_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match="squeue"):
+        outputs.read_jobs(text)
+
+
+def test_no_jobs() -> None:
+    assert outputs.read_jobs("") == ()
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("Resources", "waits for nodes that others use now"),
+        ("Priority", "waits behind jobs with a higher priority"),
+        ("ReqNodeNotAvail, UnavailableNodes:n1", "waits for nodes that are down"),
+        ("QOSMaxJobsPerUserLimit", "waits for a limit of its QOS"),
+        ("AssocGrpCpuLimit", "waits for a limit of its QOS"),
+        ("PartitionDown", "waits for its partition, which is down"),
+        ("JobHeldUser", "is held with scontrol hold"),
+        ("SomethingOfALaterSlurm", "waits in Slurm's queue"),
+        ("", "waits in Slurm's queue"),
+    ],
+)
+def test_reasons_become_sentences(reason: str, words: str) -> None:
+    assert outputs.explain(reason).startswith(words)
+
+
+def test_a_record_of_a_job() -> None:
+    job = outputs.read_job_record(RECORD)
+    assert (job.id, job.name, job.phase, job.nodes) == (
+        "12",
+        "footplate-s-u-1.0",
+        JobPhase.WAITING,
+        "",
+    )
+    with pytest.raises(ValueError, match="JobId"):
+        outputs.read_job_record("No jobs in the system")
+
+
+def test_nodes_that_do_not_answer() -> None:
+    text = "n1|idle\nn2|mixed*\nn3|down*\nn3|down*\nn4|drained\n"
+    assert outputs.silent_nodes(text) == ("n2", "n3")
+
+
+def test_nodes_in_words() -> None:
+    text = "n1|idle|4|4000|(null)|c8,big\nn3|mixed|4|4000|gpu:2|(null)\n"
+    assert outputs.describe_nodes(text) == (
+        "n1: idle, 4 CPUs, 4000 MB, features c8,big",
+        "n3: mixed, 4 CPUs, 4000 MB, GRES gpu:2",
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "refused"),
+    [
+        ("sbatch: error: invalid partition specified: nowhere", True),
+        ("Batch job submission failed: Invalid qos specification", True),
+        ("Batch job submission failed: Requested node configuration is not available", True),
+        ("Batch job submission failed: Unable to contact slurm controller", False),
+        ("Batch job submission failed: Socket timed out on send/recv operation", False),
+    ],
+)
+def test_what_is_refused_and_what_may_be_tried_again(error: str, refused: bool) -> None:  # noqa: FBT001
+    assert outputs.is_refusal(error) is refused
