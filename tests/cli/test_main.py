@@ -55,6 +55,7 @@ Commands:
   ai-platform  AI Platform: training and tuning jobs.
   storage      Manage buckets and their objects.
   quotas       What projects may hold at once.
+  regions      Where jobs of regions run, and how engines are.
   catalogue    What jobs can ask for.
   runtimes     Environments of runtimes on this machine.
   tensorboard  Show the event files of a job in TensorBoard.
@@ -198,6 +199,19 @@ def test_status_tells_of_a_full_disk(invoke: Callable[..., Result], fake: FakeSe
     fake.trouble = "disk full: 0 MiB free; reserve of 8 MiB untouched"
     assert invoke("status").stdout.splitlines()[-1] == f"  trouble  {fake.trouble}"
     assert invoke("status", "--format=value(trouble)").stdout == f"{fake.trouble}\n"
+
+
+def test_status_shows_engines(invoke: Callable[..., Result], fake: FakeService) -> None:
+    region: dict[str, object] = {"name": "europe-west4", "where": "Slurm, partition gpu"}
+    gone: dict[str, object] = {"name": "us-east1", "where": "Slurm"}
+    gone |= {"facts": [], "problems": ["it does not answer"]}
+    fake.regions = [{**region, "facts": ["3 nodes", "queue: 1 runs"]}, gone]
+
+    assert invoke("status").stdout.splitlines()[-3:] == [
+        "  region   europe-west4 (Slurm, partition gpu): 3 nodes; queue: 1 runs",
+        "  region   us-east1 (Slurm)",
+        "           it does not answer",
+    ]
 
 
 def test_status_of_a_server_that_does_not_answer_yet(

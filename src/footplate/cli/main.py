@@ -38,6 +38,7 @@ main = Root(
         Entry("ai-platform", _AI_PLATFORM, "AI Platform: training and tuning jobs."),
         Entry("storage", "storage", "Manage buckets and their objects."),
         Entry("quotas", "quotas", "What projects may hold at once."),
+        Entry("regions", "regions", "Where jobs of regions run, and how engines are."),
         Entry("catalogue", "catalogue", "What jobs can ask for."),
         Entry("runtimes", "runtimes", "Environments of runtimes on this machine."),
         Entry("tensorboard", "tensorboard", "Show the event files of a job in TensorBoard."),

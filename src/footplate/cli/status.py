@@ -50,6 +50,8 @@ def _running(status: Status) -> JsonObject:
         shown["servers"] = [{"url": s.url, "pid": s.pid, "leads": s.leads} for s in status.servers]
     if status.trouble:
         shown["trouble"] = status.trouble
+    if status.regions:
+        shown["regions"] = [*status.regions]
     return shown
 
 
@@ -97,6 +99,19 @@ def _show(document: JsonObject) -> None:
         if isinstance(server, dict):
             role = "leads" if server["leads"] else "follows"
             click.echo(f"  server   {server['url']} (process {server['pid']}) {role}")
+    regions = document.get("regions")
+    for region in regions if isinstance(regions, list) else []:
+        if isinstance(region, dict):
+            _show_region(region)
+
+
+def _show_region(region: JsonObject) -> None:
+    """An engine's nodes and queue in one line, then what is wrong with it."""
+    facts, problems = region.get("facts"), region.get("problems")
+    told = "; ".join(map(str, facts)) if isinstance(facts, list) else ""
+    click.echo(f"  region   {region['name']} ({region['where']}){': ' if told else ''}{told}")
+    for problem in problems if isinstance(problems, list) else []:
+        click.secho(f"           {problem}", fg="yellow")
 
 
 def _counts(jobs: object) -> str:

@@ -173,11 +173,14 @@ class Status:
     """All that share the database, this one with them."""
     trouble: str = ""
     """What is wrong with its machine; empty: nothing."""
+    regions: tuple[dict[str, JsonValue], ...] = ()
+    """Those that an engine has, as ``Regions.list`` answers."""
 
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> Status:
-        servers = resource.get("servers")
+        servers, regions = resource.get("servers"), resource.get("regions")
         listed = servers if isinstance(servers, list) else []
+        bound = regions if isinstance(regions, list) else []
         return cls(
             version=_text(resource, "version"),
             url=_text(resource, "url"),
@@ -191,6 +194,7 @@ class Status:
                 if isinstance(each, dict)
             ),
             trouble=_text(resource, "trouble"),
+            regions=tuple(each for each in bound if isinstance(each, dict)),
         )
 
 

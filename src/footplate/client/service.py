@@ -10,6 +10,7 @@ from footplate.client.jobs import LocatedJobs, TrainingJobs, job_path
 from footplate.client.persistent_resources import PersistentResources
 from footplate.client.quotas import Quotas
 from footplate.client.records import Ending, Event, Job, LogLine, Status
+from footplate.client.regions import Regions
 from footplate.client.storage import Storage
 from footplate.client.trials import Trials
 from footplate.client.usage import read_usage
@@ -108,6 +109,7 @@ class Service:
         self.offers = Offers(self._connection)
         self.persistent_resources = PersistentResources(self._connection)
         self.quotas = Quotas(self._connection)
+        self.regions = Regions(self._connection)
         self.studies = Studies(self._connection)
         self._trials = Trials(self._connection)
 

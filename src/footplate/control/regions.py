@@ -24,7 +24,7 @@ class Binding:
     backend: Backend
     site: Site
     kind: str = "local"
-    where: str = ""
+    where: str = "this machine"
     check: Callable[[], EngineReport] | None = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from footplate.control.jobs import Jobs
 from footplate.control.package_checks import PackageChecks
 from footplate.control.persistent_resources import PersistentResources
 from footplate.control.quotas import QuotaBook
+from footplate.control.region_reports import RegionReports
 from footplate.control.status import Status
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.validation import Validation
@@ -119,6 +121,7 @@ class JobServices:
             lambda region: regions.site(region).engine is not None,
         )
         self.status = Status(store, clock, leader.wake)
+        self.region_reports = RegionReports(regions, catalogue, time.monotonic)
         self.validation = Validation(
             store, submission_checks, buckets, catalogue, regions.site, queue.outlook, check_room
         )

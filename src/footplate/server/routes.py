@@ -12,6 +12,7 @@ from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.jobs import jobs_routes
 from footplate.api.footplate_v1.package_checks import package_check_routes
 from footplate.api.footplate_v1.quotas import quota_routes
+from footplate.api.footplate_v1.regions import region_routes
 from footplate.api.footplate_v1.stacks import stacks_routes
 from footplate.api.footplate_v1.tls_ports import tls_health, tls_routes
 from footplate.api.footplate_v1.trials import trials_routes
@@ -140,7 +141,16 @@ def _own_routes(
     """What isn't in Google's APIs: ``/footplate/v1``."""
     catalogue, get_job = context.catalogue, parts.jobs.get
     return [
-        *footplate_routes(parts.status, context.store, about, end, servers, context.disk.trouble),
+        *footplate_routes(
+            parts.status,
+            context.store,
+            about,
+            end,
+            servers,
+            context.disk.trouble,
+            parts.region_reports.engines,
+        ),
+        *region_routes(parts.region_reports),
         *tls_routes(tls),
         *jobs_routes(
             JobLists(context.store), parts.jobs, lambda: context.notifications.watchers.changes

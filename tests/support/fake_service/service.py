@@ -39,6 +39,7 @@ class FakeService:
         self.restarts: dict[str, int] = {}
         """How often each job started again, by name."""
         self.trouble = ""
+        self.regions: list[dict[str, object]] = []
         self.active_trials: dict[str, int] = {}
         self.buckets: list[str] = []
         self.targets: dict[str, str] = {}

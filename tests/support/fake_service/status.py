@@ -26,6 +26,7 @@ def _status(service: FakeService, _request: Request) -> Answer:
             "activeJobs": active,
             "activeTrials": service.active_trials,
             "trouble": service.trouble,
+            "regions": service.regions,
         }
     )
 

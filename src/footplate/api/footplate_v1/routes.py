@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 from starlette.routing import Route
 
+from footplate.api.footplate_v1.regions import region_json
 from footplate.api.json_route import json_route
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.names import parse_job_name
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from footplate.api.json_route import Call
+    from footplate.control.region_reports import RegionReport
     from footplate.control.status import Status
     from footplate.ports.store import Store, StoredEvent
     from footplate.wire.json_text import JsonObject
@@ -57,12 +59,13 @@ def footplate_routes(
     end: Callable[[], None],
     servers: Callable[[], Sequence[ServerView]] = tuple,
     trouble: Callable[[], str] = str,
+    engines: Callable[[], Sequence[RegionReport]] = tuple,
 ) -> list[Route]:
     """``end`` stops the server as soon as no job is active any more.
 
-    ``trouble`` says what is wrong with its machine; empty: nothing.
+    ``trouble`` says what is wrong with its machine; empty: nothing. ``engines``: those of regions.
     """
-    api = _FootplateApi(status, store, about, end, servers, trouble)
+    api = _FootplateApi(status, store, about, end, servers, trouble, engines)
     return [
         json_route("/footplate/v1/status", {"GET": api.status}),
         json_route("/footplate/v1/down", {"POST": api.down}),
@@ -80,6 +83,7 @@ class _FootplateApi:
         end: Callable[[], None],
         servers: Callable[[], Sequence[ServerView]],
         trouble: Callable[[], str],
+        engines: Callable[[], Sequence[RegionReport]],
     ) -> None:
         self._status = status
         self._store = store
@@ -87,6 +91,7 @@ class _FootplateApi:
         self._end = end
         self._servers = servers
         self._trouble = trouble
+        self._engines = engines
 
     def status(self, _call: Call) -> JsonObject:
         about = self._about
@@ -101,6 +106,7 @@ class _FootplateApi:
             "activeTrials": trials,
             "servers": [asdict(server) for server in self._servers()],
             "trouble": self._trouble(),
+            "regions": [region_json(report) for report in self._engines()],
         }
 
     def down(self, _call: Call) -> JsonObject:

@@ -1,0 +1,45 @@
+"""Routes of Footplate's own API: what regions are bound to, and how their engines are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.control.region_reports import RegionReport, RegionReports
+    from footplate.wire.json_text import JsonObject
+
+
+def region_routes(reports: RegionReports) -> list[Route]:
+    def show(_call: Call) -> JsonObject:
+        return {"regions": [region_json(report) for report in reports.list()]}
+
+    def check(call: Call) -> JsonObject:
+        return region_json(reports.check(call.path["region"]))
+
+    return [
+        json_route("/footplate/v1/regions", {"GET": show}),
+        json_route("/footplate/v1/regions/{region}/check", {"GET": check}),
+    ]
+
+
+def region_json(report: RegionReport) -> JsonObject:
+    """``machineTypes`` is ``["*"]`` where all of the catalogue's are taken."""
+    document: JsonObject = {
+        "name": report.region,
+        "backend": report.backend,
+        "where": report.where,
+        "machineTypes": ["*"] if report.machine_types is None else [*report.machine_types],
+        "accelerators": ["*"] if report.accelerators is None else [*report.accelerators],
+        "facts": [*report.facts],
+        "problems": [*report.problems],
+    }
+    if report.max_replicas:
+        document["maxReplicas"] = report.max_replicas
+    if report.reachable is not None:
+        document["reachable"] = report.reachable
+    return document

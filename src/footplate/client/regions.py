@@ -1,0 +1,27 @@
+"""Client of regions and their engines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from footplate.client.http_client import Connection
+    from footplate.wire.json_text import JsonObject
+
+
+class Regions:
+    """The answers themselves: ``name``, ``backend``, ``where``, ``facts``, ``problems``, ..."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def list(self) -> list[JsonObject]:
+        """``*`` stands for all regions that the settings don't name."""
+        found = self._connection.call("GET", "/footplate/v1/regions").get("regions")
+        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+    def check(self, region: str) -> JsonObject:
+        """Ask its engine now. Raises NotFound."""
+        path = f"/footplate/v1/regions/{quote(region, safe='')}/check"
+        return self._connection.call("GET", path)

@@ -1,0 +1,138 @@
+"""What each region is bound to, and what its engine says of itself."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import NotFound
+from footplate.domain.machines import unknown_region
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from footplate.control.regions import Binding, Regions
+    from footplate.domain.catalogue import Catalogue
+    from footplate.ports.engines import EngineReport
+
+OTHERS = "*"
+"""Stands for all regions that no table of the settings names."""
+AGE_S = 10.0
+"""How old an answer of an engine may be where it is shown beside others."""
+SHORT_S, LONG_S = 2.0, 60.0
+"""How long an engine is waited for: by who wants to see something else, and by who asks for it."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RegionReport:
+    """``machine_types`` None: all of the catalogue's. ``reachable`` None: there is no engine."""
+
+    region: str
+    backend: str
+    where: str
+    machine_types: tuple[str, ...] | None = None
+    accelerators: tuple[str, ...] | None = None
+    max_replicas: int = 0
+    reachable: bool | None = None
+    facts: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class RegionReports:
+    """Engines are asked on threads of their own: one that hangs holds up nobody."""
+
+    def __init__(
+        self, regions: Regions, catalogue: Catalogue, monotonic: Callable[[], float]
+    ) -> None:
+        self._regions = regions
+        self._catalogue = catalogue
+        self._engines: Mapping[str, _Question] = {
+            name: _Question(binding.check, monotonic)
+            for name, binding in regions.bound.items()
+            if binding.check is not None
+        }
+
+    def list(self) -> tuple[RegionReport, ...]:
+        """Those of the settings in order, then one for all others; engines as of a moment ago."""
+        for question in self._engines.values():
+            question.ask(AGE_S)
+        bound = self._regions.bound.items()
+        return (
+            *(self._report(name, binding, SHORT_S) for name, binding in bound),
+            self._report(OTHERS, self._regions.default, SHORT_S),
+        )
+
+    def engines(self) -> tuple[RegionReport, ...]:
+        return tuple(report for report in self.list() if report.reachable is not None)
+
+    def check(self, region: str) -> RegionReport:
+        """As it is now. Raises NotFound: the catalogue doesn't have the region."""
+        if region not in self._catalogue.regions:
+            raise NotFound(unknown_region(region, self._catalogue))
+        if region in self._engines:
+            self._engines[region].ask(0.0)
+        binding = self._regions.bound.get(region, self._regions.default)
+        return self._report(region, binding, LONG_S)
+
+    def _report(self, region: str, binding: Binding, wait_s: float) -> RegionReport:
+        site, engine = binding.site, binding.site.engine
+        question = self._engines.get(region)
+        if engine is None or question is None:
+            return RegionReport(region, binding.kind, binding.where, max_replicas=site.replicas)
+        answer = question.answer(wait_s)
+        problems = () if answer is not None else (f"{engine.title} has not answered yet",)
+        types = engine.machine_types
+        return RegionReport(
+            region=region,
+            backend=binding.kind,
+            where=binding.where,
+            machine_types=None if types is None else tuple(sorted(types)),
+            accelerators=tuple(sorted(engine.accelerators)),
+            max_replicas=site.replicas,
+            reachable=answer is not None and answer.reachable,
+            facts=() if answer is None else answer.facts,
+            problems=problems if answer is None else answer.problems,
+        )
+
+
+class _Question:
+    """To one engine; asked by one thread at a time, however many want to know."""
+
+    def __init__(self, check: Callable[[], EngineReport], monotonic: Callable[[], float]) -> None:
+        self._check = check
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._answered = threading.Event()
+        self._asking = False
+        self._last: EngineReport | None = None
+        self._asked_s = float("-inf")
+
+    def ask(self, age_s: float) -> None:
+        """Unless it is being asked, or the last answer is that young."""
+        with self._lock:
+            if self._asking or self._monotonic() - self._asked_s < age_s:
+                return
+            self._asking = True
+            self._answered.clear()
+            self._asked_s = self._monotonic()
+        threading.Thread(target=self._run, name="engine-check", daemon=True).start()
+
+    def answer(self, wait_s: float) -> EngineReport | None:
+        """The last one; None: it has never answered."""
+        self._answered.wait(wait_s)
+        with self._lock:
+            return self._last
+
+    def _run(self) -> None:
+        found: EngineReport | None = None
+        try:
+            found = self._check()
+        except Exception:
+            _log.exception("an engine can't be checked")
+        finally:
+            with self._lock:
+                self._last, self._asking = found, False
+            self._answered.set()
