@@ -38,13 +38,13 @@ class RegionBinding:
     account: str | None = None
     qos: str | None = None
     scratch: str | None = None
-    """A folder of the nodes' own, in which replicas run and environments are kept."""
+    """A folder of the nodes' own, in which replicas run."""
     shared: str | None = None
-    """A folder that this machine and all nodes see at the same path."""
+    """A folder that all nodes see at the same path, in which environments are kept."""
     python: str = "python3"
     """The interpreter that runs the launcher on the nodes."""
     lease_s: float | None = None
-    """After so long without an answer from the server a launcher ends its program; None: never."""
+    """After so long without an answer from the server a launcher ends its program."""
     max_replicas: int | None = None
     """How many are in the engine at once, waiting or running; further jobs wait here."""
     machines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

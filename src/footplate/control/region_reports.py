@@ -88,7 +88,7 @@ class RegionReports:
         return RegionReport(
             region=region,
             backend=binding.kind,
-            where=binding.where,
+            where=", ".join(filter(None, (engine.title, binding.where))),
             machine_types=None if types is None else tuple(sorted(types)),
             accelerators=tuple(sorted(engine.accelerators)),
             max_replicas=site.replicas,

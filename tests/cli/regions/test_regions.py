@@ -43,7 +43,7 @@ def report() -> Report:
 @pytest.fixture
 def bound(report: Report) -> dict[str, Binding]:
     machines = EngineMachines("Slurm", frozenset({"n1-standard-8"}), frozenset({"NVIDIA_TESLA_T4"}))
-    site, where = make_engine_site(machines, replicas=8), "Slurm, partition gpu"
+    site, where = make_engine_site(machines, replicas=8), "partition gpu"
     return {"europe-west4": Binding(FakeBackend(), site, "slurm", where, lambda: report)}
 
 

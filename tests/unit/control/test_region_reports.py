@@ -50,7 +50,7 @@ class Rig:
         self.engine = Engine()
         machines = EngineMachines("Slurm", frozenset({"n1-standard-8"}), frozenset({"NVIDIA_L4"}))
         site = make_engine_site(machines, replicas=8)
-        where = "Slurm, partition gpu"
+        where = "partition gpu"
         binding = Binding(FakeBackend(), site, "slurm", where, self.engine.check)
         regions = Regions(make_regions().default, {REGION: binding})
         self.reports = RegionReports(regions, built_in(), lambda: self.now)
