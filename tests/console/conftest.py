@@ -10,15 +10,26 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from footplate.console.static_files import StaticFiles
 from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Ending, MachineSpec, Replica
+from footplate.domain.jobs import (
+    Address,
+    Ending,
+    Exit,
+    ExitKind,
+    JobEvent,
+    MachineSpec,
+    Replica,
+)
+from footplate.domain.log_lines import Line
+from footplate.logs.files import FileLogs
 from footplate.store import open_store
 from footplate.testing.service import running_service
 from tests.console.screens import PageProblems
+from tests.e2e.service.conftest import CACHE, Context
 from tests.support.jobs import make_job, make_spec
 
 if TYPE_CHECKING:
@@ -63,6 +74,56 @@ def make_ended(number: int, now: datetime) -> Job:
     )
 
 
+LONG = "projects/demo/jobs/long"
+LONG_REQUEST = '{"jobId": "long", "trainingInput": {"args": ["it\'s", "\\\\"]}}'
+LINES = 60_000
+_LOUD = 54_321
+"""The one line of the long log that is an error."""
+
+
+def write_long_job(data_dir: Path, now: datetime) -> None:
+    """A job of two replicas that started again, with a long log."""
+    created = now - timedelta(days=2)
+    job = make_job(LONG, created=created, spec=make_spec(workers=1), request=LONG_REQUEST)
+    names = job.spec.replica_names()
+    job = replace(
+        job,
+        state=State.FAILED,
+        display_name=f"long {HOSTILE}",
+        start_time=created + timedelta(minutes=5),
+        end_time=created + timedelta(hours=1),
+        replicas=tuple(
+            Replica(
+                each,
+                Phase.GONE,
+                Exit(ExitKind.EXITED, 1, HOSTILE, "Mend it."),
+                address=Address("10.0.0.1", 2222),
+                losses=1,
+            )
+            for each in names
+        ),
+        ending=Ending(State.FAILED, Code.INTERNAL, f"It failed: {HOSTILE}"),
+    )
+    events = [
+        JobEvent(created, "QUEUED", ""),
+        JobEvent(created + timedelta(minutes=1), "PREPARING", "", 1),
+        JobEvent(created + timedelta(minutes=5), "RUNNING", "", 1),
+        JobEvent(created + timedelta(minutes=30), "RESTART", f"lost {HOSTILE}", 1, names[0]),
+        JobEvent(created + timedelta(hours=1), "FAILED", HOSTILE, 1),
+    ]
+    with closing(open_store(f"sqlite:///{data_dir / 'footplate.db'}")) as store:
+        store.create(job, events)
+    logs = FileLogs(data_dir / "logs", lambda: created)
+    lines = [
+        Line(at + 1, created, "ERROR" if at == _LOUD else "INFO", f"step {at} \x1b[31mred\x1b[0m")
+        for at in range(LINES)
+    ]
+    for at in range(0, LINES, 2000):
+        logs.append(job.uid, 1, names[0], lines[at : at + 2000])
+    logs.append(job.uid, 1, names[1], [Line(1, created, "INFO", HOSTILE)])
+    logs.close()
+
+
 def write_history(data_dir: Path, count: int = ENDED) -> None:
     """Ended jobs, before the server starts."""
     data_dir.mkdir(parents=True, exist_ok=True)
@@ -70,14 +131,21 @@ def write_history(data_dir: Path, count: int = ENDED) -> None:
     with closing(open_store(f"sqlite:///{data_dir / 'footplate.db'}")) as store:
         for number in range(count):
             store.create(make_ended(number, now), ())
+    write_long_job(data_dir, now)
 
 
 @pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     data_dir = tmp_path_factory.mktemp("console") / "data"
     write_history(data_dir)
-    with running_service(data_dir) as service:
+    with running_service(data_dir, CACHE, stop_grace_s=1, usage_s=0.5) as service:
         yield service
+
+
+@pytest.fixture(scope="package")
+def context(service: RunningService) -> Context:
+    """A user of the service, who submits real jobs."""
+    return Context(service)
 
 
 @pytest.fixture(scope="package")
@@ -101,6 +169,7 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
+    expect.set_options(timeout=60_000)  # of a busy machine
     with sync_playwright() as playwright:
         # Chromium's own sandbox refuses root; the pages are our own.
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

@@ -27,14 +27,14 @@ class PageProblems:
     """What a page's scripts and its security policy complain about."""
 
     def __init__(self, page: Page) -> None:
-        self.allowed: list[str] = []
         self._found: list[str] = []
         page.on("pageerror", lambda error: self._found.append(str(error)))
         page.on("console", self._hear)
 
     def _hear(self, message: ConsoleMessage) -> None:
         # A request that failed is said by the page itself, and is no mistake of the page.
-        if message.type == "error" and "Failed to load resource" not in message.text:
+        failed = ("Failed to load resource", "Response Status Error Code")
+        if message.type == "error" and not message.text.startswith(failed):
             self._found.append(message.text)
 
     def check(self) -> None:
@@ -49,13 +49,18 @@ def check_accessibility(page: Page) -> None:
     assert found == []
 
 
-def look(browser: Browser, url: str, name: str, ready: str, cookies: Any = ()) -> None:
+def look(
+    browser: Browser, url: str, name: str, ready: str, cookies: Any = (), *, brief: bool = False
+) -> None:
     """The page at three widths in both themes: nothing is wider than the window, axe has no
-    finding, and a picture is kept. ``ready`` selects what has to be visible before.
+    finding, and a picture is kept. ``ready`` selects what has to be visible before. ``brief``: only
+    where axe is run.
     """
     PICTURES.mkdir(parents=True, exist_ok=True)
     for theme in THEMES:
         for width in WIDTHS:
+            if brief and (theme, width) not in _CHECKED:
+                continue
             context = browser.new_context(
                 viewport={"width": width, "height": 900},
                 color_scheme="dark" if theme == "dark" else "light",

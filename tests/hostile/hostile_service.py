@@ -130,7 +130,7 @@ class Rig:
         elif "/metadataStores" in path or "/tensorboards" in path:
             if method == "DELETE":
                 _furnish_tracking(self)
-        elif path.endswith((":cancel", "Jobs/{job}", "Pipelines/{job}")):
+        elif path.endswith((":cancel", "/cancel", "Jobs/{job}", "Pipelines/{job}")):
             _furnish_jobs(self)
 
     def outside(self) -> dict[str, bytes]:

@@ -68,6 +68,12 @@ class MemoryLogs:
             raise InvalidArgument(f"cursor: {cursor} given; allowed: one that a reading gave")
         return entries[cursor:]
 
+    def size(self, uid: JobUid) -> int:
+        return len(self._entries.get(uid, ()))
+
+    def align(self, uid: JobUid, position: int) -> int:
+        return min(max(position, 0), self.size(uid))
+
     def seek(self, uid: JobUid, time: datetime) -> int:
         return bisect_left(self._entries.get(uid, []), time, key=lambda entry: entry.timestamp)
 

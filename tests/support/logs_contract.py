@@ -157,11 +157,23 @@ class LogsContract(ABC):
         assert seen[::-1] == messages(logs.read(JOB).entries)
         assert cursor == 0
 
+    def test_any_position_is_near_a_cursor(self, logs: Logs) -> None:
+        logs.append(JOB, 1, MASTER, make_lines(1, 10))
+        entries = logs.read(JOB).entries
+        size = logs.size(JOB)
+        assert size == entries[-1].cursor
+        cursors = {0, *(entry.cursor for entry in entries)}
+        assert {logs.align(JOB, position) for position in range(size + 1)} == cursors
+        assert (logs.align(JOB, -5), logs.align(JOB, size + 99)) == (0, size)
+        for cursor in cursors:
+            assert logs.align(JOB, cursor) == cursor
+
     def test_no_lines_are_read_as_none(self, logs: Logs) -> None:
         assert logs.read(JOB).entries == ()
         assert logs.read_back(JOB).entries == ()
         assert logs.tail(JOB, 1, MASTER, 5) == ()
         assert logs.seek(JOB, START) == 0
+        assert logs.size(JOB) == logs.align(JOB, 7) == 0
         logs.delete(JOB)
 
     @pytest.mark.parametrize("cursor", [-1, 10**12])

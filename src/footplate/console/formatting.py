@@ -33,15 +33,16 @@ KINDS = {
 
 
 def duration(seconds: float) -> str:
-    """``45 s``, ``12 min 3 s``, ``3 h 20 min``, ``2 d 4 h``: the two largest units."""
+    """``45 s``, ``12 min 3 s``, ``3 h``, ``2 d 4 h``: the two largest units."""
     whole = max(0, int(seconds))
-    if whole < _MINUTE:
-        return f"{whole} s"
-    if whole < _HOUR:
-        return f"{whole // _MINUTE} min {whole % _MINUTE} s"
-    if whole < _DAY:
-        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
-    return f"{whole // _DAY} d {whole % _DAY // _HOUR} h"
+    units = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (1, "s"))
+    at = next((i for i, (size, _) in enumerate(units) if whole >= size), len(units) - 1)
+    parts: list[str] = []
+    for size, unit in units[at : at + 2]:
+        count, whole = divmod(whole, size)
+        if count or not parts:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts)
 
 
 def parse(time: str) -> datetime:

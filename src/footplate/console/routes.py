@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.console.changes import changes_route
 from footplate.console.connect import connect_routes
 from footplate.console.job_list import job_list_routes
+from footplate.console.job_view import job_routes
 from footplate.console.sessions import Sessions
 from footplate.console.sign_in import sign_in_routes
 from footplate.console.site import Site
@@ -42,4 +43,5 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *connect_routes(site),
         *sign_in_routes(site),
         *job_list_routes(site),
+        *job_routes(site),
     ]

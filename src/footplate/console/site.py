@@ -154,6 +154,7 @@ class Site:
             missing=self._files.missing(),
             here=visit.request.url.path,
             signed_in=visit.token is not None,
+            is_fragment=visit.is_fragment,
             **context,
         )
         return self.compress(visit.request, HTMLResponse(text, status, _HEADERS))

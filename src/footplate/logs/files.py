@@ -173,6 +173,14 @@ class FileLogs:
                 return _nothing(cursor or 0)
             return journal.read_back(cursor, limit)
 
+    def size(self, uid: JobUid) -> int:
+        with self._journal(uid) as journal:
+            return 0 if journal is None else journal.whole_size()
+
+    def align(self, uid: JobUid, position: int) -> int:
+        with self._journal(uid) as journal:
+            return 0 if journal is None else journal.align(position)
+
     def seek(self, uid: JobUid, time: datetime) -> int:
         with self._journal(uid) as journal:
             return 0 if journal is None else journal.seek(time)

@@ -130,6 +130,15 @@ class Journal:
                 break
         return Reading(tuple(entries), cursor)
 
+    def whole_size(self) -> int:
+        self._inspect()
+        return self.size
+
+    def align(self, position: int) -> int:
+        self._inspect()
+        end = self.size
+        return lines.line_start(self._fd, min(max(position, 0), end), end)
+
     def seek(self, time: datetime) -> int:
         """By bisection over offsets, each rounded up to the next entry."""
         self._inspect()

@@ -47,6 +47,14 @@ class Logs(Protocol):
         """As read, but those before ``cursor`` (None: the end), the latest first."""
         ...
 
+    def size(self, uid: JobUid) -> int:
+        """The cursor after the last entry; cursors grow evenly with what is kept."""
+        ...
+
+    def align(self, uid: JobUid, position: int) -> int:
+        """The first cursor at or after ``position``; the size where there is none."""
+        ...
+
     def seek(self, uid: JobUid, time: datetime) -> int:
         """The cursor before the first entry whose timestamp is ``time`` or later."""
         ...

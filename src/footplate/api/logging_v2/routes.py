@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from footplate.api.logging_v2.entries import Entries
 from footplate.api.logging_v2.job_lookup import JobFinder
+from footplate.api.logging_v2.log_pages import log_page_routes
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.log_lines import belongs
@@ -179,4 +180,5 @@ def logging_routes(
     return [
         Route("/v2/entries:list", entries.list, methods=["POST"]),
         Route("/footplate/v1/{name:path}/logs", stream.read, methods=["GET"]),
+        *log_page_routes(logs, get_job),
     ]

@@ -83,15 +83,20 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
 
 // --- times: in the reader's zone, ages that grow
 
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 
 export function duration(seconds) {
-  const whole = Math.max(0, Math.floor(seconds));
-  const part = (size) => Math.floor(whole / size);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${part(60)} min ${whole % 60} s`;
-  if (whole < 86400) return `${part(3600)} h ${Math.floor((whole % 3600) / 60)} min`;
-  return `${part(86400)} d ${Math.floor((whole % 86400) / 3600)} h`;
+  let whole = Math.max(0, Math.floor(seconds));
+  const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const at = Math.max(0, units.findIndex(([size]) => whole >= size));
+  const parts = [];
+  for (const [size, unit] of whole ? units.slice(at, at + 2) : [[1, "s"]]) {
+    const count = Math.floor(whole / size);
+    whole %= size;
+    if (count || !parts.length) parts.push(`${count} ${unit}`);
+  }
+  return parts.join(" ");
 }
 
 function age(seconds) {
@@ -108,7 +113,9 @@ function tick() {
     each.title = absolute.format(then);
   }
   for (const each of document.querySelectorAll("time[data-absolute]")) {
-    each.textContent = absolute.format(new Date(each.dateTime));
+    const then = new Date(each.dateTime);
+    each.textContent = moment.format(then);
+    each.title = absolute.format(then);
   }
   for (const each of document.querySelectorAll("[data-since]")) {
     each.textContent = duration((now - new Date(each.dataset.since)) / 1000);

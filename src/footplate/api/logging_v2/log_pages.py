@@ -1,0 +1,138 @@
+"""Pages of a job's lines, from any place and in both directions, with a filter."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.log_lines import belongs
+from footplate.domain.names import parse_job_name
+from footplate.domain.service_log_lines import SERVICE
+from footplate.wire.json_text import describe
+from footplate.wire.log_lines import encode_lines
+from footplate.wire.log_severity import SEVERITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.domain.jobs import Job
+    from footplate.domain.log_lines import Entry
+    from footplate.domain.names import JobName
+    from footplate.ports.logs import Logs
+    from footplate.wire.json_text import JsonObject
+
+DEFAULT_LINES = 200
+MOST_LINES = 5000
+_MOST_SCANNED = 30_000
+"""So many lines are looked at for those that are wanted; then the answer says how far it came."""
+_CHUNK = 1000
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Which lines; empty fields choose all."""
+
+    replica: str
+    least: int
+    contains: str
+
+    def chunk(self, missing: int) -> int:
+        """How many lines to read at once."""
+        some = self.replica or self.least or self.contains
+        return _CHUNK if some else min(_CHUNK, missing)
+
+    def takes(self, entry: Entry) -> bool:
+        line = entry.line
+        return (
+            entry.replica != SERVICE
+            and self.replica in ("", entry.replica)
+            and (not self.least or _gravity(line.severity) >= self.least)
+            and (not self.contains or self.contains in line.message.casefold())
+        )
+
+
+def log_page_routes(logs: Logs, get_job: Callable[[JobName], Job]) -> list[Route]:
+    """``get_job`` raises NotFound."""
+    pages = _LogPages(logs, get_job)
+    return [json_route("/footplate/v1/{name:path}/lines", {"GET": pages.get})]
+
+
+class _LogPages:
+    def __init__(self, logs: Logs, get_job: Callable[[JobName], Job]) -> None:
+        self._logs = logs
+        self._get_job = get_job
+
+    def get(self, call: Call) -> JsonObject:
+        """``?cursor=|at=&back=&limit=&replica=&severity=&contains=``.
+
+        The lines after ``cursor``, or with ``back=true`` those before it (without a cursor: before
+        the end), in their order. ``at`` is any number up to ``size``, from which the nearest cursor
+        is looked for. The answer's ``start`` is where reading began; its ``cursor`` goes on in the
+        same direction, and ``more`` is false where nothing was left. A page may have fewer lines
+        than ``limit``, or none, and yet not be the last: no request reads much. With a filter it
+        may have up to a thousand more.
+        """
+        job = self._get_job(parse_job_name(call.path["name"]))
+        wanted = _Wanted(
+            call.parameter("replica") or "",
+            _least(call.parameter("severity")),
+            (call.parameter("contains") or "").casefold(),
+        )
+        limit = _number(call, "limit", MOST_LINES) or DEFAULT_LINES
+        back = call.parameter("back") == "true"
+        size = self._logs.size(job.log)
+        cursor = self._cursor(call, job, size if back else 0)
+        start = cursor
+        found: list[Entry] = []
+        scanned, more = 0, True
+        read = self._logs.read_back if back else self._logs.read
+        while more and scanned < _MOST_SCANNED and len(found) < limit:
+            reading = read(job.log, cursor, wanted.chunk(limit - len(found)))
+            cursor, more = reading.cursor, bool(reading.entries)
+            scanned += len(reading.entries)
+            found += (e for e in reading.entries if belongs(e, job) and wanted.takes(e))
+        if back:
+            found.reverse()
+        text = encode_lines(tuple(found)).decode()
+        return {
+            "lines": [json.loads(line) for line in text.splitlines()],
+            "start": start,
+            "cursor": cursor,
+            "size": size,
+            "more": more and (cursor > 0 if back else cursor < size),
+        }
+
+    def _cursor(self, call: Call, job: Job, default: int) -> int:
+        if call.parameter("at"):
+            return self._logs.align(job.log, _number(call, "at", 1 << 62))
+        if call.parameter("cursor"):
+            return _number(call, "cursor", 1 << 62)
+        return default
+
+
+def _gravity(severity: str) -> int:
+    return SEVERITIES.index(severity) if severity in SEVERITIES else 0
+
+
+def _least(severity: str | None) -> int:
+    if severity and severity not in SEVERITIES:
+        raise _wrong("severity", severity, ", ".join(SEVERITIES))
+    return _gravity(severity or "")
+
+
+def _number(call: Call, name: str, most: int) -> int:
+    text = call.parameter(name) or "0"
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1
+    if not 0 <= number <= most:
+        raise _wrong(name, text, f"an integer from 0 to {most}")
+    return number
+
+
+def _wrong(field: str, given: str, allowed: str) -> InvalidArgument:
+    return InvalidArgument.of((Violation(field, f"{describe(given)} given; allowed: {allowed}"),))

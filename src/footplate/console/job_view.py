@@ -1,0 +1,83 @@
+"""One job: its state and why, its course, replicas, lines, usage, and how to submit it again."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from hashlib import sha256
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from footplate.console.job_actions import job_action_routes
+from footplate.console.job_logs import job_log_routes
+from footplate.console.submissions import as_gcloud, as_python, as_yaml, request_of
+from footplate.console.timeline import make_timeline
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from footplate.console.site import Site, Visit
+
+TERMINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
+_SHOWN_EVENTS = 200
+_PAGE_OF_EVENTS = 1000
+"""As many as the operation gives at once."""
+_MAX_EVENTS = 10_000
+
+
+def job_routes(site: Site) -> list[Route]:
+    """What belongs to a job comes before the job: its name may have any number of parts."""
+    return [
+        *job_log_routes(site),
+        *job_action_routes(site),
+        site.page("/jobs/{name:path}", _show),
+    ]
+
+
+async def _show(visit: Visit) -> Response:
+    """The whole page, or for htmx what changes while the job runs; 204 if that is as before."""
+    name = visit.request.path_params["name"]
+    job: Any = await visit.get(f"/footplate/v1/{name}/details")
+    events = await _read_events(visit, name)
+    digest = sha256(repr((job, len(events))).encode()).hexdigest()[:16]
+    if visit.is_fragment and visit.parameter("seen") == digest:
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+    context = {
+        "job": job,
+        "events": events[-_SHOWN_EVENTS:],
+        "omitted": max(0, len(events) - _SHOWN_EVENTS),
+        "timeline": make_timeline(job, events, datetime.now(UTC)),
+        "digest": digest,
+        "ended": job["state"] in TERMINAL,
+    }
+    if visit.is_fragment:
+        return visit.render("job_live.html", **context)
+    return visit.render(
+        "job.html",
+        **context,
+        replica_names=_replica_names(job),
+        gcloud=as_gcloud(job),
+        python=as_python(job),
+        yaml=as_yaml(request_of(job)),
+    )
+
+
+async def _read_events(visit: Visit, name: str) -> list[Any]:
+    """The first _MAX_EVENTS, which come in pages."""
+    found: list[Any] = []
+    while len(found) < _MAX_EVENTS:
+        query = {"after": str(found[-1]["number"])} if found else {}
+        answer = await visit.call("GET", f"/footplate/v1/{name}/events", query)
+        if answer.status != HTTPStatus.OK:
+            raise answer.error()
+        page = [json.loads(line) for line in answer.body.splitlines() if line]
+        found += page
+        if len(page) < _PAGE_OF_EVENTS:
+            break
+    return found
+
+
+def _replica_names(job: Any) -> list[str]:
+    return [str(replica["name"]) for replica in job["replicas"]]

@@ -1,0 +1,180 @@
+// Charts of what the replicas use, and a table behind each.
+
+const section = document.getElementById("usage");
+const target = document.getElementById("charts");
+const markers = JSON.parse(section.dataset.markers).map((time) => new Date(time) / 1000);
+const HEIGHT = 150;
+const EVERY_MS = 10000;
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+function bytes(value) {
+  let at = 0;
+  while (value >= 1024 && at < UNITS.length - 1) {
+    value /= 1024;
+    at += 1;
+  }
+  return `${value >= 100 || Number.isInteger(value) ? Math.round(value) : value.toPrecision(3)} ${UNITS[at]}`;
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const plain = (value) => (Number.isInteger(value) ? String(value) : value.toPrecision(3));
+const KINDS = [
+  { key: "cpu", title: "CPU (vCPUs)", format: plain },
+  { key: "memoryBytes", title: "Memory", format: bytes },
+  { key: "gpuPercent", title: "GPU (%)", format: plain, gpu: "percent" },
+  { key: "gpuMemory", title: "GPU memory", format: bytes, gpu: "memoryBytes" },
+  { key: "readBytesPerSecond", title: "Read per second", format: bytes },
+  { key: "writtenBytesPerSecond", title: "Written per second", format: bytes },
+  { key: "receivedBytesPerSecond", title: "Received per second", format: bytes },
+  { key: "sentBytesPerSecond", title: "Sent per second", format: bytes },
+];
+const drawn = new Map();
+
+// [{label, points: [[time, mean]], now, mean, peak}] of one kind
+function series(replicas, kind) {
+  const found = [];
+  for (const replica of replicas) {
+    const pick = kind.gpu
+      ? Object.keys(replica.overall.gpus ?? {}).map((gpu) => [`${replica.replica} GPU ${gpu}`, (point) => point?.gpus?.[gpu]?.[kind.gpu]])
+      : [[replica.replica, (point) => point?.[kind.key]]];
+    for (const [label, of] of pick) {
+      const overall = of(replica.overall);
+      if (!overall) continue;
+      const points = replica.points.filter((point) => of(point)).map((point) => [new Date(point.time) / 1000, of(point).mean]);
+      found.push({ label, points, now: of(replica.now)?.mean, mean: overall.mean, peak: overall.peak });
+    }
+  }
+  return found;
+}
+
+function aligned(lines) {
+  const tables = lines.map((line) => [line.points.map((point) => point[0]), line.points.map((point) => point[1])]);
+  return tables.length > 1 ? uPlot.join(tables) : tables[0];
+}
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function markRestarts(chart) {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.strokeStyle = colour("--bad");
+  ctx.setLineDash([4, 4]);
+  for (const time of markers) {
+    const x = chart.valToPos(time, "x", true);
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+function makeChart(place, kind, lines) {
+  const axis = { stroke: colour("--faint"), grid: { stroke: colour("--chart"), width: 1 }, ticks: { show: false }, font: "11px system-ui" };
+  return new uPlot({
+    width: place.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false },
+    scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, 1e-6)] } },
+    axes: [{ ...axis, space: 80, values: (_, values) => values.map((value) => clock.format(value * 1000)) }, { ...axis, size: 64, values: (_, values) => values.map(kind.format) }],
+    series: [{}, ...lines.map((line, at) => ({ label: line.label, stroke: colour(`--r${at % 8}`), width: 1.5, points: { show: line.points.length < 2 } }))],
+    hooks: { draw: [markRestarts] },
+  }, aligned(lines), place);
+}
+
+function cell(row, kind, textContent, className = "") {
+  const made = document.createElement(kind);
+  made.textContent = textContent;
+  made.className = className;
+  if (kind === "th") made.scope = row.parentElement?.tagName === "THEAD" ? "col" : "row";
+  row.append(made);
+}
+
+function fillTable(table, kind, lines) {
+  const head = document.createElement("thead");
+  const titles = document.createElement("tr");
+  head.append(titles);
+  for (const [at, title] of ["Replica", "Now", "Mean", "Peak"].entries()) cell(titles, "th", title, at ? "number" : "");
+  const body = document.createElement("tbody");
+  for (const line of lines) {
+    const row = document.createElement("tr");
+    body.append(row);
+    cell(row, "th", line.label);
+    for (const value of [line.now, line.mean, line.peak]) cell(row, "td", value === undefined ? "–" : kind.format(value), "number");
+  }
+  table.replaceChildren(head, body);
+}
+
+function put(kind, lines) {
+  let chart = drawn.get(kind.key);
+  if (!chart) {
+    const figure = document.createElement("figure");
+    const title = document.createElement("figcaption");
+    const place = document.createElement("div");
+    const details = document.createElement("details");
+    const summary = document.createElement("summary");
+    const table = document.createElement("table");
+    title.textContent = kind.title;
+    summary.textContent = "As a table";
+    place.setAttribute("aria-hidden", "true");
+    table.setAttribute("aria-label", kind.title);
+    details.append(summary, table);
+    figure.append(title, place, details);
+    target.append(figure);
+    chart = { place, table, plot: null, count: 0 };
+    drawn.set(kind.key, chart);
+    new ResizeObserver(() => chart.plot?.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
+  }
+  if (chart.plot && chart.count === lines.length) chart.plot.setData(aligned(lines));
+  else {
+    chart.plot?.destroy();
+    chart.plot = makeChart(chart.place, kind, lines);
+    chart.count = lines.length;
+  }
+  chart.kind = kind;
+  chart.lines = lines;
+  fillTable(chart.table, kind, lines);
+}
+
+async function load() {
+  const answer = await fetch(section.dataset.url, { headers: { "HX-Request": "true", "HX-Current-URL": location.href } });
+  if (!answer.ok) {
+    target.firstElementChild.textContent = answer.status === 400 ? await answer.text() : "The server doesn't answer.";
+    return;
+  }
+  const { replicas } = await answer.json();
+  if (!replicas.length) return;
+  target.querySelector(":scope > p")?.remove();
+  for (const kind of KINDS) {
+    const lines = series(replicas, kind);
+    if (lines.some((line) => line.points.length)) put(kind, lines.slice(0, 32));
+  }
+}
+
+function redraw() {
+  for (const chart of drawn.values()) {
+    chart.plot.destroy();
+    chart.plot = makeChart(chart.place, chart.kind, chart.lines);
+  }
+}
+
+const ended = () => /SUCCEEDED|FAILED|CANCELLED/.test(document.getElementById("job")?.dataset.state ?? "");
+let final = false;
+async function turn() {
+  if (!document.hidden && !final) {
+    final = ended();
+    try {
+      await load();
+    } catch {
+      final = false; // The page says that the server is away.
+    }
+  }
+  setTimeout(turn, EVERY_MS);
+}
+window.addEventListener("footplate:theme", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+turn();

@@ -1,0 +1,92 @@
+"""How to submit a job again: as a command of gcloud, as Python, as YAML. Pure."""
+
+from __future__ import annotations
+
+import json
+from shlex import quote
+from typing import TYPE_CHECKING
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
+    from footplate.wire.json_text import JsonObject
+
+_GCLOUD = {
+    "customJobs": "custom-jobs",
+    "hyperparameterTuningJobs": "hp-tuning-jobs",
+}
+_OUTPUTS = ("name", "state", "createTime", "startTime", "endTime", "updateTime", "error", "etag")
+
+
+def request_of(job: Mapping[str, JsonValue], *, new_id: str = "") -> JsonObject:
+    """The body that makes the same job again; ``new_id`` is for those whose id users choose."""
+    given = job["request"]
+    request = dict(given) if isinstance(given, dict) else {}
+    for name in _OUTPUTS:
+        request.pop(name, None)
+    if job.get("labels"):
+        request["labels"] = job["labels"]
+    if job["kind"] == "jobs":
+        request["jobId"] = new_id or job["jobId"]
+    return request
+
+
+def parent_of(job: Mapping[str, JsonValue]) -> str:
+    """``projects/P`` or ``projects/P/locations/R``."""
+    return str(job["name"]).rsplit("/", 2)[0]
+
+
+def as_yaml(value: JsonValue) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
+
+
+def as_python(job: Mapping[str, JsonValue]) -> str:
+    """For google-api-python-client, which takes requests as they are."""
+    kind = str(job["kind"])
+    service = "ml" if kind == "jobs" else "aiplatform"
+    chain = "projects()" if kind == "jobs" else "projects().locations()"
+    text = json.dumps(request_of(job), indent=2).replace("'", "\\u0027")  # only texts hold it
+    return (
+        "import json\n\n"
+        "from google.auth.credentials import AnonymousCredentials\n"
+        "from googleapiclient.discovery import build\n\n"
+        f"service = build({service!r}, 'v1', credentials=AnonymousCredentials())\n"
+        f"body = json.loads(r'''\n{text}\n''')\n"
+        f"jobs = service.{chain}.{kind}()\n"
+        f"print(jobs.create(parent={parent_of(job)!r}, body=body).execute())\n"
+    )
+
+
+def as_gcloud(job: Mapping[str, JsonValue]) -> str:
+    """A command for a shell; of a pipeline, which gcloud can't create, what curl sends."""
+    kind, project = str(job["kind"]), str(job["project"])
+    request = request_of(job)
+    labels = request.pop("labels", None)
+    options = [f"--project={quote(project)}"]
+    if isinstance(labels, dict) and labels:
+        options.append(f"--labels={quote(','.join(f'{k}={v}' for k, v in labels.items()))}")
+    if kind == "jobs":
+        name = str(request.pop("jobId"))
+        command = f"gcloud ai-platform jobs submit training {quote(name)}"
+        return _with_file([command, *options, "--config=/dev/stdin"], as_yaml(request))
+    if kind in _GCLOUD:
+        title = str(request.pop("displayName", ""))
+        options += [f"--region={quote(str(job['region']))}", f"--display-name={quote(title)}"]
+        body = request.get("jobSpec") if kind == "customJobs" else request
+        command = f"gcloud ai {_GCLOUD[kind]} create"
+        return _with_file([command, *options, "--config=/dev/stdin"], as_yaml(body))
+    url = f'"$FOOTPLATE_URL/v1/{parent_of(job)}/{kind}"'
+    command = f"curl -H 'Content-Type: application/json' --data @/dev/stdin {url}"
+    return _with_file([command], json.dumps(request_of(job), indent=2))
+
+
+def _with_file(words: list[str], text: str) -> str:
+    """A here-document, which ends at a word that ``text`` doesn't hold as a line."""
+    end = "END"
+    while end in text.splitlines():
+        end += "_"
+    return f"{' '.join(words)} <<'{end}'\n{text.rstrip()}\n{end}\n"
