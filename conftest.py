@@ -31,6 +31,7 @@ GROUPS = {
     "tests/clients/test_gcloud_images.py": "engines",
     "tests/e2e/slurm/test_contract.py": "slurm-contract",
     "tests/e2e/slurm/test_faults.py": "slurm-faults",
+    "tests/e2e/slurm/test_service.py": "slurm-contract",
     "tests/docs/test_containers.py": "engines",
     "tests/e2e/runtimes/test_algorithms.py": "algorithms",
     "tests/e2e/service/test_algorithms.py": "algorithms",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import Phase, State
 from footplate.domain.lifecycle import (
+    CancelRequested,
     Event,
     GraceExpired,
     JudgementDue,
@@ -61,11 +62,20 @@ def happened(
     if job.state.terminal:
         return ()
     return (
+        *_cancelled(seen, now),
         *_exceeded(job, now, patience_s),
         *_missing(job, seen, now),
         *((JudgementDue(now, job.attempt),) if _over(_judgement(job, now, patience_s)) else ()),
         *((GraceExpired(now),) if _over(seconds_of_grace(job, now, grace_s)) else ()),
     )
+
+
+def _cancelled(seen: Mapping[str, ReplicaObservation], now: datetime) -> Iterator[Event]:
+    """Whoever cancels a job with the engine's own command means all of it."""
+    for observation in seen.values():
+        if observation.cancelled:
+            yield CancelRequested(now, why=observation.reason)
+            return
 
 
 def _exceeded(job: Job, now: datetime, patience_s: float) -> Iterator[Event]:

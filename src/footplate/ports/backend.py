@@ -77,6 +77,8 @@ class ReplicaObservation:
     """What the engine calls the job that it runs in; empty: there is no engine."""
     node: str = ""
     """The machine that it runs on, by the engine's name; empty: this one, or not known yet."""
+    cancelled: bool = False
+    """Somebody has ended it with the engine's own means, and wants it to be ended."""
 
 
 class Backend(Protocol):

@@ -74,14 +74,13 @@ class Ports:
     They are held on every address, as programs may listen on every one; nothing listens there.
     """
 
-    host = HOST
-
-    def __init__(self, wanted: Sequence[int]) -> None:
-        """``wanted``: their numbers; 0 is any that is free.
+    def __init__(self, wanted: Sequence[int], host: str = HOST) -> None:
+        """``wanted``: their numbers; 0 is any that is free. ``host`` is where others find them.
 
         Raises:
             OSError: one is taken, or none is free.
         """
+        self.host = host
         self._held: list[socket.socket] = []
         self.numbers: list[int] = []
         try:
@@ -175,7 +174,7 @@ class Rendezvous(Phase):
         return fail(self.context, cause)
 
 
-def take_ports(address: dict[str, Any] | None) -> Ports:
+def take_ports(address: dict[str, Any] | None, host: str = HOST) -> Ports:
     """Any that are free; or, after a restart, those of the ``address`` that its peers know.
 
     Raises:
@@ -183,10 +182,13 @@ def take_ports(address: dict[str, Any] | None) -> Ports:
         OSError: there are none.
     """
     if address is None:
-        return Ports([0] * (1 + OPEN_PORTS))
+        return Ports([0] * (1 + OPEN_PORTS), host)
+    if address["host"] != host:
+        there = f"{address['host']}, where its peers know it"
+        raise TaskError(f"it can't come back to {there}: its machine is {host} now")
     wanted = [address["port"], *address["open_ports"]]
     try:
-        return Ports(wanted)
+        return Ports(wanted, host)
     except OSError as error:
         ports = " or ".join(str(number) for number in wanted)
         message = f"it can't come back to port {ports}, where its peers know it: {error.strerror}"
@@ -201,11 +203,12 @@ def take_place(context: Context, view: MountNamespace | None) -> Ports | Replica
     Raises TaskError, OSError.
     """
     address = context.task.get("address")
+    host = str(context.ticket.get("host") or HOST)
     shared = (
         context.ticket.get("network") != "namespaces" or context.task.get("host_network") is True
     )
-    if address["host"] == HOST if address else shared:
-        return take_ports(address)
+    if address["host"] in (HOST, host) if address else shared:
+        return take_ports(address, host)
     # who shares doesn't pay for it
     from footplate.replica.network.replica_network import NetworkUnavailable, ReplicaNetwork
 

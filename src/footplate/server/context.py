@@ -29,6 +29,7 @@ from footplate.server.local_site import local_site
 from footplate.server.machine import machine_id
 from footplate.server.membership import Membership
 from footplate.server.notifications import Notifications
+from footplate.server.region_engines import bind_regions
 from footplate.server.remote_buckets import open_remotes
 from footplate.server.standby_backend import StandbyBackend
 from footplate.store import ObservedStore, SqlStore, open_store
@@ -60,7 +61,8 @@ class ServiceContext:
         check_folders(settings.buckets, data_dir.root)
         self.catalogue = load_catalogue(settings.catalogue)
         self.site = local_site(settings, self.catalogue)
-        self.regions = Regions(Binding(StandbyBackend(), self.site))
+        bound = bind_regions(settings, self.catalogue)
+        self.regions = Regions(Binding(StandbyBackend(), self.site), bound)
         self.engine = ServiceEngine(settings, data_dir)
 
         self.member = _member(data_dir, url)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from footplate.ports.backend import Backend
     from footplate.ports.leases import Lease
     from footplate.server.context import ServiceContext
+    from footplate.server.region_engines import RegionEngines
     from footplate.server.replica_services import ReplicaServices
     from footplate.server.tuning_services import TuningServices
     from footplate.settings import Settings
@@ -46,6 +47,7 @@ class LeaderServices:
         replicas: ReplicaServices,
         tuning: TuningServices,
         make_backend: Callable[[], Backend],
+        engines: RegionEngines,
         lease: Lease,
         leads: Callable[[], bool],
     ) -> None:
@@ -59,8 +61,9 @@ class LeaderServices:
         settings, clock, buckets = context.settings, context.clock, context.buckets
         fenced = context.database.fenced(lease)
         store = context.observed(fenced)
-        self._backend = make_backend()
-        regions = Regions(Binding(self._backend, context.site))
+        bound = engines.bind(context.regions.bound)
+        regions = Regions(Binding(make_backend(), context.site), bound)
+        self._backends = regions.backends()
         self._leftovers = context.engine.leftovers()
 
         self.hangs = HangWatch(
@@ -113,7 +116,8 @@ class LeaderServices:
 
     def start(self) -> None:
         """Load existing jobs, then follow every change."""
-        self._backend.watch(self._seen)
+        for backend in self._backends:
+            backend.watch(self._seen)
         for loop in self._loops:
             loop.start()
         self._leftovers.start()
@@ -124,7 +128,8 @@ class LeaderServices:
         self._exports.close()
         for loop in reversed(self._loops):
             loop.close()
-        self._backend.close()
+        for backend in self._backends:
+            backend.close()
 
     def wake(self) -> None:
         """There is something to do with jobs."""

@@ -19,6 +19,7 @@ from footplate.api.footplate_v1.trials import trials_routes
 from footplate.api.footplate_v1.usage import usage_routes
 from footplate.api.footplate_v1.validation import validation_routes
 from footplate.api.health import health_routes
+from footplate.api.launcher_v1 import launcher_routes
 from footplate.api.locations import location_routes
 from footplate.api.logging_v2 import logging_routes
 from footplate.api.operations import operation_routes
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from footplate.api.logging_v2 import Followers
     from footplate.console import ConsoleParts
     from footplate.control.models import ModelRegistry
+    from footplate.ports.launchers import Launchers
     from footplate.server.context import ServiceContext
     from footplate.server.job_services import JobServices
     from footplate.server.replica_services import ReplicaServices
@@ -64,6 +66,7 @@ def make_routes(
     context: ServiceContext,
     parts: JobServices,
     replicas: ReplicaServices,
+    launchers: Launchers,
     tuning: TuningServices,
     registry: ModelRegistry,
     followers: Followers,
@@ -90,6 +93,7 @@ def make_routes(
             replicas.images,
             replicas.copies,
         ),
+        *launcher_routes(launchers),
         *training_routes(jobs, catalogue, paths, trials),
         *storage_routes(context.buckets, receiver),
         *health_routes(

@@ -37,6 +37,7 @@ from footplate.server.machine import RandomIds
 from footplate.server.metrics import make_registry
 from footplate.server.package_resolver import ProcessResolver
 from footplate.server.program_users import resolve
+from footplate.server.region_engines import RegionEngines
 from footplate.server.replica_services import ReplicaServices
 from footplate.server.routes import make_routes, supervisor_routes
 from footplate.server.socket_owner import is_available
@@ -69,6 +70,7 @@ class Service:
         self.site = context.site
         assign_buckets(context.buckets, settings.bucket_projects, settings.shared_buckets)
         archive = build_archive(settings.cache)
+        self._engines = RegionEngines(settings, data_dir, archive, self.cluster)
         self._tuning = tuning = TuningServices(
             context.store, context.database.studies, context.clock, context.leader.changed
         )
@@ -89,7 +91,7 @@ class Service:
         backend = partial(local_backend, settings, data_dir, archive)
         leadership_services = LeadershipServices(
             context.leader,
-            partial(LeaderServices, context, replicas, tuning, backend),
+            partial(LeaderServices, context, replicas, tuning, backend, self._engines),
             data_dir,
             replicas.control_requests.dismiss,
         )
@@ -109,6 +111,7 @@ class Service:
             self._context,
             self._parts,
             self._replicas,
+            self._engines.calls,
             self._tuning,
             self._registry,
             followers,

@@ -67,7 +67,7 @@ def test_who_cancels_a_job_in_slurm_ends_the_gang_and_is_named(rig: SlurmRig) ->
 def test_who_cancels_a_job_that_waits_is_named_too(make_rig: Callable[..., SlurmRig]) -> None:
     rig = make_rig()
     rig.settings = SlurmSettings(
-        scratch=str(rig.scratch), environment=rig.cluster.environment, options="--hold"
+        scratch=str(rig.scratch), environment=rig.cluster.environment, options=("--hold",)
     )
     rig.engine = rig.make_engine()
     rig.reopen()

@@ -12,7 +12,7 @@ def request(*launchers: LauncherRequest, program: bytes = b"print('hello')\n") -
 
 
 def test_options_of_a_gang_without_gpus() -> None:
-    settings = SlurmSettings(partition="pool", options="--nice=5")
+    settings = SlurmSettings(partition="pool", options=("--nice=5",))
     made = submit_options(
         settings, request(LauncherRequest("a", "m", 3, 1000), LauncherRequest("b"))
     )
@@ -31,13 +31,25 @@ def test_replicas_with_gpus_have_a_node_each() -> None:
 
 
 def test_a_machine_type_adds_its_options() -> None:
-    settings = SlurmSettings(machines={"n1-standard-8": "--constraint='c8&ib' --exclusive"})
+    settings = SlurmSettings(machines={"n1-standard-8": ("--constraint=c8&ib", "--exclusive")})
     made = submit_options(settings, request(LauncherRequest("a", "n1-standard-8")))
     assert made[-2:] == ["--constraint=c8&ib", "--exclusive"]
 
 
+def test_the_memory_of_a_machine_type_replaces_ours() -> None:
+    settings = SlurmSettings(machines={"*": ("--mem=4G",)})
+    made = submit_options(settings, request(LauncherRequest("a", "m", 2, 1000)))
+    assert [option for option in made if option.startswith("--mem")] == ["--mem=4G"]
+
+
+def test_accelerators_have_the_names_that_slurm_knows() -> None:
+    settings = SlurmSettings(accelerators={"NVIDIA_TESLA_T4": "gpu:t4"})
+    launcher = LauncherRequest("a", accelerator_type="NVIDIA_TESLA_T4", accelerators=2)
+    assert "--gres=gpu:t4:2" in submit_options(settings, request(launcher))
+
+
 def test_machine_types_with_different_options_are_no_gang() -> None:
-    settings = SlurmSettings(machines={"big": "--constraint=big"})
+    settings = SlurmSettings(machines={"big": ("--constraint=big",)})
     launchers = (LauncherRequest("a", "big"), LauncherRequest("b", "small"))
     found = fault(settings, launchers)
     assert found is not None

@@ -12,7 +12,7 @@ crash. Below ``ROOT/ATTEMPT_ID/``::
     REPLICA~N.ticket  the start number N of a replica, and its allocation
     REPLICA~N.stop    that start is to end
     REPLICA~N.run     that start was given to its launcher
-    REPLICA~N.gone    {"reason": "..."}: nothing is left of that start; never changes
+    REPLICA~N.gone    {"reason": "...", "cancelled": bool}: nothing is left of it; never changes
     REPLICA.A.claim   the one launcher process that serves the replica in allocation A
     REPLICA.A.report  what that has said last; touched whenever it calls
 

@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 ORPHAN_S = 60.0
 """How long a job of an attempt that was forgotten may take to end by itself."""
 REFUSED_RETRY_S = 30.0
+SERVED_S = 60.0
+"""A launcher that hasn't called for so long isn't given another start."""
 
 
 class Allocations:
@@ -92,7 +94,7 @@ class Allocations:
             return False
         if known.report is None or known.report.ending:
             return False
-        return self._quiet_for(attempt, known) < self._quiet_s / 2
+        return self._quiet_for(attempt, known) < min(SERVED_S, self._quiet_s / 2)
 
     def ask(self) -> None:
         """Ask the engine for all our jobs."""
@@ -202,7 +204,8 @@ class Allocations:
             if len(quiet) < len(needed):
                 return
         for replica in needed:
-            self._files.set_gone(attempt.id, replica, job.reason or "its job has ended")
+            reason = job.reason or "its job has ended"
+            self._files.set_gone(attempt.id, replica, reason, cancelled=job.cancelled)
         self._files.end(attempt.id, allocation.number, job.reason, cancelled=job.cancelled)
 
     def _end_unknown(self, attempt: Attempt, allocation: Allocation) -> None:
@@ -269,5 +272,6 @@ def _launcher(replica: str, machine: Content) -> LauncherRequest:
         str(machine.get("machine_type", "")),
         int(machine.get("vcpus", 0)),
         int(machine.get("memory_mb", 0)),
+        str(machine.get("accelerator_type", "")),
         int(machine.get("accelerator_count", 0)),
     )

@@ -48,6 +48,8 @@ class Replica:
     given: bool
     """It was given to a launcher."""
     gone: str | None
+    cancelled: bool
+    """Somebody has ended its job with the engine's own means."""
     claim: Content | None
     report: LauncherReport | None
     contact: float
@@ -175,9 +177,12 @@ class AttemptFiles:
         write_once(self._path(attempt_id, replica, "run"), {})
         return self._path(attempt_id, replica, "stop").exists()
 
-    def set_gone(self, attempt_id: AttemptId, replica: Replica, reason: str) -> None:
+    def set_gone(
+        self, attempt_id: AttemptId, replica: Replica, reason: str, *, cancelled: bool = False
+    ) -> None:
         """Raises OSError."""
-        write_once(self._path(attempt_id, replica, "gone"), {"reason": reason})
+        content = {"reason": reason, "cancelled": cancelled}
+        write_once(self._path(attempt_id, replica, "gone"), content)
 
     def is_gone(self, attempt_id: AttemptId, replica: Replica) -> bool:
         return self._path(attempt_id, replica, "gone").exists()
@@ -223,6 +228,7 @@ def _start(replica: str, restart: int, kind: str) -> str:
 def _load_replica(path: Path, name: str, restart: int, present: frozenset[str]) -> Replica:
     ticket = _read(path / _start(name, restart, "ticket")) or {"allocation": 0}
     gone = _start(name, restart, "gone")
+    end = (_read(path / gone) or {}) if gone in present else {}
     about = f"{name}.{ticket['allocation']}"
     contact, report = 0.0, None
     with suppress(OSError):
@@ -235,7 +241,8 @@ def _load_replica(path: Path, name: str, restart: int, present: frozenset[str]) 
         ticket=ticket,
         stopped=_start(name, restart, "stop") in present,
         given=_start(name, restart, "run") in present,
-        gone=str((_read(path / gone) or {}).get("reason", "it ended")) if gone in present else None,
+        gone=str(end.get("reason", "it ended")) if gone in present else None,
+        cancelled=bool(end.get("cancelled")),
         claim=_read(path / f"{about}.claim"),
         report=report,
         contact=contact,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DEFAULT_LEASE_S = 120.0
+DEFAULT_LEASE_S = 600.0
 DEFAULT_MARGIN_S = 120.0
 DEFAULT_POLL_S = 2.0
 _IDLE_S = 30.0

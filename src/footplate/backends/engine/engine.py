@@ -48,6 +48,7 @@ class LauncherRequest:
     machine_type: str = ""
     vcpus: int = 0
     memory_mb: int = 0
+    accelerator_type: str = ""
     accelerators: int = 0
 
 

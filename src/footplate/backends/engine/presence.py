@@ -19,7 +19,17 @@ def observe(
 ) -> ReplicaObservation:
     """``job`` is that of the replica's allocation, ``trouble`` what keeps the engine from it."""
     presence, reason = _see(replica, job, trouble)
-    return ReplicaObservation(attempt.id, replica.name, presence, reason, replica.restart)
+    claim = replica.claim or {}
+    return ReplicaObservation(
+        attempt.id,
+        replica.name,
+        presence,
+        reason,
+        replica.restart,
+        engine_id=str(claim.get("job", "")),
+        node=str(claim.get("node", "")),
+        cancelled=replica.cancelled,
+    )
 
 
 def _see(replica: Replica, job: EngineJob | None, trouble: str) -> tuple[Presence, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
     from footplate.backends.engine.engine import JobRequest, LauncherRequest
 
+ANY_MACHINE = "*"
+_GPU = "gpu"
 _END = "END_OF_THE_LAUNCHER"
 
 
@@ -18,17 +21,18 @@ _END = "END_OF_THE_LAUNCHER"
 class SlurmSettings:
     """A region's part of Slurm.
 
-    ``options`` are for all jobs, ``machines`` more of them by machine type, as one would write
-    them after sbatch. ``python`` is the interpreter on the nodes. ``commands`` is the directory of
-    Slurm's commands (empty: the server's PATH), ``environment`` what these need to know, such as
-    SLURM_CONF.
+    ``options`` are for all jobs, ``machines`` more of them by machine type, or ``*`` for all
+    others. ``accelerators`` is what Slurm calls them (``gpu:t4``). ``python`` is the interpreter on
+    the nodes. ``commands`` is the directory of Slurm's commands (empty: the server's PATH),
+    ``environment`` what these need to know, such as SLURM_CONF.
     """
 
     partition: str = ""
     account: str = ""
     qos: str = ""
-    options: str = ""
-    machines: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+    machines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    accelerators: Mapping[str, str] = field(default_factory=dict)
     python: str = "python3"
     scratch: str = ""
     commands: str = ""
@@ -39,13 +43,17 @@ class SlurmSettings:
 
 def machine_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
     """Those of the launchers' machine types; ``fault`` has found that they are the same."""
-    found = [settings.machines.get(each.machine_type, "") for each in launchers]
-    return shlex.split(found[0]) if found else []
+    return list(_mapped(settings, launchers[0]))
+
+
+def _mapped(settings: SlurmSettings, launcher: LauncherRequest) -> tuple[str, ...]:
+    machines = settings.machines
+    return machines.get(launcher.machine_type, machines.get(ANY_MACHINE, ()))
 
 
 def fault(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str | None:
     """A plain job of Slurm has one set of options for all of its tasks."""
-    options = {settings.machines.get(e.machine_type, ""): e.machine_type for e in launchers}
+    options = {_mapped(settings, each): each.machine_type for each in launchers}
     if len(options) > 1:
         types = " and ".join(sorted(kind or "no machine type" for kind in options.values()))
         return (
@@ -61,7 +69,7 @@ def submit_options(settings: SlurmSettings, request: JobRequest) -> list[str]:
     count = len(launchers)
     cpus = max(each.vcpus for each in launchers)
     memory_mb = max(each.memory_mb for each in launchers)
-    gpus = max(each.accelerators for each in launchers)
+    gres = _gres(settings, launchers)
     options = [
         "--parsable",
         "--no-requeue",
@@ -73,13 +81,26 @@ def submit_options(settings: SlurmSettings, request: JobRequest) -> list[str]:
         "--chdir=/",
     ]
     # A GRES is counted for each node: a replica with GPUs has a node's share for itself.
-    options += [f"--nodes={count}", "--ntasks-per-node=1", f"--gres=gpu:{gpus}"] if gpus else []
+    options += [f"--nodes={count}", "--ntasks-per-node=1", f"--gres={gres}"] if gres else []
     options += [f"--cpus-per-task={cpus}"] if cpus else []
-    options += [f"--mem-per-cpu={-(-memory_mb // cpus)}"] if memory_mb and cpus else []
+    theirs = [*settings.options, *machine_options(settings, launchers)]
+    says_memory = any(option.startswith("--mem") for option in theirs)  # Slurm takes one only
+    if memory_mb and cpus and not says_memory:
+        options.append(f"--mem-per-cpu={-(-memory_mb // cpus)}")
     for name in ("partition", "account", "qos"):
         value = getattr(settings, name)
         options += [f"--{name}={value}"] if value else []
-    return [*options, *shlex.split(settings.options), *machine_options(settings, launchers)]
+    return [*options, *theirs]
+
+
+def _gres(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:
+    """What each node must have, so that any of the replicas can be there."""
+    most: Counter[str] = Counter()
+    for each in launchers:
+        if each.accelerators:
+            name = settings.accelerators.get(each.accelerator_type, _GPU)
+            most[name] = max(most[name], each.accelerators)
+    return ",".join(f"{name}:{count}" for name, count in most.items())
 
 
 def script(settings: SlurmSettings, request: JobRequest) -> bytes:
@@ -87,8 +108,8 @@ def script(settings: SlurmSettings, request: JobRequest) -> bytes:
 
     The program reaches them through srun's standard input, so that no command line shows a token.
     """
-    cpus = max(each.vcpus for each in request.launchers)
-    per_task = f" --cpus-per-task={cpus}" if cpus else ""
+    # What sbatch took in the end: options of a machine type replace ours.
+    per_task = " ${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK}"
     scratch = shlex.quote(settings.scratch) if settings.scratch else '"/tmp/footplate-$(id -u)"'
     lines = [
         "#!/bin/sh",

@@ -23,6 +23,7 @@ LOOPBACK = "127.0.0.1"
 CHUNK_BYTES = 1 << 20
 TIMEOUT_S = 30.0
 RETRY_S = 1.0
+LONGEST_FETCH_S = 600.0
 
 
 def main(config: dict[str, Any]) -> None:
@@ -37,7 +38,7 @@ def main(config: dict[str, Any]) -> None:
         "job": os.environ.get(config["job_variable"], ""),
         "node": os.environ.get(config["node_variable"], "") or os.uname().nodename,
     }
-    end = time.monotonic() + config["lease_s"]
+    end = time.monotonic() + min(config["lease_s"], LONGEST_FETCH_S)
     launcher = fetch_patiently(facts, config["archive"], archives, end)
     path = os.path.join(own, "launcher.json")
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -237,18 +237,26 @@ class Launcher:
             )
             home = os.path.join(self._directory, f"home~{restart}")
             self._replica = ReplicaProcess(home, archive, restart)
-            self._replica.start(complete(ticket, scratch, self._server_file))
+            host = await self._link.own_address()
+            self._replica.start(complete(ticket, scratch, self._server_file, host))
         except Exception as error:  # whatever it is, the server must know
             self._replica = None
             self._gone = f"it can't be started on {config['node']}: {error}"
 
 
-def complete(ticket: dict[str, Any], scratch: str, server_file: str) -> dict[str, Any]:
-    """The ticket with the paths of this node."""
+def find_uv(path: str) -> str:
+    """Where the server has it, or what the node has in PATH."""
+    return path if os.access(path, os.X_OK) else shutil.which("uv") or path
+
+
+def complete(ticket: dict[str, Any], scratch: str, server_file: str, host: str) -> dict[str, Any]:
+    """The ticket with the paths of this node, and the address at which others reach it."""
     return {
         **ticket,
         "server_file": server_file,
+        "host": host,
         "cache": ticket.get("cache") or os.path.join(scratch, "cache"),
+        "uv": find_uv(ticket.get("uv", "")),
         "roots": os.path.join(scratch, "roots"),
         "private": [*ticket.get("private", ()), scratch],
     }

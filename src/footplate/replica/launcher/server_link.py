@@ -63,6 +63,14 @@ class ServerLink:
         finally:
             writer.close()
 
+    async def own_address(self) -> str:
+        """That of the node, on the way to the server. Raises OSError."""
+        _, writer = await self.connect()
+        try:
+            return str(writer.get_extra_info("sockname")[0])
+        finally:
+            writer.close()
+
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Raises OSError."""
         return await asyncio.wait_for(

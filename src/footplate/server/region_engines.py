@@ -1,0 +1,164 @@
+"""The engines that regions are bound to, and the backends over them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uv
+
+from footplate.backends.engine import EngineBackend, LauncherSettings
+from footplate.backends.engine.attempt_files import AttemptFiles
+from footplate.backends.engine.backend import DEFAULT_LEASE_S
+from footplate.backends.engine.launcher_calls import LauncherCalls
+from footplate.backends.engine.launcher_tokens import LauncherTokens
+from footplate.backends.region_bindings import ANY_MACHINE, LOCAL, check_names
+from footplate.backends.slurm import SlurmEngine, SlurmSettings
+from footplate.control.regions import Binding
+from footplate.control.tokens import derive
+from footplate.domain.sites import EngineMachines, Mode, Site
+from footplate.server.credential_files import find_credential_files
+from footplate.server.local_backend import find_py_spy
+from footplate.server.standby_backend import StandbyBackend
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.backends.region_bindings import RegionBinding
+    from footplate.domain.catalogue import Catalogue
+    from footplate.server.cluster_listener import ClusterListener
+    from footplate.server.data_dir import DataDir
+    from footplate.settings import Settings
+
+_FOLDER = "regions"
+_SOURCES = ("UV_", "PIP_", "SSL_CERT_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
+_USE = "launchers"
+MUNGE = Path("/run/munge")
+"""Where Slurm's commands prove who calls them: programs don't see it."""
+
+
+def bind_regions(settings: Settings, catalogue: Catalogue) -> dict[str, Binding]:
+    """The regions of engines, over a backend that does nothing.
+
+    Raises InvalidArgument: the settings name what the catalogue doesn't have.
+    """
+    check_names(settings.regions, catalogue)
+    return {
+        region.name: Binding(
+            StandbyBackend(),
+            _site(region),
+            region.backend,
+            f"partition {region.partition}" if region.partition else "",
+            _engine(region).check,
+        )
+        for region in settings.regions
+        if region.backend != LOCAL
+    }
+
+
+class RegionEngines:
+    """``calls`` is what launchers ask; ``backends`` makes what the leader has."""
+
+    def __init__(
+        self, settings: Settings, data_dir: DataDir, archive: Path, cluster: ClusterListener | None
+    ) -> None:
+        self._regions = {r.name: r for r in settings.regions if r.backend != LOCAL}
+        self._data_dir = data_dir
+        self._cluster = cluster
+        self._digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+        self._tokens = LauncherTokens(derive(data_dir.secret(), _USE))
+        self.calls = LauncherCalls(
+            self._tokens,
+            {name: AttemptFiles(self._root(name)) for name in self._regions},
+            {name: _facts(region, settings, data_dir) for name, region in self._regions.items()},
+            {self._digest: archive},
+        )
+
+    def bind(self, bound: Mapping[str, Binding]) -> dict[str, Binding]:
+        """The same bindings, over backends that work; each is to be closed."""
+        return {name: replace(each, backend=self._backend(name)) for name, each in bound.items()}
+
+    def _root(self, name: str) -> Path:
+        return self._data_dir.root / _FOLDER / name
+
+    def _backend(self, name: str) -> EngineBackend:
+        region = self._regions[name]
+        return EngineBackend(
+            name=name,
+            service=self._data_dir.identity().id,
+            root=self._root(name),
+            engine=_engine(region),
+            settings=LauncherSettings(
+                url=self._url,
+                authority=self._authority,
+                archive=self._digest,
+                supervisor=self._digest,
+                scratch=region.scratch or "",
+                lease_s=region.lease_s or DEFAULT_LEASE_S,
+            ),
+            tokens=self._tokens,
+            calls=self.calls,
+        )
+
+    def _url(self) -> str:
+        return "" if self._cluster is None else self._cluster.url
+
+    def _authority(self) -> str:
+        return "" if self._cluster is None else self._cluster.certificate_file.read_text()
+
+
+def _engine(region: RegionBinding) -> SlurmEngine:
+    return SlurmEngine(
+        SlurmSettings(
+            partition=region.partition or "",
+            account=region.account or "",
+            qos=region.qos or "",
+            machines=region.machines,
+            accelerators=region.accelerators,
+            python=region.python,
+            scratch=region.scratch or "",
+            environment=_package_sources(os.environ),
+        )
+    )
+
+
+def _package_sources(environ: Mapping[str, str]) -> dict[str, str]:
+    """What says where packages come from: nodes build environments as this machine does."""
+    return {name: text for name, text in environ.items() if name.upper().startswith(_SOURCES)}
+
+
+def _site(region: RegionBinding) -> Site:
+    types = frozenset(region.machines)
+    every = not types or ANY_MACHINE in types
+    machines = EngineMachines("Slurm", None if every else types, frozenset(region.accelerators))
+    name = f"{machines.title} in {region.name}"
+    return Site(name, Mode.EMULATE, region.max_replicas or 0, 0, 0, engine=machines)
+
+
+def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict[str, object]:
+    """What all tickets of the region say; launchers add what is of their node."""
+    directories, files = find_credential_files(settings.buckets, os.environ)
+    private = (data_dir.root, *settings.bound_folders, *directories, MUNGE)
+    return {
+        "cache": f"{region.shared}/footplate" if region.shared else "",
+        "cache_limit_bytes": settings.cache_limit_bytes,
+        "buckets": str(data_dir.buckets.absolute()),
+        "isolation": settings.isolation,
+        "program_users": None,
+        "allow_root": list(settings.allow_root),
+        "network": "shared",
+        "uv": str(Path(uv.find_uv_bin())),
+        "py_spy": str(find_py_spy() or ""),
+        "pythons": list(settings.pythons),
+        "image_puller": [sys.executable, "-m", "footplate.container_engine", "pull"],
+        "service": data_dir.identity().id,
+        "private": [str(path.absolute()) for path in private],
+        "blocked": [str(path.absolute()) for path in files],
+        "tmp_paths": [str(path) for path in settings.tmp_paths],
+        "spool_limit_bytes": settings.spool_limit_mb << 20,
+        "reserve": "",
+    }

@@ -1,0 +1,102 @@
+"""Jobs of a running service in a region that is a real Slurm, beside one that is this machine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from footplate.domain.job_states import State
+from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Context
+from tests.support.slurm import PARTITION, SlurmCluster
+
+REGION = "europe-west4"
+SETTINGS = """\
+[[regions]]
+name = "{region}"
+backend = "slurm"
+partition = "{partition}"
+scratch = "{scratch}"
+shared = "{shared}"
+
+[regions.machines]
+"*" = "--cpus-per-task=1 --mem-per-cpu=200"
+"""
+LINE = """\
+import os
+print("runs in", os.getcwd())
+"""
+SLEEPS = """\
+import time
+print("sleeps", flush=True)
+time.sleep(600)
+"""
+MEETING = """\
+import json, os, socket, time
+config = json.loads(os.environ["TF_CONFIG"])
+host, port = config["cluster"]["worker"][0].rsplit(":", 1)
+if config["task"]["type"] == "worker":
+    with socket.create_server(("", int(port))) as server:
+        server.accept()[0].sendall(b"worker 0")
+else:
+    end = time.monotonic() + 60
+    while True:
+        try:
+            with socket.create_connection((host, int(port)), 5) as met:
+                print("met", met.recv(10).decode())
+                break
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+"""
+
+
+@pytest.fixture
+def context(
+    slurm: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Context]:
+    monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
+    data = tmp_path / "data"
+    data.mkdir()
+    text = SETTINGS.format(
+        region=REGION, partition=PARTITION, scratch=tmp_path / "scratch", shared=CACHE.parent
+    )
+    (data / "footplate.toml").write_text(text)
+    settings = {"stop_grace_s": 1, "cluster_address": "127.0.0.1:0"}
+    with running_service(data, CACHE, **settings) as service:
+        yield Context(service)
+        slurm.cancel_all()
+
+
+def test_a_job_runs_in_slurm_and_another_on_this_machine(context: Context) -> None:
+    there = context.submit(LINE, region=REGION)
+    here = context.submit("print('runs here')")
+    assert context.wait_for(there).state is State.SUCCEEDED, context.messages(there)
+    assert context.wait_for(here).state is State.SUCCEEDED
+    assert any("/launchers/" in line for line in context.messages(there))
+    assert "runs here" in context.messages(here)
+
+
+def test_a_job_that_is_cancelled_in_slurm_ends_cancelled(
+    context: Context, slurm: SlurmCluster
+) -> None:
+    name = context.submit(SLEEPS, region=REGION)
+    context.until(lambda: "sleeps" in context.messages(name))
+    [job] = slurm.command("squeue", "-h", "-o", "%i").split()
+    slurm.command("scancel", job)
+    ended = context.wait_for(name, State.CANCELLED)
+    assert f"cancelled in Slurm (job {job})" in (ended.error_message or "")
+    context.until(lambda: not slurm.command("squeue", "-h", "-o", "%i").strip())
+
+
+def test_the_replicas_of_a_job_find_each_other(context: Context) -> None:
+    pools = {
+        "scaleTier": "CUSTOM",
+        "masterType": "n1-standard-4",
+        "workerType": "n1-standard-4",
+        "workerCount": "1",
+    }
+    name = context.submit(MEETING, region=REGION, **pools)
+    assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
+    assert "met worker 0" in context.messages(name)
