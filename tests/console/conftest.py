@@ -171,8 +171,9 @@ def browser() -> Iterator[Browser]:
         pytest.skip(reason)
     expect.set_options(timeout=60_000)  # of a busy machine
     with sync_playwright() as playwright:
-        # Chromium's own sandbox refuses root; the pages are our own.
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        # Chromium's own sandbox refuses root, and /dev/shm may be small; the pages are our own.
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
         yield browser
         browser.close()
 

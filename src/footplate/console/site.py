@@ -88,9 +88,6 @@ class Visit:
         return self.site.render(self, template, status, **context)
 
 
-Handler = "Callable[[Visit], Awaitable[Response]]"
-
-
 class Site:
     """``app`` returns the service's own application, which answers the operations."""
 
