@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from footplate.domain.sites import Site
-    from footplate.ports.backend import Backend
+    from footplate.ports.backend import Backend, ReplicaMachine
     from footplate.ports.engines import EngineReport
 
 
@@ -18,7 +18,8 @@ class Binding:
     """A backend, and the site that it starts replicas on.
 
     ``kind`` is the backend's name in the settings, ``where`` the part of an engine that a region
-    is. ``check`` asks the engine, which may take long; None: there is none.
+    is. ``check`` asks the engine, which may take long; None: there is none. ``fault``: why no job
+    can ever have machines, by replica, of what is known without asking; None: nothing is wrong.
     """
 
     backend: Backend
@@ -26,6 +27,7 @@ class Binding:
     kind: str = "local"
     where: str = "this machine"
     check: Callable[[], EngineReport] | None = None
+    fault: Callable[[Mapping[str, ReplicaMachine]], str | None] = lambda _: None
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,10 @@ class Regions:
 
     def site(self, region: str) -> Site:
         return self._binding(region).site
+
+    def fault(self, region: str, machines: Mapping[str, ReplicaMachine]) -> str | None:
+        """Why the backend can never start a job with these machines, by replica; None: it can."""
+        return self._binding(region).fault(machines)
 
     def backends(self) -> tuple[Backend, ...]:
         """Each backend once."""

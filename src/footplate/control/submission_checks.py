@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control import images, preflight
 from footplate.control.machine_mapping import mapping_violations
+from footplate.control.replica_machines import machines_of
 from footplate.control.resource_checks import resource_violations, tensorboard_violations
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.containers import with_containers
@@ -162,12 +163,21 @@ class SubmissionChecks:
             return FailedPrecondition(missing)
         if submission.spec.persistent_resource is not None:
             return None  # its machines are there, and count against the quota
-        return self._too_large(submission) or self._over_quota(submission)
+        return (
+            self._too_large(submission)
+            or self._engine_fault(submission)
+            or self._over_quota(submission)
+        )
 
     def _too_large(self, submission: Submission) -> ServiceError | None:
         site = self._regions.site(submission.spec.region)
         said = too_large(submission.spec, site, self._catalogue)
         return FailedPrecondition(f"this job can never start here: {said}") if said else None
+
+    def _engine_fault(self, submission: Submission) -> ServiceError | None:
+        spec = submission.spec
+        said = self._regions.fault(spec.region, machines_of(spec, self._catalogue))
+        return FailedPrecondition(f"this job can never start there: {said}") if said else None
 
     def _over_quota(self, submission: Submission) -> ServiceError | None:
         counts = counts_of(submission.spec, self._catalogue)

@@ -23,6 +23,7 @@ from footplate.control.tokens import derive
 from footplate.domain.sites import EngineMachines, Mode, Site
 from footplate.server.credential_files import find_credential_files
 from footplate.server.local_backend import find_py_spy
+from footplate.server.region_checks import make_check, make_fault
 from footplate.server.standby_backend import StandbyBackend
 
 if TYPE_CHECKING:
@@ -48,16 +49,22 @@ def bind_regions(settings: Settings, catalogue: Catalogue) -> dict[str, Binding]
     """
     check_names(settings.regions, catalogue)
     return {
-        region.name: Binding(
-            StandbyBackend(),
-            _site(region),
-            region.backend,
-            f"partition {region.partition}" if region.partition else "",
-            _engine(region).check,
-        )
+        region.name: _bind(region, catalogue)
         for region in settings.regions
         if region.backend != LOCAL
     }
+
+
+def _bind(region: RegionBinding, catalogue: Catalogue) -> Binding:
+    engine = _engine(region)
+    return Binding(
+        StandbyBackend(),
+        _site(region),
+        region.backend,
+        f"partition {region.partition}" if region.partition else "",
+        make_check(engine, region, catalogue),
+        make_fault(engine),
+    )
 
 
 class RegionEngines:

@@ -9,6 +9,7 @@ import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.preflight import Staging
+from footplate.control.regions import Binding, Regions
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.tuning.prior_studies import PriorStudies
 from footplate.control.tuning.search_resolution import SearchResolver
@@ -28,15 +29,19 @@ from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Mode
 from footplate.domain.submission import Location, Submission, Tuning
+from tests.support.backend import FakeBackend
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.container_engine import FakeContainerEngine
 from tests.support.jobs import make_job, make_spec
-from tests.support.sites import make_regions, make_site
+from tests.support.sites import make_engine_site, make_regions, make_site
 from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from footplate.ports.backend import ReplicaMachine
 
 NAME = TrainingJobName("demo", "job_1")
 PACKAGE = "gs://demo-bucket/trainer-0.1.tar.gz"
@@ -46,7 +51,13 @@ class Desk:
     """The validation, and everything that it stands on."""
 
     def __init__(
-        self, folder: Path, *, mode: Mode = Mode.EMULATE, quotas: Quotas, reduction: bool = True
+        self,
+        folder: Path,
+        *,
+        mode: Mode = Mode.EMULATE,
+        quotas: Quotas,
+        reduction: bool = True,
+        regions: Regions | None = None,
     ) -> None:
         self.store = MemoryStore()
         self.buckets = FolderBuckets(folder, FakeClock())
@@ -56,7 +67,7 @@ class Desk:
         self.waits: Explanation | None = None
         self.full = False
         self.asked: list[tuple[JobSpec, str]] = []
-        regions = make_regions(make_site(mode))
+        regions = regions or make_regions(make_site(mode))
         searches = SearchResolver(self.store, PriorStudies(self.store, self.store.studies))
         submission_checks = SubmissionChecks(
             self.buckets,
@@ -130,6 +141,20 @@ def test_a_good_job_that_would_wait(context: Desk) -> None:
     assert verdict.queue == Outlook(
         starts_now=False, place=3, text="4 replicas are held by job_2; it is the third in line"
     )
+
+
+def test_what_an_engine_can_never_have_is_refused(tmp_path: Path) -> None:
+    def fault(machines: Mapping[str, ReplicaMachine]) -> str:
+        return f"no nodes for {', '.join(each.machine_type for each in machines.values())}"
+
+    bound = Binding(FakeBackend(), make_engine_site(), "slurm", fault=fault)
+    given = submission()
+    regions = Regions(make_regions().default, {given.spec.region: bound})
+    context = Desk(tmp_path / "buckets", quotas=Quotas(), regions=regions)
+
+    verdict = context.validation.validate(given)
+
+    assert verdict.refusal == "this job can never start there: no nodes for n1-standard-4"
 
 
 def test_programs_get_paths_that_they_can_open(context: Desk) -> None:

@@ -11,6 +11,7 @@ from footplate.backends.engine.engine import (
     EngineReport,
     EngineUnavailable,
     JobPhase,
+    JobRequest,
 )
 from footplate.backends.slurm import job_script, outputs
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import builtins
     from collections.abc import Sequence
 
-    from footplate.backends.engine.engine import EngineJob, JobRequest, LauncherRequest
+    from footplate.backends.engine.engine import EngineJob, LauncherRequest
     from footplate.backends.slurm.job_script import SlurmSettings
 
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SLURM_CONF", "LD_LIBRARY_PATH")
@@ -104,6 +105,19 @@ class SlurmEngine:
             where = f"the partition {partition!r}" if partition else "Slurm"
             problems = (f"{where} has no nodes, or does not exist; `sinfo` lists partitions",)
         return EngineReport(True, (version, *nodes, queue), problems)
+
+    def try_out(self, launcher: LauncherRequest) -> str | None:
+        """Why Slurm would not take a job with one such launcher; None: it would. Makes no job.
+
+        Raises EngineUnavailable.
+        """
+        request = JobRequest("footplate-check", "", (launcher,), b"")
+        options = job_script.submit_options(self._settings, request)
+        try:
+            self._run("sbatch", "--test-only", *options, given=b"#!/bin/sh\n")
+        except CommandFailed as error:
+            return str(error)
+        return None
 
     def _ask(self, *command: str) -> str:
         try:

@@ -1,0 +1,38 @@
+"""Asks Slurm whether it would take jobs for the machines of a region's mapping."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from footplate.backends.engine.engine import EngineUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from footplate.backends.engine.engine import EngineReport, LauncherRequest
+
+    Ask = Callable[[LauncherRequest], str | None]
+
+MAX_ASKED = 64
+"""Of machine types and accelerators: each is a command of Slurm's."""
+
+
+def check_mapping(
+    report: EngineReport, ask: Ask, samples: Mapping[str, LauncherRequest]
+) -> EngineReport:
+    """``report``, and what is wrong with ``samples``, by what they are in the settings.
+
+    ``ask`` says why Slurm would not take a job; None: it would.
+    """
+    if not report.reachable or report.problems:
+        return report
+    wrong: list[str] = []
+    for name, sample in list(samples.items())[:MAX_ASKED]:
+        try:
+            said = ask(sample)
+        except EngineUnavailable as error:
+            return replace(report, problems=(*wrong, f"Slurm does not answer: {error}"))
+        if said is not None:
+            wrong.append(f"{name}: Slurm would not take a job: {said}; change its options")
+    return replace(report, problems=tuple(wrong))

@@ -1,0 +1,57 @@
+"""What is asked of the engine of a region before any job waits there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.backends.engine.engine import LauncherRequest
+from footplate.backends.region_bindings import ANY_MACHINE
+from footplate.backends.slurm.mapping_check import check_mapping
+from footplate.domain.sites import memory_mb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from footplate.backends.engine.engine import EngineReport
+    from footplate.backends.region_bindings import RegionBinding
+    from footplate.backends.slurm import SlurmEngine
+    from footplate.domain.catalogue import Catalogue
+    from footplate.ports.backend import ReplicaMachine
+
+
+def make_check(
+    engine: SlurmEngine, region: RegionBinding, catalogue: Catalogue
+) -> Callable[[], EngineReport]:
+    """Asks what the engine has, and whether it would take each machine of the mapping."""
+    samples = make_samples(region, catalogue)
+    return lambda: check_mapping(engine.check(), engine.try_out, samples)
+
+
+def make_fault(engine: SlurmEngine) -> Callable[[Mapping[str, ReplicaMachine]], str | None]:
+    """Why no job can ever have machines, by replica; nobody is asked."""
+    return lambda machines: engine.fault([_launcher(*each) for each in machines.items()])
+
+
+def make_samples(region: RegionBinding, catalogue: Catalogue) -> dict[str, LauncherRequest]:
+    """A replica on each machine type that is named, and one with each accelerator."""
+    samples = {}
+    for name in region.machines:
+        kind = catalogue.machine_types.get(name)
+        if name != ANY_MACHINE and kind is not None:
+            sample = LauncherRequest("", name, kind.vcpus, memory_mb(kind))
+            samples[f"machines.{name}"] = sample
+    for name in region.accelerators:
+        sample = LauncherRequest("", vcpus=1, accelerator_type=name, accelerators=1)
+        samples[f"accelerators.{name}"] = sample
+    return samples
+
+
+def _launcher(replica: str, machine: ReplicaMachine) -> LauncherRequest:
+    return LauncherRequest(
+        replica,
+        machine.machine_type,
+        machine.vcpus,
+        machine.memory_mb,
+        machine.accelerator_type,
+        machine.accelerator_count,
+    )
