@@ -39,6 +39,9 @@ SECRET = "what no request may ever bring to light"
 PROJECT, REGION, BUCKET = "demo", "us-central1", "stage"
 JSON = ((b"content-type", b"application/json"),)
 REPLICA = "master-replica-0"
+_COMES_AND_GOES = (".", "footplate.db", "package-checks")
+"""How names in the data directory begin that the service makes when it needs them: files that
+replace others, the database's, the folder of checks."""
 PACKAGE = f"gs://{BUCKET}/code/trainer.tar.gz"
 TRAINING: dict[str, Any] = {
     "jobId": "job_1",
@@ -138,7 +141,7 @@ class Rig:
         paths = paths_below(self.root, but=self.data)
         found = {str(p): p.read_bytes() if p.is_file() else b"" for p in paths}
         found["secret"] = (self.data / "secret").read_bytes()
-        known = sorted(p.name for p in self.data.iterdir() if not p.name.startswith("footplate.db"))
+        known = sorted(p.name for p in self.data.iterdir() if not p.name.startswith(_COMES_AND_GOES))
         return {**found, "data": " ".join(known).encode()}
 
     def starts(self, uid: str) -> list[AttemptStart]:
