@@ -26,6 +26,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GROUPS = {
+    "tests/e2e/kubernetes": "kubernetes",
+    "tests/e2e/ray": "ray",
     "tests/e2e/containers": "engines",
     "tests/e2e/engines": "engines",
     "tests/clients/test_gcloud_images.py": "engines",

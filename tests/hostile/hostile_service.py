@@ -141,7 +141,9 @@ class Rig:
         paths = paths_below(self.root, but=self.data)
         found = {str(p): p.read_bytes() if p.is_file() else b"" for p in paths}
         found["secret"] = (self.data / "secret").read_bytes()
-        known = sorted(p.name for p in self.data.iterdir() if not p.name.startswith(_COMES_AND_GOES))
+        known = sorted(
+            p.name for p in self.data.iterdir() if not p.name.startswith(_COMES_AND_GOES)
+        )
         return {**found, "data": " ".join(known).encode()}
 
     def starts(self, uid: str) -> list[AttemptStart]:

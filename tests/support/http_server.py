@@ -31,10 +31,12 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def serve(
-    app: ASGIApp, web_sockets: type[asyncio.Protocol] | Literal["none"] = "none"
+    app: ASGIApp,
+    web_sockets: type[asyncio.Protocol] | Literal["none"] = "none",
+    host: str = "127.0.0.1",
 ) -> Iterator[str]:
-    """The URL of ``app`` on a free port of loopback."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, ws=web_sockets)
+    """The URL of ``app`` on a free port of ``host``."""
+    config = uvicorn.Config(app, host=host, port=0, log_config=None, ws=web_sockets)
     server = _Server(config)
     thread = threading.Thread(target=server.run, name="http-server", daemon=True)
     thread.start()
@@ -42,7 +44,7 @@ def serve(
         if not server.listening.wait(_START_S):
             raise TimeoutError("the HTTP server didn't start")
         port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://{host}:{port}"
     finally:
         server.should_exit = True
         thread.join()

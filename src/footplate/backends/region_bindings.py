@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,19 +18,24 @@ if TYPE_CHECKING:
 
     _Check = Callable[[str, object], Iterator[Violation]]
 
-LOCAL, SLURM = "local", "slurm"
-BACKENDS = (LOCAL, SLURM)
+LOCAL, SLURM, KUBERNETES, RAY = "local", "slurm", "kubernetes", "ray"
+BACKENDS = (LOCAL, SLURM, KUBERNETES, RAY)
 ANY_MACHINE = "*"
 MAX_REPLICAS = 100_000
+STRATEGIES = ("PACK", "SPREAD", "STRICT_PACK", "STRICT_SPREAD")
 MAX_LEASE_S = 86_400
+_URL = re.compile(r"https?://[^/\s]+(?:/[^\s?#]*)?")
+_LABEL = re.compile(r"[A-Za-z0-9._/-]+=[A-Za-z0-9._-]*")
+_RESOURCE = re.compile(r"[A-Za-z0-9._:-]+=[0-9]+(?:\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
 class RegionBinding:
     """What of an engine one region is. None: the engine's own default.
 
-    ``machines`` holds the options of the engine by machine type, or ``*`` for all others;
-    ``accelerators`` what the engine calls them (``gpu:t4``).
+    ``machines`` holds what finds such a machine by machine type, or ``*`` for all others: options
+    of Slurm (``--constraint=c8``), labels of nodes of Kubernetes (``pool=large``), resources of Ray
+    (``pool_large=1``). ``accelerators`` is what the engine calls them (``gpu:t4``).
     """
 
     name: str
@@ -49,6 +55,22 @@ class RegionBinding:
     """How many are in the engine at once, waiting or running; further jobs wait here."""
     machines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     accelerators: Mapping[str, str] = field(default_factory=dict)
+    kubeconfig: str | None = None
+    """None: as kubectl finds it, or the service account of the Pod that the server runs in."""
+    context: str | None = None
+    namespace: str | None = None
+    image: str | None = None
+    """Of Pods, with Python 3.8 or later."""
+    pod_template: str | None = None
+    """A file with a Pod, around what is Footplate's."""
+    queue: str | None = None
+    """Of Kueue."""
+    address: str | None = None
+    """The URL of Ray's dashboard."""
+    strategy: str = "PACK"
+    """How Ray places the replicas of a job."""
+    reserve: bool = True
+    """Whether replicas reserve the processors and the memory of their machine types."""
 
     def options_for(self, machine_type: str) -> tuple[str, ...] | None:
         """The engine's options for a machine type; None: it stands for nothing there.
@@ -111,21 +133,23 @@ def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
         given = "required" if backend is None else f"{backend!r} given"
         yield Violation(f"{place}.backend", f"{given}; allowed: {', '.join(BACKENDS)}")
         return
-    keys = _KEYS if backend != LOCAL else {"name": _KEYS["name"]}
-    if "name" not in table:
-        yield Violation(f"{place}.name", "required; allowed: a region of the catalogue")
+    keys = _KEYS[str(backend)]
+    for key, rule in _REQUIRED[str(backend)].items():
+        if key not in table:
+            yield Violation(f"{place}.{key}", f"required; allowed: {rule}")
     for key, value in table.items():
         if key == "backend":
             continue
-        if key not in _KEYS:
-            near = nearest(key, ("backend", *_KEYS), "keys")
-            yield Violation(f"{place}.{key}", f"no such key; {near}")
-        elif key not in keys:
-            engines = joined([name for name in BACKENDS if name != LOCAL])
-            text = f"{value!r} given; allowed where the backend is {engines}"
+        if key in keys:
+            yield from keys[key](f"{place}.{key}", value)
+            continue
+        engines = [name for name in BACKENDS if key in _KEYS[name]]
+        if engines:
+            text = f"{value!r} given; allowed where the backend is {joined(engines)}"
             yield Violation(f"{place}.{key}", text)
         else:
-            yield from keys[key](f"{place}.{key}", value)
+            near = nearest(key, ("backend", *keys), "keys")
+            yield Violation(f"{place}.{key}", f"no such key; {near}")
 
 
 def _rule(is_good: Callable[[object], bool], rule: str) -> _Check:
@@ -145,6 +169,10 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and value.startswith("/")
 
 
+def _is_url(value: object) -> bool:
+    return isinstance(value, str) and _URL.fullmatch(value) is not None
+
+
 def _is_whole(value: object, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
 
@@ -154,21 +182,36 @@ def _is_lease(value: object) -> bool:
     return is_number and 5 <= value <= MAX_LEASE_S  # type: ignore[operator]  # it is a number
 
 
-def _check_machines(place: str, value: object) -> Iterator[Violation]:
-    if not isinstance(value, dict) or not value:
-        rule = 'a table of machine types such as "n1-standard-8" = "--constraint=c8"'
-        yield Violation(place, f"{value!r} given; allowed: {rule}")
-        return
-    for name, options in value.items():
-        try:
-            words = shlex.split(options) if isinstance(options, str) else None
-        except ValueError as error:
-            text = f"{options!r} given, which can't be split into words: {error}"
-            yield Violation(f"{place}.{name}", f"{text}; allowed: quotes in pairs")
-            continue
-        if words is None or (words and not words[0].startswith("-")):
-            rule = 'options of the engine such as "--constraint=c8", or "" for none'
-            yield Violation(f"{place}.{name}", f"{options!r} given; allowed: {rule}")
+def _check_machines(rule: str, fits: Callable[[list[str]], bool]) -> _Check:
+    def check(place: str, value: object) -> Iterator[Violation]:
+        if not isinstance(value, dict) or not value:
+            text = f'{value!r} given; allowed: a table of machine types such as "n1-standard-8"'
+            yield Violation(place, f"{text} = {rule}")
+            return
+        for name, options in value.items():
+            try:
+                words = shlex.split(options) if isinstance(options, str) else None
+            except ValueError as error:
+                text = f"{options!r} given, which can't be split into words: {error}"
+                yield Violation(f"{place}.{name}", f"{text}; allowed: quotes in pairs")
+                continue
+            if words is None or not fits(words):
+                text = f'{options!r} given; allowed: {rule}, or "" for none'
+                yield Violation(f"{place}.{name}", text)
+
+    return check
+
+
+def _are_options(words: list[str]) -> bool:
+    return not words or words[0].startswith("-")
+
+
+def _are_labels(words: list[str]) -> bool:
+    return all(_LABEL.fullmatch(word) for word in words)
+
+
+def _are_resources(words: list[str]) -> bool:
+    return all(_RESOURCE.fullmatch(word) for word in words)
 
 
 def _check_accelerators(place: str, value: object) -> Iterator[Violation]:
@@ -182,19 +225,48 @@ def _check_accelerators(place: str, value: object) -> Iterator[Violation]:
             yield Violation(f"{place}.{name}", f"{resource!r} given; allowed: {rule}")
 
 
-_word, _folder = _rule(_is_name, "a name"), _rule(_is_path, "an absolute path")
-_KEYS: dict[str, _Check] = {
-    "name": _rule(_is_name, "a region of the catalogue"),
-    "partition": _word,
-    "account": _word,
-    "qos": _word,
-    "scratch": _folder,
-    "shared": _folder,
+_word, _path = _rule(_is_name, "a name"), _rule(_is_path, "an absolute path")
+_NAME = {"name": _rule(_is_name, "a region of the catalogue")}
+_NODES: dict[str, _Check] = {
+    "scratch": _path,
+    "shared": _path,
     "python": _rule(_is_name, "a command or a path of the nodes"),
     "lease_s": _rule(_is_lease, f"a number of seconds from 5 to {MAX_LEASE_S}"),
     "max_replicas": _rule(
         lambda value: _is_whole(value, MAX_REPLICAS), f"a whole number from 1 to {MAX_REPLICAS}"
     ),
-    "machines": _check_machines,
     "accelerators": _check_accelerators,
+}
+_reserve = _rule(lambda value: isinstance(value, bool), "true or false")
+_KEYS: dict[str, dict[str, _Check]] = {
+    LOCAL: _NAME,
+    SLURM: {
+        **_NAME,
+        **_NODES,
+        **dict.fromkeys(("partition", "account", "qos"), _word),
+        "machines": _check_machines('options of sbatch such as "--constraint=c8"', _are_options),
+    },
+    KUBERNETES: {
+        **_NAME,
+        **_NODES,
+        **dict.fromkeys(("kubeconfig", "pod_template"), _path),
+        **dict.fromkeys(("context", "namespace", "image", "queue"), _word),
+        "reserve": _reserve,
+        "machines": _check_machines('labels of nodes such as "pool=large"', _are_labels),
+    },
+    RAY: {
+        **_NAME,
+        **_NODES,
+        "address": _rule(_is_url, "the URL of Ray's dashboard, such as http://10.0.0.7:8265"),
+        "strategy": _rule(lambda value: value in STRATEGIES, joined(STRATEGIES)),
+        "reserve": _reserve,
+        "machines": _check_machines('resources such as "pool_large=1"', _are_resources),
+    },
+}
+_REGION = "a region of the catalogue"
+_REQUIRED = {
+    LOCAL: {"name": _REGION},
+    SLURM: {"name": _REGION},
+    KUBERNETES: {"name": _REGION},
+    RAY: {"name": _REGION, "address": "the URL of Ray's dashboard, such as http://10.0.0.7:8265"},
 }

@@ -6,28 +6,30 @@ from typing import TYPE_CHECKING
 
 from footplate.backends.engine.engine import LauncherRequest
 from footplate.backends.region_bindings import ANY_MACHINE
+from footplate.backends.slurm import SlurmEngine
 from footplate.backends.slurm.mapping_check import check_mapping
 from footplate.domain.sites import memory_mb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from footplate.backends.engine.engine import EngineReport
+    from footplate.backends.engine.engine import Engine, EngineReport
     from footplate.backends.region_bindings import RegionBinding
-    from footplate.backends.slurm import SlurmEngine
     from footplate.domain.catalogue import Catalogue
     from footplate.ports.backend import ReplicaMachine
 
 
 def make_check(
-    engine: SlurmEngine, region: RegionBinding, catalogue: Catalogue
+    engine: Engine, region: RegionBinding, catalogue: Catalogue
 ) -> Callable[[], EngineReport]:
     """Asks what the engine has, and whether it would take each machine of the mapping."""
+    if not isinstance(engine, SlurmEngine):  # only Slurm can be asked without a job
+        return engine.check
     samples = make_samples(region, catalogue)
     return lambda: check_mapping(engine.check(), engine.try_out, samples)
 
 
-def make_fault(engine: SlurmEngine) -> Callable[[Mapping[str, ReplicaMachine]], str | None]:
+def make_fault(engine: Engine) -> Callable[[Mapping[str, ReplicaMachine]], str | None]:
     """Why no job can ever have machines, by replica; nobody is asked."""
     return lambda machines: engine.fault([_launcher(*each) for each in machines.items()])
 

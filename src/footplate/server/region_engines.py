@@ -17,11 +17,11 @@ from footplate.backends.engine.backend import DEFAULT_LEASE_S
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.backends.region_bindings import ANY_MACHINE, LOCAL, check_names
-from footplate.backends.slurm import SlurmEngine, SlurmSettings
 from footplate.control.regions import Binding
 from footplate.control.tokens import derive
 from footplate.domain.sites import EngineMachines, Mode, Site
 from footplate.server.credential_files import find_credential_files
+from footplate.server.engines import make_engine, title_of
 from footplate.server.local_backend import find_py_spy
 from footplate.server.region_checks import make_check, make_fault
 from footplate.server.standby_backend import StandbyBackend
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from footplate.settings import Settings
 
 _FOLDER = "regions"
-_SOURCES = ("UV_", "PIP_", "SSL_CERT_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _USE = "launchers"
 MUNGE = Path("/run/munge")
 """Where Slurm's commands prove who calls them: programs don't see it."""
@@ -56,12 +55,12 @@ def bind_regions(settings: Settings, catalogue: Catalogue) -> dict[str, Binding]
 
 
 def _bind(region: RegionBinding, catalogue: Catalogue) -> Binding:
-    engine = _engine(region)
+    engine = make_engine(region)
     return Binding(
         StandbyBackend(),
         _site(region),
         region.backend,
-        f"partition {region.partition}" if region.partition else "",
+        _place(region),
         make_check(engine, region, catalogue),
         make_fault(engine),
     )
@@ -98,7 +97,7 @@ class RegionEngines:
             name=name,
             service=self._data_dir.identity().id,
             root=self._root(name),
-            engine=_engine(region),
+            engine=make_engine(region),
             settings=LauncherSettings(
                 url=self._url,
                 authority=self._authority,
@@ -118,30 +117,21 @@ class RegionEngines:
         return "" if self._cluster is None else self._cluster.certificate_file.read_text()
 
 
-def _engine(region: RegionBinding) -> SlurmEngine:
-    return SlurmEngine(
-        SlurmSettings(
-            partition=region.partition or "",
-            account=region.account or "",
-            qos=region.qos or "",
-            machines=region.machines,
-            accelerators=region.accelerators,
-            python=region.python,
-            scratch=region.scratch or "",
-            environment=_package_sources(os.environ),
-        )
-    )
-
-
-def _package_sources(environ: Mapping[str, str]) -> dict[str, str]:
-    """What says where packages come from: nodes build environments as this machine does."""
-    return {name: text for name, text in environ.items() if name.upper().startswith(_SOURCES)}
+def _place(region: RegionBinding) -> str:
+    """Where in the engine the region is."""
+    if region.partition:
+        return f"partition {region.partition}"
+    if region.namespace:
+        return f"namespace {region.namespace}"
+    return region.address or ""
 
 
 def _site(region: RegionBinding) -> Site:
     types = frozenset(region.machines)
     every = not types or ANY_MACHINE in types
-    machines = EngineMachines("Slurm", None if every else types, frozenset(region.accelerators))
+    machines = EngineMachines(
+        title_of(region.backend), None if every else types, frozenset(region.accelerators)
+    )
     name = f"{machines.title} in {region.name}"
     return Site(name, Mode.EMULATE, region.max_replicas or 0, 0, 0, engine=machines)
 

@@ -107,8 +107,8 @@ def test_each_wrong_key_is_named_with_the_way_out() -> None:
         slurm(name="us-west2", partition="a b", scratch="tmp", lease_s=1, max_replicas=True),
     ) == [
         ("regions[0].name", "required; allowed: a region of the catalogue"),
-        ("regions[1].backend", "required; allowed: local, slurm"),
-        ("regions[2].backend", "'slrum' given; allowed: local, slurm"),
+        ("regions[1].backend", "required; allowed: local, slurm, kubernetes, ray"),
+        ("regions[2].backend", "'slrum' given; allowed: local, slurm, kubernetes, ray"),
         ("regions[3].partition", "'gpu' given; allowed where the backend is slurm"),
         ("regions[4].partitoin", "no such key; did you mean partition?"),
         ("regions[5].partition", "'a b' given; allowed: a name"),
@@ -124,7 +124,7 @@ def test_each_wrong_mapping_is_named_with_the_way_out() -> None:
         "\"--constraint='c8\" given, which can't be split into words: No closing quotation; "
         "allowed: quotes in pairs"
     )
-    options = 'options of the engine such as "--constraint=c8", or "" for none'
+    options = 'options of sbatch such as "--constraint=c8", or "" for none'
     assert wrongs(
         slurm(machines=machines, accelerators={"NVIDIA_TESLA_T4": "", "NVIDIA_TESLA_K80": 3})
     ) == [
@@ -142,6 +142,48 @@ def test_each_wrong_mapping_is_named_with_the_way_out() -> None:
     assert [field for field, _ in wrongs(slurm(machines={}, accelerators="gpu:t4"))] == [
         "regions[0].machines",
         "regions[0].accelerators",
+    ]
+
+
+def test_kubernetes_and_ray_have_keys_of_their_own() -> None:
+    pods = {
+        "name": "asia-east1",
+        "backend": "kubernetes",
+        "kubeconfig": "/etc/footplate/kubeconfig",
+        "namespace": "training",
+        "image": "example.com/python:3.11",
+        "reserve": False,
+        "machines": {"n1-standard-8": "pool=large zone=b"},
+    }
+    ray = {"name": "us-east1", "backend": "ray", "address": "http://127.0.0.1:8265"}
+    kubernetes, cluster = read_region_bindings([pods, {**ray, "machines": {"*": "pool=1"}}])
+    assert kubernetes.options_for("n1-standard-8") == ("pool=large", "zone=b")
+    assert (kubernetes.namespace, kubernetes.reserve, cluster.reserve) == ("training", False, True)
+    assert cluster.options_for("e2-standard-4") == ("pool=1",)
+
+    url = "the URL of Ray's dashboard, such as http://10.0.0.7:8265"
+    assert wrongs(
+        {**pods, "machines": {"n1-standard-8": "--large"}, "partition": "gpu", "reserve": 1},
+        {**ray, "address": "127.0.0.1:8265", "strategy": "SPLIT", "machines": {"*": "pool"}},
+        {"name": "us-east4", "backend": "ray", "image": "python"},
+    ) == [
+        ("regions[0].reserve", "1 given; allowed: true or false"),
+        (
+            "regions[0].machines.n1-standard-8",
+            '\'--large\' given; allowed: labels of nodes such as "pool=large", or "" for none',
+        ),
+        ("regions[0].partition", "'gpu' given; allowed where the backend is slurm"),
+        ("regions[1].address", f"'127.0.0.1:8265' given; allowed: {url}"),
+        (
+            "regions[1].strategy",
+            "'SPLIT' given; allowed: PACK, SPREAD, STRICT_PACK and STRICT_SPREAD",
+        ),
+        (
+            "regions[1].machines.*",
+            '\'pool\' given; allowed: resources such as "pool_large=1", or "" for none',
+        ),
+        ("regions[2].address", f"required; allowed: {url}"),
+        ("regions[2].image", "'python' given; allowed where the backend is kubernetes"),
     ]
 
 

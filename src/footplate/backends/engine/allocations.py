@@ -13,7 +13,8 @@ from footplate.backends.engine.engine import (
     JobRequest,
     LauncherRequest,
 )
-from footplate.backends.engine.presence import observe
+from footplate.backends.engine.presence import current_report, observe
+from footplate.domain.launchers import LauncherState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -199,10 +200,9 @@ class Allocations:
         self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Sequence[Replica]
     ) -> None:
         """The engine says that the job has ended: so it has on all nodes that answer."""
-        if needed and job.nodes and self._engine.silent_nodes(job.nodes):
-            quiet = [r for r in needed if r.claim is None or self._is_quiet(attempt, r)]
-            if len(quiet) < len(needed):
-                return
+        running = [r for r in needed if not self._has_ended(attempt, r)]
+        if running and job.nodes and self._engine.silent_nodes(job.nodes):
+            return
         for replica in needed:
             reason = job.reason or "its job has ended"
             self._files.set_gone(attempt.id, replica, reason, cancelled=job.cancelled)
@@ -229,6 +229,13 @@ class Allocations:
                 node = replica.claim["node"]
                 reason = f"its node {node} did not answer for {self._quiet_s:.0f} s"
                 self._files.set_gone(attempt.id, replica, reason)
+
+    def _has_ended(self, attempt: Attempt, replica: Replica) -> bool:
+        """Whether nothing of it runs, by its launcher's word, or its silence."""
+        report = current_report(replica)
+        if report is not None and report.state is LauncherState.GONE:
+            return True
+        return replica.claim is None or self._is_quiet(attempt, replica)
 
     def _is_quiet(self, attempt: Attempt, replica: Replica) -> bool:
         return self._quiet_for(attempt, replica) > self._quiet_s

@@ -52,8 +52,7 @@ def make_python_image(socket: Path | str, name: str) -> str:
         repository, tag = name, "latest"
     client = docker.APIClient(base_url=f"unix://{socket}", version="auto", timeout=120)
     try:
-        archive = _archive()
-        archive.seek(0)
+        archive = python_files()
         changes = [f"ENV {PATHS}", f"ENV {LIBRARIES}", 'CMD ["python3"]']
         answer = client.import_image_from_data(archive, changes=changes)
         identity: str = json.loads(answer.splitlines()[-1])["status"]
@@ -63,14 +62,21 @@ def make_python_image(socket: Path | str, name: str) -> str:
         client.close()
 
 
+def python_files() -> IO[bytes]:
+    """The image's files as a tar archive of about 80 MB, at its start; made once a process."""
+    archive = _pack_files()
+    archive.seek(0)
+    return archive
+
+
 @cache
-def _archive() -> IO[bytes]:
-    """Made once a process, about 80 MB in a file that nobody else sees."""
+def _pack_files() -> IO[bytes]:
+    """Into a file that nobody else sees."""
     file = tempfile.TemporaryFile(prefix="footplate-image-")  # noqa: SIM115  lives as the process
     with tarfile.open(fileobj=file, mode="w") as archive:
         _add_skeleton(archive)
         needed = [*_add_python(archive), *_add_programs(archive)]
-        for library, place in sorted(_libraries(needed).items()):
+        for library, place in sorted(find_libraries(needed).items()):
             archive.add(library, place, recursive=False)
     return file
 
@@ -147,7 +153,7 @@ def _add_programs(archive: tarfile.TarFile) -> Iterator[Path]:
         yield file
 
 
-def _libraries(files: Iterable[Path]) -> dict[Path, str]:
+def find_libraries(files: Iterable[Path]) -> dict[Path, str]:
     """What the files are linked with, and where it goes in the image."""
     libraries: dict[Path, str] = {}
     output = subprocess.run(

@@ -1,0 +1,296 @@
+"""Kubernetes as an engine: a Secret and Pods for each job, by the API of core/v1 alone."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kubernetes import client as api
+from kubernetes import config
+from kubernetes.client.exceptions import ApiException
+from urllib3.exceptions import HTTPError
+
+from footplate.backends.engine.engine import (
+    EngineJob,
+    EngineRefused,
+    EngineReport,
+    EngineUnavailable,
+    JobPhase,
+)
+from footplate.backends.kubernetes import manifests
+from footplate.backends.kubernetes.jobs import see_job, see_jobs
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Iterator, Sequence
+
+    from footplate.backends.engine.engine import JobRequest, LauncherRequest
+    from footplate.backends.kubernetes.manifests import PodSettings
+
+TIMEOUT_S = 20
+KEEP = timedelta(minutes=15)
+"""How long the objects of a job that has ended stay, for those who look."""
+PAGE = 500
+_MANAGED = ",".join(f"{key}={value}" for key, value in manifests.MANAGED_BY.items())
+_NEEDED = (
+    *(("secrets", verb) for verb in ("create", "get", "list", "patch", "delete")),
+    *(("pods", verb) for verb in ("create", "list", "delete")),
+)
+
+
+_RAW: dict[str, Any] = {"_preload_content": False, "_request_timeout": TIMEOUT_S}
+"""Answers as the API gives them: what its objects have more than core/v1 had stays readable."""
+_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+class KubernetesEngine:
+    """Jobs in one namespace, with the rights of a kubeconfig file or of the Pod that this runs in.
+
+    ``kubeconfig`` None: the file of KUBECONFIG or ``~/.kube/config``, or the service account of
+    the Pod where there is one. Nothing that isn't labelled as Footplate's is read or changed, but
+    for nodes, of which only the state is read.
+    """
+
+    title = "Kubernetes"
+    rank_variable = manifests.RANK
+    job_variable = manifests.ID
+    node_variable = manifests.NODE
+
+    def __init__(
+        self,
+        settings: PodSettings,
+        *,
+        kubeconfig: Path | None = None,
+        context: str | None = None,
+        namespace: str | None = None,
+    ) -> None:
+        self._settings = settings
+        self._kubeconfig = None if kubeconfig is None else str(kubeconfig)
+        self._context = context or None
+        self._namespace = namespace or ""
+        self._core: Any | None = None
+
+    def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:  # noqa: ARG002  as all
+        containers = (self._settings.template.get("spec") or {}).get("containers") or [{}]
+        if not self._settings.image and not containers[0].get("image"):
+            return "the region names no image for its Pods: set image or pod_template"
+        return None
+
+    def submit(self, request: JobRequest) -> str:
+        """Each object is made if it isn't there: what an interrupted call left is completed."""
+        with self._calls() as core:
+            secret = self._make_secret(core, manifests.make_secret(request))
+            name: str = secret["metadata"]["name"]
+            for rank, launcher in enumerate(request.launchers):
+                pod = manifests.make_pod(self._settings, secret, rank, launcher)
+                try:
+                    core.create_namespaced_pod(self._namespace, pod, **_RAW)
+                except ApiException as error:
+                    if error.status == 409:
+                        continue
+                    if error.status in (400, 403, 404, 422):
+                        self._delete(core, name)
+                        raise EngineRefused(f"Kubernetes refuses its Pod: {_say(error)}") from error
+                    raise
+            patch = {"metadata": {"annotations": {manifests.COMPLETE: "true"}}}
+            core.patch_namespaced_secret(name, self._namespace, patch, **_RAW)
+            return name
+
+    def _make_secret(self, core: Any, body: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return _read(core.create_namespaced_secret(self._namespace, body, **_RAW))
+        except ApiException as error:
+            if error.status == 409:
+                name = body["metadata"]["name"]
+                return _read(core.read_namespaced_secret(name, self._namespace, **_RAW))
+            if error.status in (400, 403, 404, 422):
+                raise EngineRefused(f"Kubernetes refuses its Secret: {_say(error)}") from error
+            raise
+
+    def cancel(self, job_id: str) -> None:
+        """Pods get SIGTERM, and their grace; the Secret goes on to say what the job was."""
+        with self._calls() as core:
+            core.delete_collection_namespaced_pod(
+                self._namespace, label_selector=f"{manifests.JOB}={job_id}", **_RAW
+            )
+
+    def list(self, prefix: str) -> tuple[EngineJob, ...]:
+        """Objects of jobs that ended long ago are deleted on the way."""
+        with self._calls() as core:
+            secrets = self._list(core.list_namespaced_secret, _MANAGED)
+            pods = self._list(core.list_namespaced_pod, _MANAGED)
+            ours = [
+                each
+                for each in secrets
+                if each["metadata"].get("annotations", {}).get(manifests.JOB, "").startswith(prefix)
+            ]
+            found = see_jobs(ours, pods)
+            ended = {job.id for job in found if job.phase is JobPhase.ENDED}
+            old = [
+                each for each in ours if each["metadata"]["name"] in ended and _is_old(each, pods)
+            ]
+            for secret in old:
+                self._delete(core, secret["metadata"]["name"])
+        return found
+
+    def find(self, job_id: str) -> EngineJob | None:
+        with self._calls() as core:
+            try:
+                secret = _read(core.read_namespaced_secret(job_id, self._namespace, **_RAW))
+            except ApiException as error:
+                if error.status == 404:
+                    return None
+                raise
+            pods = self._list(core.list_namespaced_pod, f"{manifests.JOB}={job_id}")
+        return see_job(secret, pods)
+
+    def silent_nodes(self, nodes: str) -> tuple[str, ...]:
+        """Also those that Kubernetes doesn't know (any more), and all if nodes can't be read."""
+        wanted = [name for name in nodes.split(",") if name]
+        with self._calls() as core:
+            known = {each["metadata"]["name"]: each for each in self._nodes(core)}
+        return tuple(name for name in wanted if not _is_ready(known.get(name)))
+
+    def _nodes(self, core: Any) -> builtins.list[dict[str, Any]]:
+        """None where the namespace is all that may be read."""
+        try:
+            return _items(core.list_node(**_RAW))
+        except ApiException as error:
+            if error.status == 403:
+                return []
+            raise
+
+    def check(self) -> EngineReport:
+        try:
+            return self._check()
+        except (EngineUnavailable, ApiException, HTTPError) as error:
+            return EngineReport(reachable=False, problems=(str(error),))
+
+    def _check(self) -> EngineReport:
+        with self._calls() as core:
+            version = api.VersionApi(core.api_client).get_code(_request_timeout=TIMEOUT_S)
+            facts = [f"Kubernetes {version.git_version}, namespace {self._namespace}"]
+            problems = []
+            try:
+                core.read_namespace(self._namespace, **_RAW)
+            except ApiException as error:
+                if error.status == 404:
+                    problems.append(f"there is no namespace {self._namespace}")
+            problems += self._missing_rights(core)
+            nodes = self._nodes(core)
+        ready = [node for node in nodes if _is_ready(node)]
+        facts.append(f"{len(ready)} of {len(nodes)} nodes are ready")
+        problems += _unmapped(self._settings, ready) if nodes else []
+        fault = self.fault(())
+        return EngineReport(True, tuple(facts), (*problems, *([fault] if fault else [])))
+
+    def _missing_rights(self, core: Any) -> Iterator[str]:
+        reviews: Any = api.AuthorizationV1Api(core.api_client)
+        for resource, verb in _NEEDED:
+            attributes = {"namespace": self._namespace, "resource": resource, "verb": verb}
+            body = {"spec": {"resourceAttributes": attributes}}
+            answer = _read(reviews.create_self_subject_access_review(body, **_RAW))
+            if not answer["status"].get("allowed"):
+                yield f"its user may not {verb} {resource} in the namespace {self._namespace}"
+
+    # How the API is asked.
+
+    @contextmanager
+    def _calls(self) -> Iterator[Any]:
+        """The client, untyped: it takes JSON objects where its types ask for its own models."""
+        try:
+            if self._core is None:
+                self._core = self._connect()
+            yield self._core
+        except ApiException as error:
+            raise EngineUnavailable(f"Kubernetes answers: {_say(error)}") from error
+        except (HTTPError, OSError, ValueError) as error:
+            raise EngineUnavailable(f"Kubernetes can't be reached: {error}") from error
+        except config.ConfigException as error:
+            raise EngineUnavailable(f"the kubeconfig can't be used: {error}") from error
+
+    def _connect(self) -> api.CoreV1Api:
+        """Credentials that expire are renewed by the client as it goes."""
+        configuration = api.Configuration()
+        if self._kubeconfig is None and (_ACCOUNT / "token").exists():
+            config.load_incluster_config(configuration)
+            self._namespace = self._namespace or (_ACCOUNT / "namespace").read_text().strip()
+        else:
+            config.load_kube_config(
+                self._kubeconfig, self._context, configuration, persist_config=False
+            )
+            if not self._namespace:
+                self._namespace = self._namespace_of_context()
+        return api.CoreV1Api(api.ApiClient(configuration))
+
+    def _namespace_of_context(self) -> str:
+        contexts, active = config.list_kube_config_contexts(self._kubeconfig)
+        found = next((c for c in contexts if c["name"] == self._context), active)
+        return str(found["context"].get("namespace") or "default")
+
+    def _list(self, call: Any, selector: str) -> builtins.list[dict[str, Any]]:
+        """All pages."""
+        found: builtins.list[dict[str, Any]] = []
+        token = ""
+        while True:
+            page = _read(
+                call(self._namespace, label_selector=selector, limit=PAGE, _continue=token, **_RAW)
+            )
+            found += page["items"]
+            token = page["metadata"].get("continue") or ""
+            if not token:
+                return found
+
+    def _delete(self, core: Any, name: str) -> None:
+        """Its Pods go with it, by Kubernetes' own garbage collection."""
+        try:
+            core.delete_namespaced_secret(name, self._namespace, **_RAW)
+        except ApiException as error:
+            if error.status != 404:
+                raise
+
+
+def _unmapped(settings: PodSettings, ready: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The machine types that no node has the labels of."""
+    for machine, labels in settings.machines.items():
+        if not any(labels.items() <= node["metadata"]["labels"].items() for node in ready):
+            wanted = ",".join(f"{key}={value}" for key, value in labels.items())
+            yield f"no node that is ready has the labels {wanted} of {machine}"
+
+
+def _is_ready(node: dict[str, Any] | None) -> bool:
+    conditions = [] if node is None else node["status"].get("conditions") or []
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def _is_old(secret: dict[str, Any], pods: Sequence[dict[str, Any]]) -> bool:
+    """Of a job that has ended: whether that is so long ago that nobody looks at it."""
+    name = secret["metadata"]["name"]
+    moments = [secret["metadata"]["creationTimestamp"]]
+    for pod in pods:
+        if pod["metadata"]["labels"].get(manifests.JOB) == name:
+            for container in pod["status"].get("containerStatuses") or ():
+                ended = (container.get("state") or {}).get("terminated") or {}
+                moments.append(ended.get("finishedAt") or moments[0])
+    return datetime.now(UTC) - datetime.fromisoformat(max(moments)) > KEEP
+
+
+def _read(response: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(response.data)
+    return found
+
+
+def _items(response: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = _read(response)["items"]
+    return found
+
+
+def _say(error: ApiException) -> str:
+    """The API's own sentence."""
+    try:
+        return str(json.loads(error.body or "")["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"HTTP {error.status} {error.reason}"

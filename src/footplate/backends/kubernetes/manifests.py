@@ -1,0 +1,182 @@
+"""The Secret and the Pods (core/v1) of a job, made from the region's template of Pods."""
+
+from __future__ import annotations
+
+import hashlib
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.backends.engine.engine import JobRequest, LauncherRequest
+
+CONTAINER = "replica"
+MOUNT = "/var/run/footplate"
+PROGRAM = "bootstrap.py"
+RANK, NODE, ID = "FOOTPLATE_RANK", "FOOTPLATE_NODE", "FOOTPLATE_JOB"
+JOB = "footplate.dev/job"
+"""As a label: the Secret's name, on all objects of a job. As an annotation: the job's name."""
+RANKS = "footplate.dev/ranks"
+COMPLETE = "footplate.dev/complete"
+"""On the Secret, once all Pods of the job were made."""
+REPLICA = "footplate.dev/replica"
+MANAGED_BY = {"app.kubernetes.io/managed-by": "footplate"}
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+GRACE_S = 90
+"""For what the supervisor does after its program: last lines, buckets."""
+
+
+@dataclass(frozen=True)
+class PodSettings:
+    """What a region says of its Pods."""
+
+    image: str = ""
+    """Has a Python of 3.8 or later; empty: the template names it."""
+    template: Mapping[str, Any] = field(default_factory=dict)
+    """A Pod, of which our values replace some: its first container runs the replica."""
+    python: str = "python3"
+    machines: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Labels of nodes for each machine type; those of ``*`` hold for all others."""
+    accelerators: Mapping[str, str] = field(default_factory=dict)
+    """The extended resource for each accelerator type, ``nvidia.com/gpu`` for all others."""
+    reserve: bool = True
+    """Whether Pods request the processors and the memory of their machine types."""
+    queue: str = ""
+    """Of Kueue, where it is installed."""
+    scratch: str = ""
+
+
+def object_name(job: str) -> str:
+    """Of the Secret of a job, and the beginning of those of its Pods: a DNS-1123 label."""
+    return f"footplate-{hashlib.sha256(job.encode()).hexdigest()[:20]}"
+
+
+def make_secret(request: JobRequest) -> dict[str, Any]:
+    """With the program of all Pods of a job: it has the tokens of their launchers in it.
+
+    It stands for the job: the Pods belong to it, and it says how many there are to be.
+    """
+    name = object_name(request.name)
+    annotations = {JOB: request.name, RANKS: str(len(request.launchers))}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "Opaque",
+        "metadata": {
+            "name": name,
+            "labels": {**MANAGED_BY, JOB: name},
+            "annotations": annotations,
+        },
+        "stringData": {PROGRAM: request.program.decode()},
+    }
+
+
+def make_pod(
+    settings: PodSettings, secret: Mapping[str, Any], rank: int, launcher: LauncherRequest
+) -> dict[str, Any]:
+    """The Pod of one rank; ``secret`` is that of its job, as the API has it.
+
+    What the template has stays, but for the name, the restart policy and the command.
+    """
+    owner = secret["metadata"]
+    pod = deepcopy(dict(settings.template))
+    metadata = pod.get("metadata") or {}
+    queue = {QUEUE_LABEL: settings.queue} if settings.queue else {}
+    labels = {**(metadata.get("labels") or {}), **queue, **owner["labels"]}
+    reference = {"apiVersion": "v1", "kind": "Secret", "name": owner["name"], "uid": owner["uid"]}
+    spec = pod.get("spec") or {}
+    containers = spec.get("containers") or [{}]
+    spec = {
+        "terminationGracePeriodSeconds": GRACE_S,
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "shareProcessNamespace": True,  # its first process reaps orphans
+        **spec,
+        "restartPolicy": "Never",
+        "containers": [
+            _fill(containers[0], settings, owner["name"], rank, launcher),
+            *containers[1:],
+        ],
+        "volumes": [*(spec.get("volumes") or ()), *_volumes(owner["name"])],
+    }
+    selector = settings.machines.get(launcher.machine_type, settings.machines.get("*", {}))
+    if selector:
+        spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **selector}
+    return {
+        **pod,
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            **metadata,
+            "name": f"{owner['name']}-{rank}",
+            "labels": labels,
+            "annotations": {**(metadata.get("annotations") or {}), REPLICA: launcher.replica},
+            "ownerReferences": [reference],
+        },
+        "spec": spec,
+    }
+
+
+def _fill(
+    container: Mapping[str, Any],
+    settings: PodSettings,
+    job: str,
+    rank: int,
+    launcher: LauncherRequest,
+) -> dict[str, Any]:
+    image = {"image": settings.image} if settings.image else {}
+    return {
+        **container,
+        **image,
+        "name": CONTAINER,
+        "command": [settings.python, "-I", f"{MOUNT}/{PROGRAM}"],
+        "args": [],
+        "env": [*(container.get("env") or ()), *_variables(job, rank)],
+        "resources": _resources(container.get("resources") or {}, settings, launcher),
+        "volumeMounts": [
+            *(container.get("volumeMounts") or ()),
+            {"name": "footplate-program", "mountPath": MOUNT, "readOnly": True},
+            {"name": "footplate-shm", "mountPath": "/dev/shm"},  # noqa: S108  a mount of the Pod
+        ],
+    }
+
+
+def _variables(job: str, rank: int) -> list[dict[str, Any]]:
+    node = {"fieldRef": {"fieldPath": "spec.nodeName"}}
+    return [
+        {"name": RANK, "value": str(rank)},
+        {"name": ID, "value": job},
+        {"name": NODE, "valueFrom": node},
+    ]
+
+
+def _resources(
+    given: Mapping[str, Any], settings: PodSettings, launcher: LauncherRequest
+) -> dict[str, Any]:
+    """Limits are requests: a Pod that uses what it reserved is never evicted for it."""
+    own: dict[str, str] = {}
+    if settings.reserve:
+        if launcher.vcpus:
+            own["cpu"] = str(launcher.vcpus)
+        if launcher.memory_mb:
+            own["memory"] = f"{launcher.memory_mb}Mi"
+    if launcher.accelerators:
+        resource = settings.accelerators.get(
+            launcher.accelerator_type, settings.accelerators.get("*", "nvidia.com/gpu")
+        )
+        own[resource] = str(launcher.accelerators)
+    return {
+        **given,
+        "requests": {**(given.get("requests") or {}), **own},
+        "limits": {**(given.get("limits") or {}), **own},
+    }
+
+
+def _volumes(secret: str) -> list[dict[str, Any]]:
+    """The program, for its user alone, and shared memory: 64 MB are too little for loaders."""
+    return [
+        {"name": "footplate-program", "secret": {"secretName": secret, "defaultMode": 0o400}},
+        {"name": "footplate-shm", "emptyDir": {"medium": "Memory"}},
+    ]

@@ -1,0 +1,102 @@
+"""What the state of a Pod means for its replica, in our words.
+
+The fields are those of core/v1 ``PodStatus``; https://kubernetes.io/docs/concepts/workloads/pods/
+pod-lifecycle has what each says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+MOST_CHARACTERS = 500
+_IMAGE_REASONS = frozenset(
+    {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
+)
+_CREATING = "ContainerCreating"
+DELETED = "its Pod was deleted in Kubernetes"
+
+
+class PodState(Enum):
+    WAITING = "WAITING"
+    RUNNING = "RUNNING"
+    ENDED = "ENDED"
+    """None of its processes is left: the kubelet has said so."""
+    UNREACHABLE = "UNREACHABLE"
+    """It is to go, or its node is away, and the kubelet has not said that its processes ended."""
+
+
+@dataclass(frozen=True)
+class PodView:
+    state: PodState
+    reason: str = ""
+    node: str = ""
+    deleted: bool = False
+    """Somebody has deleted it, with Kubernetes' own means or by us."""
+
+
+def see_pod(pod: dict[str, Any]) -> PodView:
+    """``pod`` is the JSON object of the API."""
+    status = pod.get("status") or {}
+    node = (pod.get("spec") or {}).get("nodeName") or ""
+    phase = status.get("phase")
+    deleted = bool(pod["metadata"].get("deletionTimestamp"))
+    if phase in ("Succeeded", "Failed"):
+        return PodView(PodState.ENDED, DELETED if deleted else _end_reason(status), node, deleted)
+    if _is_away(status):
+        return PodView(PodState.UNREACHABLE, f"its node {node} doesn't answer Kubernetes", node)
+    if phase == "Running":
+        return PodView(PodState.RUNNING, "", node)
+    if deleted and not node:
+        return PodView(PodState.ENDED, DELETED, "", deleted)
+    return PodView(PodState.WAITING, _waiting_reason(pod, status, node), node)
+
+
+def _is_away(status: dict[str, Any]) -> bool:
+    return status.get("reason") == "NodeLost" or any(
+        found.get("type") == "Ready" and found.get("reason") == "NodeStatusUnknown"
+        for found in status.get("conditions") or ()
+    )
+
+
+def _waiting_reason(pod: dict[str, Any], status: dict[str, Any], node: str) -> str:
+    gates = (pod.get("spec") or {}).get("schedulingGates") or ()
+    if gates:
+        names = ", ".join(str(gate.get("name")) for gate in gates)
+        return f"its Pod is held by the scheduling gates {names}"
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            message = _shorten(condition.get("message") or condition.get("reason") or "")
+            return f"Kubernetes has no node for it now: {message}"
+    if not node:
+        return "its Pod waits for Kubernetes' scheduler"
+    for container in status.get("containerStatuses") or ():
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        reason, message = waiting.get("reason") or "", _shorten(waiting.get("message") or "")
+        said = f"{reason}: {message}" if message else reason
+        if reason in _IMAGE_REASONS:
+            return f"the image {container.get('image')} can't be had on node {node}: {said}"
+        if reason not in ("", _CREATING):
+            return f"its container can't start on node {node}: {said}"
+    return f"its container is being made on node {node}"
+
+
+def _end_reason(status: dict[str, Any]) -> str:
+    reason = status.get("reason") or ""
+    if reason:
+        message = _shorten(status.get("message") or "")
+        return f"Kubernetes ended its Pod ({reason}{': ' + message if message else ''})"
+    for container in status.get("containerStatuses") or ():
+        ended = (container.get("state") or {}).get("terminated") or {}
+        if ended.get("reason") == "OOMKilled":
+            return "Kubernetes killed its container, which used more memory than its limit"
+        if ended.get("exitCode"):
+            return f"its launcher ended with status {ended['exitCode']}"
+    return "its Pod ended"
+
+
+def _shorten(text: str) -> str:
+    """In one line: some messages have several, and name each node."""
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_CHARACTERS else line[: MOST_CHARACTERS - 1] + "…"

@@ -1,0 +1,244 @@
+"""Ray as an engine, by the HTTP API of its jobs: neither Ray nor its Python is needed here."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from footplate.backends.engine.engine import (
+    EngineJob,
+    EngineRefused,
+    EngineReport,
+    EngineUnavailable,
+    JobPhase,
+)
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Mapping, Sequence
+
+    from footplate.backends.engine.engine import JobRequest, LauncherRequest
+
+TIMEOUT_S = 20.0
+
+_PHASES = {
+    "PENDING": JobPhase.WAITING,
+    "RUNNING": JobPhase.RUNNING,
+    "STOPPED": JobPhase.ENDED,
+    "SUCCEEDED": JobPhase.ENDED,
+    "FAILED": JobPhase.ENDED,
+}
+_ENDS = {"STOPPED": "its job was stopped in Ray", "SUCCEEDED": "its launcher has ended"}
+UNKNOWN_NODES = "?"
+_MIB = 1 << 20
+_NODES = 10_000
+
+
+@dataclass(frozen=True)
+class RaySettings:
+    """What a region says of its cluster.
+
+    ``address`` is the URL of the dashboard. ``machines`` has the resources of Ray for each machine
+    type, beside processors and memory (``{"pool_large": 1}``); those of ``*`` hold for all others.
+    """
+
+    address: str
+    python: str = "python"
+    strategy: str = "PACK"
+    machines: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    accelerators: Mapping[str, str] = field(default_factory=dict)
+    """A resource for each accelerator type, beside Ray's ``GPU``."""
+    reserve: bool = True
+    """Whether launchers reserve the processors and the memory of their machine types."""
+
+
+class RayEngine:
+    """Our jobs are those whose submission ids begin with our prefix; no other is touched."""
+
+    title = "Ray"
+    rank_variable = "FOOTPLATE_RANK"
+    job_variable = "FOOTPLATE_JOB"
+    node_variable = "FOOTPLATE_NODE"
+
+    def __init__(self, settings: RaySettings) -> None:
+        self._settings = settings
+        self._http = httpx.Client(
+            base_url=settings.address,
+            timeout=TIMEOUT_S,
+            trust_env=False,
+            limits=httpx.Limits(max_keepalive_connections=0),  # nobody closes an engine
+        )
+
+    def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:  # noqa: ARG002  as all
+        return None
+
+    def submit(self, request: JobRequest) -> str:
+        """Its name is the id: Ray takes each but once."""
+        package = pack(self._settings, request)
+        name = f"_ray_pkg_{hashlib.sha256(package).hexdigest()[:32]}.zip"
+        self._ask("PUT", f"/api/packages/gcs/{name}", content=package)
+        body = {
+            "entrypoint": f"{self._settings.python} driver.py",
+            "submission_id": request.name,
+            "runtime_env": {"working_dir": f"gcs://{name}"},
+            "metadata": {"started_by": "footplate"},
+        }
+        answer = self._send("POST", "/api/jobs/", json=body)
+        if answer.status_code >= 400 and self.find(request.name) is None:
+            problem = _last_line(answer.text)
+            if answer.status_code < 500:
+                raise EngineRefused(problem)
+            raise EngineUnavailable(problem)
+        return request.name
+
+    def cancel(self, job_id: str) -> None:
+        self._ask("POST", f"/api/jobs/{job_id}/stop", missing_ok=True)
+
+    def list(self, prefix: str) -> tuple[EngineJob, ...]:
+        answer = self._ask("GET", "/api/jobs/").json()
+        ours = [j for j in answer if str(j.get("submission_id") or "").startswith(prefix)]
+        waiting = self._waiting_groups() if any(j["status"] == "RUNNING" for j in ours) else {}
+        return tuple(see_job(job, waiting) for job in ours)
+
+    def find(self, job_id: str) -> EngineJob | None:
+        answer = self._send("GET", f"/api/jobs/{job_id}")
+        if answer.status_code == 404:
+            return None
+        return see_job(_checked(answer).json(), {})
+
+    def silent_nodes(self, nodes: str) -> tuple[str, ...]:
+        """All of them: when Ray calls a job ended, its launchers may still be ending."""
+        return tuple(nodes.split(",")) if nodes else ()
+
+    def check(self) -> EngineReport:
+        try:
+            version = self._ask("GET", "/api/version").json()
+            nodes = [node for node in self._nodes() if node["state"] == "ALIVE"]
+        except EngineUnavailable as error:
+            return EngineReport(reachable=False, problems=(str(error),))
+        totals = [node.get("resources_total") or {} for node in nodes]
+        cpus, gpus = (sum(total.get(name, 0) for total in totals) for name in ("CPU", "GPU"))
+        facts = (
+            f"Ray {version.get('ray_version')}: {len(nodes)} nodes, {cpus:g} CPUs, {gpus:g} GPUs",
+            "Ray counts processors and memory, and limits nothing",
+        )
+        problems = tuple(
+            f"no node has the resource {name} of {machine}"
+            for machine, wanted in self._settings.machines.items()
+            for name in wanted
+            if not any(name in total for total in totals)
+        )
+        return EngineReport(True, facts, problems)
+
+    def _nodes(self) -> builtins.list[dict[str, Any]]:
+        answer = self._ask("GET", "/api/v0/nodes", params={"limit": _NODES}).json()
+        found: builtins.list[dict[str, Any]] = answer["data"]["result"]["result"]
+        return found
+
+    def _waiting_groups(self) -> dict[str, dict[str, Any]]:
+        """The placement groups that Ray has no room for, by the names of their jobs."""
+        parameters = {"limit": _NODES, "detail": True}
+        answer = self._ask("GET", "/api/v0/placement_groups", params=parameters).json()
+        groups = answer["data"]["result"]["result"]
+        return {g["name"]: g for g in groups if g["state"] in ("PENDING", "RESCHEDULING")}
+
+    def _send(self, method: str, path: str, **given: Any) -> httpx.Response:
+        try:
+            return self._http.request(method, path, **given)
+        except httpx.HTTPError as error:
+            address = self._settings.address
+            raise EngineUnavailable(f"{address} can't be reached: {error}") from error
+
+    def _ask(
+        self, method: str, path: str, *, missing_ok: bool = False, **given: Any
+    ) -> httpx.Response:
+        answer = self._send(method, path, **given)
+        return answer if missing_ok and answer.status_code == 404 else _checked(answer)
+
+
+def pack(settings: RaySettings, request: JobRequest) -> bytes:
+    """The job's working directory: its driver, the program of launchers, and what it reserves."""
+    job = {
+        "name": request.name,
+        "strategy": settings.strategy,
+        "bundles": [bundle(settings, launcher) for launcher in request.launchers],
+    }
+    driver = resources.files("footplate") / "backends" / "ray" / "driver.py"
+    files = {
+        "driver.py": driver.read_bytes(),
+        "program.py": request.program,
+        "job.json": json.dumps(job).encode(),
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return packed.getvalue()
+
+
+def bundle(settings: RaySettings, launcher: LauncherRequest) -> dict[str, float]:
+    """What one launcher reserves. An empty bundle is none for Ray: a part of a processor."""
+    found: dict[str, float] = {}
+    if settings.reserve:
+        if launcher.vcpus:
+            found["CPU"] = launcher.vcpus
+        if launcher.memory_mb:
+            found["memory"] = launcher.memory_mb * _MIB
+    if launcher.accelerators:
+        found["GPU"] = launcher.accelerators
+        special = settings.accelerators.get(launcher.accelerator_type)
+        if special:
+            found[special] = launcher.accelerators
+    found.update(settings.machines.get(launcher.machine_type, settings.machines.get("*", {})))
+    return found or {"CPU": 0.001}
+
+
+def see_job(job: Mapping[str, Any], waiting: Mapping[str, Mapping[str, Any]]) -> EngineJob:
+    """``job`` as the API has it; a driver that waits for its placement group runs nothing yet."""
+    name, status = str(job["submission_id"]), str(job["status"])
+    phase = _PHASES.get(status, JobPhase.WAITING)
+    group = waiting.get(name)
+    if phase is JobPhase.RUNNING and group is not None:
+        phase, reason = JobPhase.WAITING, _group_reason(group)
+    elif phase is JobPhase.WAITING:
+        reason = _last_line(str(job.get("message") or "")) or "its job waits for Ray"
+    else:
+        message = _last_line(str(job.get("message") or ""))
+        reason = _ENDS.get(status) or (f"its job failed in Ray: {message}" if message else "")
+    return EngineJob(
+        id=name,
+        name=name,
+        phase=phase,
+        reason="" if phase is JobPhase.RUNNING else reason,
+        nodes=UNKNOWN_NODES if phase is JobPhase.ENDED else "",
+        cancelled=status == "STOPPED",
+    )
+
+
+def _group_reason(group: Mapping[str, Any]) -> str:
+    bundles = [b.get("unit_resources") or {} for b in group.get("bundles") or ()]
+    first = (
+        ", ".join(f"{name} {amount:g}" for name, amount in sorted(bundles[0].items()))
+        if bundles
+        else ""
+    )
+    wanted = f"{len(bundles)} times {{{first}}}" if bundles else "its replicas"
+    return f"Ray has no room for {wanted} now"
+
+
+def _checked(answer: httpx.Response) -> httpx.Response:
+    if answer.status_code >= 400:
+        raise EngineUnavailable(f"HTTP {answer.status_code}: {_last_line(answer.text)}")
+    return answer
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1].strip()[:500] if lines else ""

@@ -1,0 +1,118 @@
+"""Makes the engines that regions are bound to, from the settings."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from footplate.backends.ray import RayEngine, RaySettings
+from footplate.backends.region_bindings import KUBERNETES, RAY, SLURM
+from footplate.backends.slurm import SlurmEngine, SlurmSettings
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from footplate.backends.engine.engine import Engine
+    from footplate.backends.region_bindings import RegionBinding
+
+_SOURCES = ("UV_", "PIP_", "SSL_CERT_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
+
+
+def make_engine(region: RegionBinding) -> Engine:
+    """Asks nobody. Raises InvalidArgument: the client isn't installed, or a file is wrong."""
+    _, make = _ENGINES[region.backend]
+    return make(region)
+
+
+def title_of(backend: str) -> str:
+    """What users call the engine."""
+    title, _ = _ENGINES[backend]
+    return title
+
+
+def _make_slurm(region: RegionBinding) -> Engine:
+    return SlurmEngine(
+        SlurmSettings(
+            partition=region.partition or "",
+            account=region.account or "",
+            qos=region.qos or "",
+            machines=region.machines,
+            accelerators=region.accelerators,
+            python=region.python,
+            scratch=region.scratch or "",
+            environment=_package_sources(os.environ),
+        )
+    )
+
+
+def _package_sources(environ: Mapping[str, str]) -> dict[str, str]:
+    """What says where packages come from: nodes build environments as this machine does."""
+    return {name: text for name, text in environ.items() if name.upper().startswith(_SOURCES)}
+
+
+def _make_kubernetes(region: RegionBinding) -> Engine:
+    """Raises InvalidArgument: the client isn't installed, or the template is none."""
+    try:
+        from footplate.backends.kubernetes import KubernetesEngine, PodSettings  # an extra
+    except ModuleNotFoundError as error:
+        raise InvalidArgument(
+            f"region {region.name}: Kubernetes needs pip install 'footplate[kubernetes]'"
+        ) from error
+    settings = PodSettings(
+        image=region.image or "",
+        template=_read_template(region),
+        python=region.python,
+        machines={
+            name: dict(word.split("=", 1) for word in words)
+            for name, words in region.machines.items()
+        },
+        accelerators=region.accelerators,
+        reserve=region.reserve,
+        queue=region.queue or "",
+    )
+    return KubernetesEngine(
+        settings,
+        kubeconfig=Path(region.kubeconfig) if region.kubeconfig else None,
+        context=region.context,
+        namespace=region.namespace,
+    )
+
+
+def _read_template(region: RegionBinding) -> dict[str, object]:
+    if region.pod_template is None:
+        return {}
+    try:
+        found = yaml.safe_load(Path(region.pod_template).read_bytes())
+    except (OSError, yaml.YAMLError) as error:
+        raise InvalidArgument(f"region {region.name}: pod_template: {error}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("spec", {}), dict):
+        raise InvalidArgument(
+            f"region {region.name}: pod_template: {region.pod_template} has no Pod in it"
+        )
+    return found
+
+
+def _make_ray(region: RegionBinding) -> Engine:
+    settings = RaySettings(
+        region.address or "",
+        python=region.python,
+        strategy=region.strategy,
+        machines={
+            name: {key: float(amount) for key, _, amount in (w.partition("=") for w in words)}
+            for name, words in region.machines.items()
+        },
+        accelerators=region.accelerators,
+        reserve=region.reserve,
+    )
+    return RayEngine(settings)
+
+
+_ENGINES: dict[str, tuple[str, Callable[[RegionBinding], Engine]]] = {
+    SLURM: ("Slurm", _make_slurm),
+    KUBERNETES: ("Kubernetes", _make_kubernetes),
+    RAY: ("Ray", _make_ray),
+}

@@ -1,0 +1,138 @@
+"""What happens to Pods in a real Kubernetes, and what is said of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.backends.kubernetes import KubernetesEngine, PodSettings
+from footplate.ports.backend import Presence
+from tests.support.backend_rig import WORKERS, all_are, make_request, see
+from tests.support.kubernetes import IMAGE
+from tests.support.kubernetes_rig import KubernetesRig, pod_template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.support.kubernetes import Kubernetes
+
+    MakeRig = Callable[..., KubernetesRig]
+
+
+@pytest.fixture
+def make_rig(kubernetes: Kubernetes, tmp_path: Path) -> Iterator[MakeRig]:
+    rigs = []
+
+    def make(**given: Any) -> KubernetesRig:
+        rigs.append(KubernetesRig(kubernetes, tmp_path, **given))
+        return rigs[-1]
+
+    yield make
+    for rig in rigs:
+        rig.close()
+
+
+def start_live(rig: KubernetesRig, *workers: str) -> Any:
+    request = make_request("u-1", workers or WORKERS[:1])
+    rig.backend.start(request)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
+    return request
+
+
+def test_pods_that_somebody_deletes_end_their_replicas_in_order(make_rig: MakeRig) -> None:
+    rig = make_rig()
+    request = start_live(rig, *WORKERS[:2])
+    rig.cluster.kubectl("delete", "pods", "--all", "--wait=false")
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    assert rig.launcher_pids(request.attempt_id) == ()
+
+
+def test_what_a_pod_waits_for_is_said(make_rig: MakeRig, kubernetes: Kubernetes) -> None:
+    template = pod_template(kubernetes.directory)
+    settings = PodSettings(
+        image=IMAGE, template=template, machines={"*": {"pool": "none-has-this"}}
+    )
+    rig = make_rig(engine=KubernetesEngine(settings, kubeconfig=kubernetes.kubeconfig))
+    request = make_request("u-1")
+    rig.backend.start(request)
+    rig.settle(lambda: "Kubernetes has no node" in see(rig.backend, request)[0].reason)
+    assert rig.engine.check().problems == (
+        "no node that is ready has the labels pool=none-has-this of *",
+    )
+    rig.backend.stop(request.attempt_id)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    assert rig.runs(request.attempt_id) == 0
+
+
+def test_an_image_that_is_nowhere_is_named(make_rig: MakeRig, kubernetes: Kubernetes) -> None:
+    settings = PodSettings(
+        image="example.com/nowhere:1", template=pod_template(kubernetes.directory), reserve=False
+    )
+    rig = make_rig(engine=KubernetesEngine(settings, kubeconfig=kubernetes.kubeconfig))
+    request = make_request("u-1")
+    rig.backend.start(request)
+    rig.settle(lambda: "example.com/nowhere:1" in see(rig.backend, request)[0].reason)
+    assert "ErrImageNeverPull" in see(rig.backend, request)[0].reason
+
+
+def test_a_pod_that_the_api_refuses_says_so(make_rig: MakeRig, kubernetes: Kubernetes) -> None:
+    template = {"spec": {"priorityClassName": "no-such-class"}}
+    settings = PodSettings(image=IMAGE, template=template, reserve=False)
+    rig = make_rig(engine=KubernetesEngine(settings, kubeconfig=kubernetes.kubeconfig))
+    request = make_request("u-1")
+    rig.backend.start(request)
+    rig.settle(lambda: "Kubernetes refuses its" in see(rig.backend, request)[0].reason)
+    assert "no-such-class" in see(rig.backend, request)[0].reason
+    assert kubernetes.kubectl("get", "secrets", "-o", "name", "-l", "footplate.dev/job") == ""
+
+
+def test_a_launcher_that_is_killed_takes_its_replica_with_it(make_rig: MakeRig) -> None:
+    rig = make_rig()
+    request = start_live(rig)
+    (launcher,) = rig.launcher_pids(request.attempt_id)
+    supervisor = rig.pid(request.attempt_id, WORKERS[0])
+    os.kill(launcher, signal.SIGKILL)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    with pytest.raises(ProcessLookupError):
+        os.kill(supervisor, 0)
+
+
+def test_a_server_that_is_away_ends_nothing(make_rig: MakeRig) -> None:
+    rig = make_rig()
+    rig.door.closed = True
+    request = make_request("u-1")
+    rig.backend.start(request)
+    rig.settle(lambda: see(rig.backend, request)[0].reason == "its launcher is starting")
+    rig.door.closed = False
+    rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
+    assert rig.runs(request.attempt_id) == 1
+
+
+def test_an_api_server_that_cannot_be_reached_is_waited_for(
+    make_rig: MakeRig, kubernetes: Kubernetes, tmp_path: Path
+) -> None:
+    away = tmp_path / "kubeconfig"
+    text = kubernetes.kubeconfig.read_text()
+    away.write_text(re.sub(r"https://127.0.0.1:[0-9]+", "https://127.0.0.1:9", text))
+    settings = PodSettings(image=IMAGE, template=pod_template(tmp_path), reserve=False)
+    rig = make_rig(engine=KubernetesEngine(settings, kubeconfig=away))
+    assert not rig.engine.check().reachable
+    request = make_request("u-1")
+    rig.backend.start(request)
+    rig.settle(lambda: "doesn't answer" in see(rig.backend, request)[0].reason)
+    assert all_are(rig.backend, request, Presence.WAITING)
+
+
+def test_foreign_pods_are_left_alone(make_rig: MakeRig) -> None:
+    rig = make_rig()
+    rig.cluster.kubectl("run", "foreign", f"--image={IMAGE}", "--image-pull-policy=Never")
+    request = start_live(rig)
+    rig.backend.stop(request.attempt_id)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    assert rig.cluster.kubectl("get", "pod", "foreign", "-o", "name") == "pod/foreign\n"
+    rig.cluster.kubectl("delete", "pod", "foreign", "--grace-period=0", "--force")

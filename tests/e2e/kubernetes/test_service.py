@@ -1,0 +1,108 @@
+"""Jobs of a running service in a region that is a real Kubernetes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+import uv
+
+from footplate.domain.job_states import State
+from footplate.testing.engines.python_image import find_libraries
+from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Context
+from tests.support.kubernetes import IMAGE
+from tests.support.kubernetes_rig import pod_template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.kubernetes import Kubernetes
+
+REGION = "asia-east1"
+SETTINGS = """\
+[[regions]]
+name = "{region}"
+backend = "kubernetes"
+kubeconfig = "{kubeconfig}"
+namespace = "default"
+image = "{image}"
+pod_template = "{template}"
+scratch = "{scratch}"
+shared = "{shared}"
+reserve = false
+"""
+LINE = """\
+import os
+print("runs in", os.getcwd())
+"""
+SLEEPS = """\
+import time
+print("sleeps", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def context(kubernetes: Kubernetes, tmp_path: Path) -> Iterator[Context]:
+    """Pods see the data directory, the environments that were built here, and their Python."""
+    data, template = tmp_path / "data", tmp_path / "pod.yaml"
+    data.mkdir()
+    installer = Path(uv.find_uv_bin())
+    libraries = {path.parent for path in find_libraries((installer,))}
+    sources = {n: v for n, v in os.environ.items() if n.startswith(("UV_", "PIP_"))}
+    sources["SSL_CERT_FILE"] = "/etc/ssl/certs/ca-certificates.crt"
+    wheels = {path for text in sources.values() for path in map(Path, re.split("[ ,]", text))}
+    links = {path for path in wheels if path.is_absolute() and path.is_dir()}
+    shared = (
+        tmp_path,
+        CACHE.parent,
+        installer.parent,
+        Path(sys.base_prefix),
+        *libraries,
+        *links,
+        Path("/etc/ssl"),
+    )
+    pod = pod_template(*shared)
+    pod["spec"]["containers"][0]["env"] = [{"name": n, "value": v} for n, v in sources.items()]
+    template.write_text(json.dumps(pod))
+    text = SETTINGS.format(
+        region=REGION,
+        kubeconfig=kubernetes.kubeconfig,
+        image=IMAGE,
+        template=template,
+        scratch=tmp_path / "scratch",
+        shared=CACHE.parent,
+    )
+    (data / "footplate.toml").write_text(text)
+    with running_service(data, CACHE, stop_grace_s=1, cluster_address="127.0.0.1:0") as service:
+        yield Context(service)
+    kubernetes.delete_all()
+
+
+def test_a_job_runs_in_a_pod(context: Context) -> None:
+    name = context.submit(LINE, region=REGION)
+    assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
+    assert any("/launchers/" in line for line in context.messages(name))
+
+
+def test_a_job_whose_pod_is_deleted_ends_cancelled(
+    context: Context, kubernetes: Kubernetes
+) -> None:
+    name = context.submit(SLEEPS, region=REGION)
+    context.until(lambda: "sleeps" in context.messages(name))
+    kubernetes.kubectl("delete", "pods", "--all", "--wait=false")
+    ended = context.wait_for(name, State.CANCELLED)
+    assert "its Pod was deleted in Kubernetes" in (ended.error_message or "")
+
+
+def test_the_region_says_what_it_has(context: Context) -> None:
+    found = httpx.get(f"{context.service.url}/footplate/v1/regions").json()
+    (region,) = [each for each in found["regions"] if each["name"] == REGION]
+    assert region["backend"] == "kubernetes"

@@ -1,0 +1,55 @@
+"""The contract of backends, over a real Ray, and what only Ray does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from footplate.backends.ray import RayEngine, RaySettings
+from footplate.ports.backend import Presence
+from tests.support.backend_contract import BackendContract
+from tests.support.backend_rig import WORKERS, all_are, make_request, see
+from tests.support.ray_rig import RayRig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.ray_cluster import RayCluster
+
+pytestmark = pytest.mark.soak
+
+
+@pytest.fixture
+def rig(ray_cluster: RayCluster, tmp_path: Path) -> Iterator[RayRig]:
+    rig = RayRig(ray_cluster, tmp_path)
+    yield rig
+    rig.close()
+
+
+class TestRayBackend(BackendContract):
+    pass
+
+
+def test_a_job_that_somebody_stops_ends_its_replicas_in_order(rig: RayRig) -> None:
+    request = make_request("u-1", WORKERS[:2])
+    rig.backend.start(request)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
+    (job,) = rig.engine.list(f"footplate-{rig.service}-")
+    httpx.post(f"{rig.cluster.address}/api/jobs/{job.id}/stop")
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    assert rig.launcher_pids(request.attempt_id) == ()
+
+
+def test_a_gang_that_has_no_room_says_what_it_asked_for(rig: RayRig) -> None:
+    settings = RaySettings(rig.cluster.address, machines={"*": {"CPU": 3}})
+    rig.engine = RayEngine(settings)
+    rig.reopen()
+    request = make_request("u-1", WORKERS[:2])
+    rig.backend.start(request)
+    rig.settle(lambda: "Ray has no room for 2 times {CPU 3}" in see(rig.backend, request)[0].reason)
+    rig.backend.stop(request.attempt_id)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
+    assert rig.runs(request.attempt_id) == 0

@@ -1,0 +1,162 @@
+"""A real Kubernetes for tests: control plane and one node, from ``../shared/rigs/k8s``.
+
+Its pods run in the network of this machine (``hostNetwork``), from an image with this machine's
+Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tarfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footplate.testing.engines.python_image import python_files
+from tests.support.requirements import require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RIG = Path(__file__).resolve().parents[3] / "shared" / "rigs" / "k8s"
+PROGRAMS = ("etcd", "containerd", "ctr", "runc", "gcc", "/usr/lib/cni/loopback")
+IMAGE = "docker.io/rig/python:1"
+PATIENCE_S = 120.0
+
+
+@dataclass(frozen=True)
+class Kubernetes:
+    """``directory``: of the control plane, with the pids of its parts in ``NAME.pid``."""
+
+    directory: Path
+    kubeconfig: Path
+    node: Path
+
+    def kubectl(self, *words: str) -> str:
+        """What ``kubectl`` answers; it must succeed."""
+        command = ("kubectl", f"--kubeconfig={self.kubeconfig}", *words)
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def delete_all(self) -> None:
+        """All that Footplate has there, at once."""
+        selector = "app.kubernetes.io/managed-by=footplate"
+        self.kubectl("delete", "pods,secrets", "-l", selector, "--grace-period=0", "--force")
+
+    def pid(self, part: str) -> int:
+        """Of ``etcd``, ``apiserver``, ``scheduler`` or ``controllers``."""
+        return int((self.directory / f"{part}.pid").read_text())
+
+
+def require_kubernetes() -> None:
+    absent = [name for name in PROGRAMS if shutil.which(name) is None]
+    if not RIG.is_dir():
+        absent.append(str(RIG))
+    if os.geteuid() != 0:
+        absent.append("root")
+    require(f"Kubernetes needs {', '.join(absent)}" if absent else None)
+
+
+@contextmanager
+def private_kubernetes(directory: Path) -> Iterator[Kubernetes]:
+    """One at a time on a machine: the ports of a kubelet are fixed."""
+    plane, node = directory / "plane", directory / "node"
+    directory.mkdir(parents=True)
+    image = directory / "python.tar"
+    _save_image(image, IMAGE)
+    found = Kubernetes(plane, directory / "kubeconfig", node)
+    try:
+        _run(RIG / "up.sh", plane, str(_free_ports()))
+        # Its own one trusts any server, of which clients warn.
+        trusting = (plane / "kubeconfig").read_text()
+        authority = f'certificate-authority: "{plane}/certs/apiserver.crt"'
+        text = trusting.replace("insecure-skip-tls-verify: true", authority)
+        found.kubeconfig.write_text(text)
+        with _running_node(found, directory / "node.log", image):
+            _wait_until_ready(found, directory / "node.log")
+            yield found
+            _run(RIG / "down.sh", node)
+    finally:
+        _run(RIG / "down.sh", node, plane)
+
+
+@contextmanager
+def _running_node(kubernetes: Kubernetes, log: Path, image: Path) -> Iterator[None]:
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            (RIG / "node.sh", kubernetes.node, "n1", kubernetes.directory, image),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _run(*command: str | Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def _wait_until_ready(kubernetes: Kubernetes, log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    path = "jsonpath={.items[*].status.conditions[?(@.type=='Ready')].status}"
+    while kubernetes.kubectl("get", "nodes", "-o", path).strip() != "True":
+        assert time.monotonic() < deadline, log.read_text()[-4000:]
+        time.sleep(0.2)
+
+
+def _free_ports() -> int:
+    """The first of five successive ports that nobody listens on."""
+    for first in range(17443 + os.getpid() % 500 * 10, 30000, 10):
+        if all(_is_free(port) for port in range(first, first + 5)):
+            return first
+    raise AssertionError("no ports are free")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as trial:
+        try:
+            trial.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def _save_image(file: Path, name: str) -> None:
+    """An archive as ``docker save`` makes it, of one layer."""
+    layer = python_files()
+    digest = hashlib.sha256(layer.read()).hexdigest()
+    size = layer.tell()
+    layer.seek(0)
+    variables = ["PATH=/usr/local/bin:/usr/bin:/bin", "LD_LIBRARY_PATH=/usr/local/lib"]
+    config = {
+        "architecture": "amd64",
+        "os": "linux",
+        "config": {"Env": variables, "Cmd": ["python3"]},
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
+    }
+    manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
+    with tarfile.open(file, "w") as archive:
+        _add(archive, "manifest.json", json.dumps(manifest))
+        _add(archive, "config.json", json.dumps(config))
+        info = tarfile.TarInfo("layer.tar")
+        info.size = size
+        archive.addfile(info, layer)
+
+
+def _add(archive: tarfile.TarFile, name: str, text: str) -> None:
+    info = tarfile.TarInfo(name)
+    info.size = len(text)
+    archive.addfile(info, BytesIO(text.encode()))

@@ -1,0 +1,233 @@
+"""Pods as the API has them: what is made, and what their states mean."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiClient
+
+from footplate.backends.engine.engine import JobPhase, JobRequest, LauncherRequest
+from footplate.backends.kubernetes.jobs import see_jobs
+from footplate.backends.kubernetes.manifests import (
+    COMPLETE,
+    PodSettings,
+    make_pod,
+    make_secret,
+)
+from footplate.backends.kubernetes.pod_states import DELETED, PodState, see_pod
+
+CHIEF = LauncherRequest("master-replica-0", "n1-standard-8", 8, 30_000, "NVIDIA_TESLA_T4", 2)
+WORKER = LauncherRequest("worker-replica-0", "e2-standard-4", 4, 16_000)
+REQUEST = JobRequest("footplate-x-u1-1.0", "asia-east1", (CHIEF, WORKER), b"print()")
+TEMPLATE = {
+    "metadata": {"labels": {"team": "vision"}, "annotations": {"why": "because"}},
+    "spec": {
+        "serviceAccountName": "trainer",
+        "imagePullSecrets": [{"name": "registry"}],
+        "tolerations": [{"key": "gpu", "operator": "Exists"}],
+        "nodeSelector": {"zone": "b"},
+        "containers": [
+            {
+                "name": "any",
+                "image": "example.com/python:3.11",
+                "env": [{"name": "HTTPS_PROXY", "value": "http://proxy"}],
+                "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+                "resources": {"limits": {"ephemeral-storage": "10Gi"}},
+            },
+            {"name": "beside", "image": "example.com/other"},
+        ],
+        "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
+    },
+}
+
+
+def made_secret(*, complete: bool = True) -> dict[str, Any]:
+    secret = make_secret(REQUEST)
+    secret["metadata"]["uid"] = "0-1"
+    if complete:
+        secret["metadata"]["annotations"][COMPLETE] = "true"
+    return secret
+
+
+def pod(rank: int, status: dict[str, Any], node: str = "n1", **metadata: object) -> dict[str, Any]:
+    launcher = REQUEST.launchers[rank]
+    made = make_pod(PodSettings(image="python"), made_secret(), rank, launcher)
+    made["metadata"].update(metadata)
+    made["spec"]["nodeName"] = node
+    return {**made, "status": status}
+
+
+@pytest.mark.parametrize("settings", [PodSettings(template=TEMPLATE), PodSettings(image="python")])
+def test_all_fields_are_those_of_the_api(settings: PodSettings) -> None:
+    """Of the newest version that the client was made from."""
+    for kind, body in (
+        ("V1Secret", make_secret(REQUEST)),
+        ("V1Pod", make_pod(settings, made_secret(), 0, CHIEF)),
+    ):
+        client = ApiClient()
+        found = client.deserialize(json.dumps(body), kind, "application/json")
+        assert client.sanitize_for_serialization(found) == body
+
+
+def test_the_template_stays_around_what_is_ours() -> None:
+    settings = PodSettings(
+        template=TEMPLATE,
+        machines={"n1-standard-8": {"pool": "large"}, "*": {"pool": "small"}},
+        accelerators={"NVIDIA_TESLA_T4": "example.com/t4"},
+        queue="team-a",
+    )
+    made = make_pod(settings, made_secret(), 1, CHIEF)
+    spec = made["spec"]
+    container, beside = spec["containers"]
+    assert made["metadata"]["name"].endswith("-1")
+    assert made["metadata"]["labels"]["team"] == "vision"
+    assert made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team-a"
+    assert made["metadata"]["ownerReferences"][0]["uid"] == "0-1"
+    assert spec["nodeSelector"] == {"zone": "b", "pool": "large"}
+    assert spec["serviceAccountName"] == "trainer"
+    assert spec["volumes"][0] == TEMPLATE["spec"]["volumes"][0]  # type: ignore[index]  # JSON
+    assert beside["name"] == "beside"
+    assert container["image"] == "example.com/python:3.11"
+    assert container["env"][0]["name"] == "HTTPS_PROXY"
+    assert container["resources"]["limits"] == {
+        "ephemeral-storage": "10Gi",
+        "cpu": "8",
+        "memory": "30000Mi",
+        "example.com/t4": "2",
+    }
+    other = make_pod(settings, made_secret(), 0, WORKER)["spec"]
+    assert other["nodeSelector"]["pool"] == "small"
+    assert "example.com/t4" not in other["containers"][0]["resources"]["limits"]
+
+
+def test_a_region_may_reserve_nothing_but_accelerators() -> None:
+    made = make_pod(PodSettings(image="python", reserve=False), made_secret(), 0, CHIEF)
+    assert made["spec"]["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": "2"}
+
+
+def test_tokens_are_in_the_secret_alone() -> None:
+    assert "print()" in str(make_secret(REQUEST))
+    assert "print()" not in str(make_pod(PodSettings(), made_secret(), 0, CHIEF))
+
+
+UNSCHEDULABLE = {
+    "type": "PodScheduled",
+    "status": "False",
+    "reason": "Unschedulable",
+    "message": "0/3 nodes are available: 3 Insufficient cpu.",
+}
+
+
+def container(**state: object) -> dict[str, Any]:
+    return {"containerStatuses": [{"image": "python", "state": state}]}
+
+
+@pytest.mark.parametrize(
+    ("status", "node", "state", "words"),
+    [
+        ({"phase": "Pending"}, "", PodState.WAITING, "scheduler"),
+        ({"phase": "Pending", "conditions": [UNSCHEDULABLE]}, "", PodState.WAITING, "Insufficient"),
+        (
+            {"phase": "Pending", **container(waiting={"reason": "ContainerCreating"})},
+            *("n1", PodState.WAITING, "is being made on node n1"),
+        ),
+        (
+            {
+                "phase": "Pending",
+                **container(waiting={"reason": "ImagePullBackOff", "message": "no such\nimage"}),
+            },
+            *(
+                "n1",
+                PodState.WAITING,
+                "python can't be had on node n1: ImagePullBackOff: no such image",
+            ),
+        ),
+        (
+            {"phase": "Pending", **container(waiting={"reason": "CreateContainerConfigError"})},
+            *("n1", PodState.WAITING, "can't start on node n1: CreateContainerConfigError"),
+        ),
+        ({"phase": "Running"}, "n1", PodState.RUNNING, ""),
+        (
+            {
+                "phase": "Running",
+                "conditions": [
+                    {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
+                ],
+            },
+            *("n1", PodState.UNREACHABLE, "n1 doesn't answer"),
+        ),
+        ({"phase": "Succeeded", **container(terminated={"exitCode": 0})}, "n1", PodState.ENDED, ""),
+        (
+            {"phase": "Failed", **container(terminated={"exitCode": 137, "reason": "OOMKilled"})},
+            *("n1", PodState.ENDED, "more memory than its limit"),
+        ),
+        (
+            {"phase": "Failed", "reason": "Evicted", "message": "low on disk"},
+            *("n1", PodState.ENDED, "(Evicted: low on disk)"),
+        ),
+        (
+            {"phase": "Failed", **container(terminated={"exitCode": 3})},
+            *("n1", PodState.ENDED, "status 3"),
+        ),
+    ],
+)
+def test_states_of_pods(status: dict[str, Any], node: str, state: PodState, words: str) -> None:
+    seen = see_pod(pod(0, status, node))
+    assert (seen.state, seen.node) == (state, node)
+    assert words in seen.reason
+
+
+def test_a_pod_that_was_deleted_before_it_had_a_node_never_ran() -> None:
+    seen = see_pod(pod(0, {"phase": "Pending"}, "", deletionTimestamp="2026-01-01T00:00:00Z"))
+    assert seen.state is PodState.ENDED
+
+
+def test_a_pod_that_somebody_deletes_says_so_once_it_has_ended() -> None:
+    seen = see_pod(pod(0, ENDED, deletionTimestamp="2026-01-01T00:00:00Z"))
+    assert (seen.state, seen.reason, seen.deleted) == (PodState.ENDED, DELETED, True)
+
+
+def test_a_pod_that_waits_for_gates_says_which() -> None:
+    waiting = pod(0, {"phase": "Pending"}, "")
+    waiting["spec"]["schedulingGates"] = [{"name": "kueue.x-k8s.io/admission"}]
+    assert "kueue.x-k8s.io/admission" in see_pod(waiting).reason
+
+
+RUNNING: dict[str, Any] = {"phase": "Running"}
+ENDED: dict[str, Any] = {"phase": "Succeeded"}
+WAITING: dict[str, Any] = {"phase": "Pending", "conditions": [UNSCHEDULABLE]}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "phase"),
+    [
+        (RUNNING, RUNNING, JobPhase.RUNNING),
+        (RUNNING, WAITING, JobPhase.RUNNING),
+        (RUNNING, ENDED, JobPhase.RUNNING),
+        (WAITING, WAITING, JobPhase.WAITING),
+        (ENDED, WAITING, JobPhase.WAITING),
+        (ENDED, ENDED, JobPhase.ENDED),
+    ],
+)
+def test_a_job_is_what_its_pods_are(
+    first: dict[str, Any], second: dict[str, Any], phase: JobPhase
+) -> None:
+    (job,) = see_jobs([made_secret()], [pod(0, first), pod(1, second)])
+    assert (job.name, job.phase, job.cancelled) == (REQUEST.name, phase, False)
+
+
+def test_a_gang_that_fits_in_part_says_so() -> None:
+    (job,) = see_jobs([made_secret()], [pod(0, RUNNING), pod(1, WAITING)])
+    assert job.reason.startswith("1 of 2 Pods have started; Kubernetes has no node")
+
+
+def test_pods_that_are_not_there_were_deleted_perhaps_without_their_node() -> None:
+    (job,) = see_jobs([made_secret()], [pod(0, ENDED)])
+    assert (job.phase, job.reason, job.cancelled) == (JobPhase.ENDED, DELETED, True)
+    assert job.nodes == "?,n1"
+
+
+def test_a_job_whose_pods_were_not_all_made_is_not_seen() -> None:
+    assert see_jobs([made_secret(complete=False)], [pod(0, RUNNING)]) == ()
