@@ -227,6 +227,9 @@ BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", "{name:path}:stacks"): [{"replicas": [REPLICA]}],
     ("POST", "/v2/entries:list"): [ENTRIES],
     ("POST", "/replica/v1/reports"): [REPORT],
+    ("POST", "/replica/v1/launcher"): [
+        {"incarnation": "a", "job": "7", "node": "n1", "restart": -1, "state": "IDLE", "hold_s": 0}
+    ],
     ("POST", "/replica/v1/images"): [{"image": "gcr.io/p/i:1", "reference": "sha256:0123"}],
     ("POST", "/replica/v1/control-requests/{id}"): [{"text": "here"}],
     ("POST", "/storage/v1/b"): [{"name": "other", "location": "EU", "storageClass": "STANDARD"}],
@@ -315,6 +318,8 @@ def _fill(template: str, fields: dict[str, str], safe: str) -> str:
 
 
 def _headers(rig: Rig, template: str) -> Headers:
+    if template.startswith("/replica/v1/launcher"):
+        return ((b"authorization", f"Bearer {rig.launcher_token}".encode()),)
     if template.startswith("/replica/"):
         return ((b"authorization", f"Bearer {rig.token}".encode()),)
     if template == "/" or template.startswith(CONSOLE):

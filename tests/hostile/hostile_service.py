@@ -12,8 +12,9 @@ from urllib.parse import quote
 
 from starlette.routing import Route
 
+from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.control.suggestions import tuner_loader
-from footplate.control.tokens import ShellTokens
+from footplate.control.tokens import ShellTokens, derive
 from footplate.domain.names import TrainingJobName
 from footplate.server import service as composition
 from footplate.server.data_dir import DataDir
@@ -90,6 +91,8 @@ class Rig:
         """Full names: of a job of each kind."""
         self.numbers = count(1)
         self._asked = 0
+        self.launcher_token = ""
+        """Of a launcher of an engine that the service doesn't have: it is to leave."""
         self.token = ""
         """Of the first replica of the first job, as its supervisor has it."""
 
@@ -202,7 +205,10 @@ def _furnish(rig: Rig) -> None:
     (start,) = rig.starts(job.uid)
     rig.backend.admit(start.attempt_id)
     rig.token = start.tickets[0].token
-    shells = ShellTokens(DataDir(rig.data).secret())
+    secret = DataDir(rig.data).secret()
+    launcher = LauncherBearer("europe-west4", start.attempt_id, 0, REPLICA)
+    rig.launcher_token = LauncherTokens(derive(secret, "launchers")).issue(launcher)
+    shells = ShellTokens(secret)
     rig.names["token"] = shells.issue(job.uid, REPLICA)
     _furnish_jobs(rig)
     _furnish_study(rig)
@@ -219,6 +225,7 @@ _NAMES = {
     "job": "job_1",
     "index": "0",
     "sha256": "a" * 64,
+    "digest": "b" * 64,
     "id": "b" * 32,
     "operation": "delete-v1-customJobs-1-1",
     "verb": "cancel",

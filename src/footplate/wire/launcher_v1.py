@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MAX_REPORT_BYTES = 64 << 10
 MAX_TEXT_LENGTH = 1000
+MAX_HOLD_S = 3600
 _TEXTS = ("incarnation", "job", "node", "reason", "ending")
 
 
@@ -39,7 +40,7 @@ def decode_report(body: bytes) -> tuple[LauncherReport, float]:
         state=state,
         stopping=value.get("stopping") is True,
     )
-    return report, float(hold_s)
+    return report, float(min(hold_s, MAX_HOLD_S))
 
 
 def _wrong(field: str, value: JsonObject, allowed: str) -> InvalidArgument:
