@@ -46,7 +46,7 @@ def check_accessibility(page: Page) -> None:
     assert AXE.is_file(), "axe-core is missing: run `make console`"
     page.evaluate(AXE.read_text("utf-8"))
     found: list[Any] = page.evaluate(_RUN_AXE)
-    assert found == []
+    assert found == [], found
 
 
 def look(

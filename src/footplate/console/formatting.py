@@ -87,6 +87,11 @@ def job_url(name: str) -> str:
     return f"/jobs/{quote(name)}"
 
 
+def search_url(name: str) -> str:
+    """The page of a tuning job's trials."""
+    return f"/searches/{quote(name)}"
+
+
 def pretty(value: JsonValue) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
@@ -106,6 +111,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "between": between,
     "machines": machines,
     "job_url": job_url,
+    "search_url": search_url,
     "pretty": pretty,
     "icon": icon,
     "kind": kind_title,

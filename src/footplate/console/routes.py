@@ -9,6 +9,7 @@ from footplate.console.changes import changes_route
 from footplate.console.connect import connect_routes
 from footplate.console.job_list import job_list_routes
 from footplate.console.job_view import job_routes
+from footplate.console.search_view import search_routes
 from footplate.console.sessions import Sessions
 from footplate.console.sign_in import sign_in_routes
 from footplate.console.site import Site
@@ -44,4 +45,5 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *sign_in_routes(site),
         *job_list_routes(site),
         *job_routes(site),
+        *search_routes(site),
     ]

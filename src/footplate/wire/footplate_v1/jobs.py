@@ -50,6 +50,8 @@ def brief_json(job: Job, waiting: Explanation | None) -> JsonObject:
         "restarts": job.restarts,
         **_times(create=job.create_time, start=job.start_time, end=job.end_time),
     }
+    if job.spec.search is not None:
+        answer["trials"] = job.spec.search.counts.trials
     if job.labels:
         answer["labels"] = dict(job.labels)
     if waiting is not None:

@@ -1,0 +1,142 @@
+"""The trials of a tuning job in a browser."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from footplate.domain.job_states import State
+from footplate.domain.jobs import Ending
+from footplate.domain.names import StudyUid
+from footplate.domain.studies.metrics import Goal, Measurement, Metric
+from footplate.domain.studies.parameters import CategoricalParameter, DoubleParameter
+from footplate.domain.studies.records import StudyRecord, StudyState
+from footplate.domain.studies.space import SearchSpace
+from footplate.domain.studies.study import StudyConfig
+from footplate.domain.tuning.search import Search, TrialCounts
+from footplate.store import open_store
+from footplate.testing.service import running_service
+from tests.console.conftest import HOSTILE
+from tests.console.screens import look
+from tests.support.jobs import make_job, make_spec
+from tests.support.trials import succeeded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from footplate.testing.service import RunningService
+
+NAME = "projects/demo/locations/us-central1/hyperparameterTuningJobs/77"
+TRIALS = 12
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """A service with an ended search, of hostile names and values."""
+    data_dir = tmp_path_factory.mktemp("search") / "data"
+    data_dir.mkdir()
+    space = SearchSpace(
+        (DoubleParameter("learning_rate", 0.0, 1.0), CategoricalParameter(HOSTILE, ("a", HOSTILE)))
+    )
+    config = StudyConfig(space, (Metric("rmse", Goal.MINIMIZE),))
+    search = Search(config, TrialCounts(TRIALS, 2))
+    now = datetime.now(UTC)
+    job = make_job(NAME, spec=replace(make_spec(), search=search), created=now)
+    ended = replace(
+        job, state=State.SUCCEEDED, start_time=now, end_time=now, ending=Ending(State.SUCCEEDED)
+    )
+    study = StudyRecord(StudyUid(job.uid), None, "", config, "{}", 1, now)
+    trials = [
+        replace(
+            succeeded(number, 0.0),
+            point={"learning_rate": number / 100, HOSTILE: HOSTILE if number % 2 else "a"},
+            final=Measurement({"rmse": abs(number - 5) / 10 + 0.25}, number * 100, 60.0),
+            outcome=State.SUCCEEDED,
+            stop_reason=HOSTILE if number == 9 else "",
+        )
+        for number in range(1, TRIALS + 1)
+    ]
+    with closing(open_store(f"sqlite:///{data_dir / 'footplate.db'}")) as store:
+        store.create(ended, ())
+        store.studies.create(study)
+        made = replace(
+            study, made=TRIALS, ended=TRIALS, state=StudyState.COMPLETED, version=study.version + 1
+        )
+        store.studies.write(made, trials)
+    with running_service(data_dir) as service:
+        yield service
+
+
+def test_it_looks_right(browser: Browser, searched: RunningService) -> None:
+    look(browser, f"{searched.url}/searches/{NAME}", "search", "#parallel canvas")
+
+
+def test_it_is_reached_filtered_sorted_and_compared(page: Page, searched: RunningService) -> None:
+    page.goto(f"{searched.url}/jobs")
+    page.get_by_role("link", name="12 trials").click()
+    expect(page.locator(".best")).to_contain_text("Trial 5: rmse 0.25 at step 500")
+    rows = page.locator("#trial-rows tbody tr")
+    expect(rows).to_have_count(TRIALS)
+    expect(page.locator("#history canvas")).to_be_visible()
+
+    page.get_by_label("Filter").fill("rmse < 0.5 AND training_steps > 400")
+    page.keyboard.press("Enter")
+    expect(rows).to_have_count(3)
+    page.get_by_role("link", name="rmse", exact=True).click()
+    page.get_by_role("link", name="rmse", exact=True).click()
+    expect(page).to_have_url(re.compile(r"orderBy=rmse\+desc"))
+    expect(rows.first.get_by_role("rowheader")).to_have_text("7")
+
+    page.get_by_label("Compare trial 7").check()
+    page.get_by_label("Compare trial 5").check()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("#compared thead th")).to_have_text(["Value", "Trial 5", "Trial 7"])
+    expect(page.locator("#compared")).to_contain_text("learning_rate")
+    expect(rows).to_have_count(3)
+    expect(page.locator("img")).to_have_count(0)
+    expect(page).to_have_title("Trials · Footplate")
+
+
+def test_a_range_of_an_axis_chooses_rows(page: Page, searched: RunningService) -> None:
+    page.goto(f"{searched.url}/searches/{NAME}")
+    page.locator("#parallel canvas").wait_for()
+    shown = page.locator("#trial-rows tbody tr:visible")
+    expect(shown).to_have_count(TRIALS)
+    box = page.locator("#parallel").bounding_box()
+    assert box is not None
+    x, low = box["x"] + 60, box["y"] + box["height"] - 20  # the lower end of the first axis
+    page.mouse.move(x, low - 2)
+    page.mouse.down()
+    page.mouse.move(x, low - (box["height"] - 52) / 2, steps=8)
+    page.mouse.up()
+    expect(shown).to_have_count(6)
+    expect(shown.last.get_by_role("rowheader")).to_have_text("6")
+
+
+def test_all_that_it_loads_is_small(searched: RunningService) -> None:
+    with httpx.Client(base_url=searched.url, headers={"Accept": "text/html"}) as http:
+        text = http.get(f"/searches/{NAME}").text
+        whole = len(gzip.compress(text.encode()))
+        for address in set(re.findall(r'(?:src|href)="(/console/static/[^"]+)"', text)):
+            with http.stream("GET", address) as answer:
+                whole += sum(map(len, answer.iter_raw()))
+    assert "<img src=x" not in text
+    assert whole < 600_000
+
+
+def test_a_filter_that_is_wrong_is_explained(searched: RunningService) -> None:
+    headers = {"Accept": "text/html"}
+    url = f"{searched.url}/searches/{NAME}"
+    answer = httpx.get(url, params={"filter": "nothing < 1"}, headers=headers)
+    assert answer.status_code == 400
+    assert "learning_rate" in answer.text
