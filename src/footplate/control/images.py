@@ -28,21 +28,33 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(r"[a-zA-Z0-9][\w./:@-]{0,600}", re.ASCII)
 
 
-def violations(spec: JobSpec, engine: ContainerEngine) -> Iterator[Violation]:
-    """One for each pool that runs a container, where there is no engine for it."""
+def violations(spec: JobSpec, engine: ContainerEngine, cluster: str) -> Iterator[Violation]:
+    """One for each pool that runs a container, where there is no engine for it.
+
+    ``cluster``: what users call the cluster (``Slurm``) that the region is bound to; empty: none.
+    """
     pools = [pool for pool in spec.pools if isinstance(pool.program, ContainerProgram)]
-    if not pools:
+    fault = _fault(engine, spec.region, cluster) if pools else None
+    if fault is None:
         return
+    for pool in pools:
+        if isinstance(pool.program, ContainerProgram):
+            said = f"{pool.program.image_uri} given, which is a container image: {fault}"
+            name = "executorImageUri" if pool.field.endswith("pythonPackageSpec") else "imageUri"
+            yield Violation(f"{pool.field}.{name}", said)
+
+
+def _fault(engine: ContainerEngine, region: str, cluster: str) -> str | None:
+    if cluster:
+        return (
+            f"{region} is bound to {cluster}, where only packages run yet; send it to a region "
+            "of this machine (`footplate regions list`), or train from a package"
+        )
     try:
         engine.socket()
     except FailedPrecondition as error:
-        for pool in pools:
-            if isinstance(pool.program, ContainerProgram):
-                said = f"{pool.program.image_uri} given, which is a container image: "
-                name = (
-                    "executorImageUri" if pool.field.endswith("pythonPackageSpec") else "imageUri"
-                )
-                yield Violation(f"{pool.field}.{name}", said + error.message)
+        return error.message
+    return None
 
 
 class Images:

@@ -110,13 +110,13 @@ class SubmissionChecks:
         )
         request = submission.search
         search = () if request is None else self._searches.violations(request)
-        engine = images.violations(self._with_containers(submission), self._engine)
+        site = self._regions.site(submission.spec.region)
+        cluster = "" if site.engine is None else site.engine.title
+        engine = images.violations(self._with_containers(submission), self._engine, cluster)
         named = (
             *resource_violations(submission, self._resource, self._catalogue),
             *tensorboard_violations(submission, self._has_tensorboard),
-            *mapping_violations(
-                submission, self._regions.site(submission.spec.region), self._catalogue
-            ),
+            *mapping_violations(submission, site, self._catalogue),
         )
         return limited(preflight.joined(submission.violations, missing, search, engine, named))
 

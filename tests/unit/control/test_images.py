@@ -1,0 +1,36 @@
+"""Jobs that are container images, where none can run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from footplate.control.images import violations
+from footplate.domain.jobs import ContainerProgram, JobSpec
+from tests.support.container_engine import FakeContainerEngine
+from tests.support.jobs import make_spec
+
+IMAGE = "gcr.io/p/i:1"
+
+
+def of_an_image() -> JobSpec:
+    spec = make_spec()
+    pools = (
+        replace(pool, program=ContainerProgram(IMAGE), field="jobSpec.workerPoolSpecs[0]")
+        for pool in spec.pools
+    )
+    return replace(spec, pools=tuple(pools), region="europe-west4")
+
+
+def wrongs(spec: JobSpec, engine: FakeContainerEngine, cluster: str = "") -> list[tuple[str, str]]:
+    return [(v.field, v.description) for v in violations(spec, engine, cluster)]
+
+
+def test_an_engine_of_this_machine_takes_images() -> None:
+    assert wrongs(of_an_image(), FakeContainerEngine()) == []
+
+
+def test_a_region_of_a_cluster_takes_packages_alone() -> None:
+    ((field, said),) = wrongs(of_an_image(), FakeContainerEngine(), "Slurm")
+    assert field == "jobSpec.workerPoolSpecs[0].imageUri"
+    assert said.startswith(f"{IMAGE} given, which is a container image: europe-west4 is bound to")
+    assert wrongs(make_spec(), FakeContainerEngine(), "Slurm") == []
