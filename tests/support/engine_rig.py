@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from footplate.domain.names import AttemptId
 
 REGION = "europe-west4"
+PATIENCE_S = 240.0
+"""Engines poll, and start processes on their own."""
 
 
 class Door:
@@ -143,7 +145,7 @@ class EngineRig:
         (self._archives / "hold").unlink(missing_ok=True)
 
     def settle(self, condition: Callable[[], bool]) -> None:
-        wait_until(condition)
+        wait_until(condition, PATIENCE_S)
 
     def finish(self, attempt_id: AttemptId, replica: str) -> None:
         os.kill(self.pid(attempt_id, replica), signal.SIGUSR1)

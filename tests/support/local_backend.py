@@ -26,11 +26,11 @@ TIMEOUT_S = 60.0
 """Longer than anything takes on a machine that is busy with other tests."""
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = TIMEOUT_S) -> None:
     """Raises:
     AssertionError: the condition didn't come to hold.
     """
-    end_s = time.monotonic() + TIMEOUT_S
+    end_s = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < end_s, "waited in vain"
         time.sleep(0.005)
