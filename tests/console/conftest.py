@@ -161,8 +161,11 @@ def scripts() -> None:
     assert not missing, f"the console's scripts are missing: run `make console` ({missing})"
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Ends with its module: while Playwright runs, this thread has an event loop that runs, and
+    tests elsewhere that start one fail. Folders without ``__init__.py`` are no packages.
+    """
     path = shutil.which("chromium")
     if path is None:
         reason = "no chromium found (Debian: apt-get install chromium)"
