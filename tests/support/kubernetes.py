@@ -79,7 +79,8 @@ def private_kubernetes(directory: Path) -> Iterator[Kubernetes]:
         authority = f'certificate-authority: "{plane}/certs/apiserver.crt"'
         text = trusting.replace("insecure-skip-tls-verify: true", authority)
         found.kubeconfig.write_text(text)
-        with _running_node(found, directory / "node.log", image):
+        script = _copy_node_script(directory / "scripts")
+        with _running_node(found, script, directory / "node.log", image):
             _wait_until_ready(found, directory / "node.log")
             yield found
             _run(RIG / "down.sh", node)
@@ -88,10 +89,10 @@ def private_kubernetes(directory: Path) -> Iterator[Kubernetes]:
 
 
 @contextmanager
-def _running_node(kubernetes: Kubernetes, log: Path, image: Path) -> Iterator[None]:
+def _running_node(kubernetes: Kubernetes, script: Path, log: Path, image: Path) -> Iterator[None]:
     with log.open("wb") as output:
         process = subprocess.Popen(
-            (RIG / "node.sh", kubernetes.node, "n1", kubernetes.directory, image),
+            (script, kubernetes.node, "n1", kubernetes.directory, image),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -102,6 +103,21 @@ def _running_node(kubernetes: Kubernetes, log: Path, image: Path) -> Iterator[No
     finally:
         process.kill()
         process.wait()
+
+
+def _copy_node_script(folder: Path) -> Path:
+    """On a disk that is fairly full a kubelet deletes images that no container uses: ours, too."""
+    folder.mkdir()
+    for name in ("runc-noadj", "pause.c"):
+        shutil.copy(RIG / name, folder)
+    text = (RIG / "node.sh").read_text()
+    setting = "oomScoreAdj: 0\n"
+    assert setting in text
+    keep = "imageGCHighThresholdPercent: 100\nimageGCLowThresholdPercent: 99\n"
+    script = folder / "node.sh"
+    script.write_text(text.replace(setting, setting + keep))
+    script.chmod(0o755)
+    return script
 
 
 def _run(*command: str | Path) -> None:
