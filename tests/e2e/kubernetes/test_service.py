@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +34,6 @@ namespace = "default"
 image = "{image}"
 pod_template = "{template}"
 scratch = "{scratch}"
-shared = "{shared}"
 reserve = false
 """
 LINE = """\
@@ -51,7 +49,7 @@ time.sleep(600)
 
 @pytest.fixture
 def context(kubernetes: Kubernetes, tmp_path: Path) -> Iterator[Context]:
-    """Pods see the data directory, the environments that were built here, and their Python."""
+    """Pods see the data directory, the installer, and where packages come from."""
     data, template = tmp_path / "data", tmp_path / "pod.yaml"
     data.mkdir()
     installer = Path(uv.find_uv_bin())
@@ -60,15 +58,7 @@ def context(kubernetes: Kubernetes, tmp_path: Path) -> Iterator[Context]:
     sources["SSL_CERT_FILE"] = "/etc/ssl/certs/ca-certificates.crt"
     wheels = {path for text in sources.values() for path in map(Path, re.split("[ ,]", text))}
     links = {path for path in wheels if path.is_absolute() and path.is_dir()}
-    shared = (
-        tmp_path,
-        CACHE.parent,
-        installer.parent,
-        Path(sys.base_prefix),
-        *libraries,
-        *links,
-        Path("/etc/ssl"),
-    )
+    shared = (tmp_path, installer.parent, *libraries, *links, Path("/etc/ssl"))
     pod = pod_template(*shared)
     pod["spec"]["containers"][0]["env"] = [{"name": n, "value": v} for n, v in sources.items()]
     template.write_text(json.dumps(pod))
@@ -78,7 +68,6 @@ def context(kubernetes: Kubernetes, tmp_path: Path) -> Iterator[Context]:
         image=IMAGE,
         template=template,
         scratch=tmp_path / "scratch",
-        shared=CACHE.parent,
     )
     (data / "footplate.toml").write_text(text)
     with running_service(data, CACHE, stop_grace_s=1, cluster_address="127.0.0.1:0") as service:

@@ -27,6 +27,7 @@ LONGEST_FETCH_S = 600.0
 
 
 def main(config: dict[str, Any]) -> None:
+    os.umask(0o022)  # an engine's may be narrower; environments are for all users of programs
     replica = config["replicas"][int(os.environ[config["rank_variable"]])]
     scratch = config["scratch"] or "/tmp/footplate-%d" % os.getuid()  # noqa: S108
     archives = make_private(scratch, "archives")
