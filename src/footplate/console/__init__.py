@@ -1,7 +1,7 @@
 """The console: pages of the service for a browser.
 
 It knows of the service only what the HTTP operations say, which it calls with the rights of
-whoever looks at the page.
+the page's reader.
 """
 
 from footplate.console.routes import ConsoleParts, console_routes

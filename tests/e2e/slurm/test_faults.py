@@ -164,7 +164,7 @@ def test_the_end_of_a_launcher_ends_its_replica_and_no_other(
 
 
 class ForgetfulEngine(SlurmEngine):
-    """Its first submission arrives, but whoever made it doesn't learn of that."""
+    """Its first submission arrives, but its server doesn't learn of that."""
 
     forgot = 0
 

@@ -1,4 +1,4 @@
-"""Jobs in the queue of an engine: what they are told, and where the others run."""
+"""Jobs in the queue of an engine: their reasons, and where the others run."""
 
 from __future__ import annotations
 

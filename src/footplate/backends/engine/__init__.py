@@ -16,8 +16,8 @@ crash. Below ``ROOT/ATTEMPT_ID/``::
     REPLICA.A.claim   the one launcher process that serves the replica in allocation A
     REPLICA.A.report  what that has said last; touched whenever it calls
 
-What is made once is made by a link, which one of several servers can do: whoever comes second
-reads what the first one wrote. So of two jobs of one allocation only one is ever served.
+What is made once is made by a link, which one of several servers can do: the others
+read what the first one wrote. So of two jobs of one allocation only one is ever served.
 """
 
 from footplate.backends.engine.backend import EngineBackend, LauncherSettings

@@ -1,8 +1,8 @@
 """The command ``launch``: runs the replica of one launcher for as long as the server wants it.
 
-It speaks to the server alone, outwards, at one port: it says how its replica stands, and is told
-which start of it is wanted, whether that is to stop, and whether to leave. Without an answer for
-``lease_s`` it ends its replica: from then on the server may start it somewhere else.
+It speaks to the server alone, outwards, at one port: it says the state of its replica, and the
+server answers which start of it is wanted, whether that is to stop, and whether to leave. Without
+an answer for ``lease_s`` it ends its replica: from then on the server may start it somewhere else.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Launcher:
                 replica.stop()
             self._stopped = True
 
-    # What it says, and is told.
+    # Reports to the server, and its answers.
 
     def _state(self) -> str:
         if self._gone:
