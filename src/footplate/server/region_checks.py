@@ -31,7 +31,7 @@ def make_check(
 
 def make_fault(engine: Engine) -> Callable[[Mapping[str, ReplicaMachine]], str | None]:
     """Why no job can ever have machines, by replica; nobody is asked."""
-    return lambda machines: engine.fault([_launcher(*each) for each in machines.items()])
+    return lambda machines: engine.fault([LauncherRequest.on(*each) for each in machines.items()])
 
 
 def make_samples(region: RegionBinding, catalogue: Catalogue) -> dict[str, LauncherRequest]:
@@ -46,14 +46,3 @@ def make_samples(region: RegionBinding, catalogue: Catalogue) -> dict[str, Launc
         sample = LauncherRequest("", vcpus=1, accelerator_type=name, accelerators=1)
         samples[f"accelerators.{name}"] = sample
     return samples
-
-
-def _launcher(replica: str, machine: ReplicaMachine) -> LauncherRequest:
-    return LauncherRequest(
-        replica,
-        machine.machine_type,
-        machine.vcpus,
-        machine.memory_mb,
-        machine.accelerator_type,
-        machine.accelerator_count,
-    )

@@ -15,6 +15,7 @@ from footplate.backends.engine.engine import (
 )
 from footplate.backends.engine.presence import current_report, observe
 from footplate.domain.launchers import LauncherState
+from footplate.ports.backend import ReplicaMachine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -274,11 +275,4 @@ class Allocations:
 
 
 def _launcher(replica: str, machine: Content) -> LauncherRequest:
-    return LauncherRequest(
-        replica,
-        str(machine.get("machine_type", "")),
-        int(machine.get("vcpus", 0)),
-        int(machine.get("memory_mb", 0)),
-        str(machine.get("accelerator_type", "")),
-        int(machine.get("accelerator_count", 0)),
-    )
+    return LauncherRequest.on(replica, ReplicaMachine(**machine))

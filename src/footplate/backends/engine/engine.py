@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from footplate.ports.backend import ReplicaMachine
 
 
 class EngineUnavailable(Exception):
@@ -50,6 +52,10 @@ class LauncherRequest:
     memory_mb: int = 0
     accelerator_type: str = ""
     accelerators: int = 0
+
+    @classmethod
+    def on(cls, replica: str, machine: ReplicaMachine) -> LauncherRequest:
+        return cls(replica, *astuple(machine))
 
 
 @dataclass(frozen=True)
