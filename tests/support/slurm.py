@@ -11,10 +11,16 @@ import subprocess
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from tests.support.machines import connected_machines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.support.machines import Machines
+
+    Cluster = TypeVar("Cluster", bound="SlurmCluster")
 
 NODES = ("n1", "n2", "n3")
 PARTITION = "pool"
@@ -23,7 +29,7 @@ _DEVICES = ("/dev/null", "/dev/zero")
 """What takes the place of GPUs: Slurm only counts them here."""
 _CONFIGURATION = """\
 ClusterName=test
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}({address})
 SlurmctldPort={port}
 SlurmUser=root
 AuthType=auth/munge
@@ -65,6 +71,9 @@ def missing_programs() -> tuple[str, ...]:
 class SlurmCluster:
     """Everything lies below ``folder``, whose path must be short: munge's socket is there."""
 
+    address = "127.0.0.1"
+    """Of the controller, as nodes and commands reach it."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.environment = {"SLURM_CONF": str(folder / "slurm.conf")}
@@ -75,8 +84,11 @@ class SlurmCluster:
         self._start_munge()
         self.start_controller()
         for node in NODES:
-            self._run(f"slurmd.{node}", "slurmd", "-D", "-N", node)
+            self.start_node(node)
         _wait(lambda: self.command("sinfo", "-h", "-N", "-o", "%t").split() == ["idle"] * 3)
+
+    def node_address(self, node: str) -> str:
+        return self.address
 
     def _configure(self) -> None:
         for name in ("munge", "spool", "state", *(f"spool/{node}" for node in NODES)):
@@ -84,12 +96,16 @@ class SlurmCluster:
         self.folder.chmod(0o755)
         ports = _free_ports(1 + len(NODES))
         host = socket.gethostname().partition(".")[0]
-        lines = [_CONFIGURATION.format(host=host, port=ports[0], folder=self.folder)]
+        lines = [
+            _CONFIGURATION.format(
+                host=host, address=self.address, port=ports[0], folder=self.folder
+            )
+        ]
         for node, port in zip(NODES, ports[1:], strict=True):
             gres = " Gres=gpu:2" if node == NODES[-1] else ""
             lines.append(
-                f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=64 "
-                f"RealMemory=64000{gres} Feature=kind-{node} State=UNKNOWN\n"
+                f"NodeName={node} NodeHostname={host} NodeAddr={self.node_address(node)} "
+                f"Port={port} CPUs=64 RealMemory=64000{gres} Feature=kind-{node} State=UNKNOWN\n"
             )
         lines.append(f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n")
         (self.folder / "slurm.conf").write_text("".join(lines))
@@ -126,6 +142,11 @@ class SlurmCluster:
     def start_node(self, node: str) -> None:
         self._run(f"slurmd.{node}", "slurmd", "-D", "-N", node)
 
+    def wait_for_node(self, node: str) -> None:
+        """Until Slurm would start jobs there."""
+        usable = ("idle", "mixed", "allocated")
+        _wait(lambda: self.command("sinfo", "-h", "-n", node, "-o", "%T").strip() in usable)
+
     def kill_node(self, node: str) -> None:
         """Its slurmd and the daemons of its job steps are gone at once; what they ran isn't."""
         self._end(f"slurmd.{node}", signal.SIGKILL)
@@ -156,12 +177,16 @@ class SlurmCluster:
         for name in reversed(list(self._processes)):
             self._end(name, signal.SIGTERM)
 
-    def _run(self, name: str, *command: str) -> None:
+    @property
+    def daemon_environment(self) -> dict[str, str]:
         path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+        return {**os.environ, **self.environment, "PATH": path}
+
+    def _run(self, name: str, *command: str) -> None:
         with open(self.folder / f"{name}.out", "ab") as output:
             self._processes[name] = subprocess.Popen(
                 command,
-                env={**os.environ, **self.environment, "PATH": path},
+                env=self.daemon_environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -210,9 +235,41 @@ def _wait(condition: object, limit_s: float = _START_S) -> None:
         time.sleep(0.05)
 
 
+class SlurmMachines(SlurmCluster):
+    """Each node is a machine with an address of its own."""
+
+    def __init__(self, folder: Path, machines: Machines) -> None:
+        super().__init__(folder)
+        self.machines = machines
+        self.address = machines.here
+
+    def node_address(self, node: str) -> str:
+        return self.machines.address(node)
+
+    def start_node(self, node: str) -> None:
+        log = self.folder / f"slurmd.{node}.out"
+        slurmd = ("slurmd", "-D", "-N", node)
+        self.machines.start(node, *slurmd, environment=self.daemon_environment, log=log)
+
+    def kill_node(self, node: str) -> None:
+        """With all that runs there."""
+        self.machines.kill(node)
+
+
 @contextmanager
 def running_slurm(folder: Path) -> Iterator[SlurmCluster]:
-    cluster = SlurmCluster(folder)
+    with _running(SlurmCluster(folder)) as cluster:
+        yield cluster
+
+
+@contextmanager
+def running_slurm_on_machines(folder: Path) -> Iterator[SlurmMachines]:
+    with connected_machines(*NODES) as machines, _running(SlurmMachines(folder, machines)) as found:
+        yield found
+
+
+@contextmanager
+def _running(cluster: Cluster) -> Iterator[Cluster]:
     try:
         cluster.start()
         yield cluster

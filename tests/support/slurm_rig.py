@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from footplate.backends.slurm import SlurmEngine, SlurmSettings
 from tests.support.engine_rig import EngineRig
+from tests.support.machines_rig import MachinesRig
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.slurm import SlurmCluster
+    from tests.support.slurm import SlurmCluster, SlurmMachines
 
 
 class SlurmRig(EngineRig):
@@ -33,3 +34,26 @@ class SlurmRig(EngineRig):
 
     def end_jobs(self) -> None:
         self.cluster.cancel_all()
+
+
+class SlurmMachinesRig(SlurmRig, MachinesRig):
+    """Each task of a job has a node for itself, and each node is a machine."""
+
+    cluster: SlurmMachines
+
+    def __init__(self, cluster: SlurmMachines, folder: Path, **given: Any) -> None:
+        self.machines = cluster.machines
+        settings = SlurmSettings(
+            scratch=str(folder / "scratch"),
+            environment=cluster.environment,
+            options=("--ntasks-per-node=1", "--exclusive"),
+        )
+        super().__init__(cluster, folder, settings=settings, host=self.machines.here, **given)
+
+    def start_machine(self, name: str) -> None:
+        self.cluster.start_node(name)
+        self.cluster.wait_for_node(name)
+
+    def heal_machine(self, name: str) -> None:
+        self.machines.heal(name)
+        self.cluster.wait_for_node(name)

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.requirements import require
 from tests.support.slurm import SlurmCluster, missing_programs, running_slurm
+
+
+def require_slurm() -> None:
+    absent = [*missing_programs(), *(() if os.getuid() == 0 else ("root",))]
+    packages = "(Debian: apt-get install slurm-wlm munge)"
+    require(f"Slurm needs {', '.join(absent)} {packages}" if absent else None)
 
 
 @pytest.fixture(scope="session")
 def slurm() -> Iterator[SlurmCluster]:
-    """A running Slurm; without its programs tests are skipped, and in CI they fail."""
-    missing = missing_programs()
-    if missing or os.getuid() != 0:
-        reason = f"needs root and {missing} (Debian: apt-get install slurm-wlm munge)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+    require_slurm()
     # munged gives up its rights, and must still find its socket: pytest's folders hide all.
     with (
         tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as folder,
