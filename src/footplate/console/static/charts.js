@@ -1,5 +1,7 @@
 // Charts of what the replicas use, and a table behind each.
 
+import { ask, colour, fillTable, jobHasEnded, whenThemeChanges } from "./drawing.js";
+
 const section = document.getElementById("usage");
 const target = document.getElementById("charts");
 const markers = JSON.parse(section.dataset.markers).map((time) => new Date(time) / 1000);
@@ -52,10 +54,6 @@ function aligned(lines) {
   return tables.length > 1 ? uPlot.join(tables) : tables[0];
 }
 
-function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
-
 function markRestarts(chart) {
   const { ctx, bbox } = chart;
   ctx.save();
@@ -86,29 +84,6 @@ function makeChart(place, kind, lines) {
   }, aligned(lines), place);
 }
 
-function cell(row, kind, textContent, className = "") {
-  const made = document.createElement(kind);
-  made.textContent = textContent;
-  made.className = className;
-  if (kind === "th") made.scope = row.parentElement?.tagName === "THEAD" ? "col" : "row";
-  row.append(made);
-}
-
-function fillTable(table, kind, lines) {
-  const head = document.createElement("thead");
-  const titles = document.createElement("tr");
-  head.append(titles);
-  for (const [at, title] of ["Replica", "Now", "Mean", "Peak"].entries()) cell(titles, "th", title, at ? "number" : "");
-  const body = document.createElement("tbody");
-  for (const line of lines) {
-    const row = document.createElement("tr");
-    body.append(row);
-    cell(row, "th", line.label);
-    for (const value of [line.now, line.mean, line.peak]) cell(row, "td", value === undefined ? "–" : kind.format(value), "number");
-  }
-  table.replaceChildren(head, body);
-}
-
 function put(kind, lines) {
   let chart = drawn.get(kind.key);
   if (!chart) {
@@ -137,16 +112,12 @@ function put(kind, lines) {
   }
   chart.kind = kind;
   chart.lines = lines;
-  fillTable(chart.table, kind, lines);
+  const shown = (value) => (value === undefined ? "–" : kind.format(value));
+  fillTable(chart.table, ["Replica", "Now", "Mean", "Peak"], lines.map((line) => [line.label, shown(line.now), shown(line.mean), shown(line.peak)]));
 }
 
 async function load() {
-  const answer = await fetch(section.dataset.url, { headers: { "HX-Request": "true", "HX-Current-URL": location.href } });
-  if (!answer.ok) {
-    target.firstElementChild.textContent = answer.status === 400 ? await answer.text() : "The server doesn't answer.";
-    return;
-  }
-  const { replicas } = await answer.json();
+  const { replicas } = await ask(section.dataset.url);
   if (!replicas.length) return;
   target.querySelector(":scope > p")?.remove();
   for (const kind of KINDS) {
@@ -162,19 +133,19 @@ function redraw() {
   }
 }
 
-const ended = () => /SUCCEEDED|FAILED|CANCELLED/.test(document.getElementById("job")?.dataset.state ?? "");
 let final = false;
 async function turn() {
   if (!document.hidden && !final) {
-    final = ended();
+    final = jobHasEnded();
     try {
       await load();
-    } catch {
-      final = false; // The page says that the server is away.
+    } catch (error) {
+      final = false; // That the server is away the page says.
+      const empty = target.querySelector(":scope > p");
+      if (empty && !(error instanceof TypeError)) empty.textContent = error.message;
     }
   }
   setTimeout(turn, EVERY_MS);
 }
-window.addEventListener("footplate:theme", redraw);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+whenThemeChanges(redraw);
 turn();

@@ -3,6 +3,7 @@
 
 import { appendAnsi } from "./ansi.js";
 import { showProblem } from "./console.js";
+import { ask as askFor, jobHasEnded as ended } from "./drawing.js";
 
 const PAGE = 300;
 const MOST = 1500;
@@ -37,7 +38,6 @@ let busy = false;
 let current = null; // the cursor of the line that was jumped to
 const colours = new Map();
 
-const ended = () => document.getElementById("job")?.dataset.state.match(/SUCCEEDED|FAILED|CANCELLED/) != null;
 const text = () => search.value.trim().toLowerCase();
 
 function filters() {
@@ -49,15 +49,7 @@ function filters() {
 }
 
 async function ask(query) {
-  const answer = await fetch(`${section.dataset.base}/lines?${new URLSearchParams(query)}`, {
-    headers: { "HX-Request": "true", "HX-Current-URL": location.href },
-  });
-  if (answer.status === 401) {
-    location.href = answer.headers.get("HX-Redirect") ?? "/sign-in";
-    return new Promise(() => {});
-  }
-  if (!answer.ok) throw new Error(await answer.text());
-  const page = await answer.json();
+  const page = await askFor(`${section.dataset.base}/lines?${new URLSearchParams(query)}`);
   size = page.size;
   return page;
 }

@@ -1,12 +1,10 @@
 // Charts of trials: the objective with the best so far, and parallel coordinates.
 
+import { colour, whenThemeChanges } from "./drawing.js";
+
 const box = document.getElementById("search-charts");
 const charts = new Map();
 const ticked = new Set();
-
-function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
 
 function draw(id, option) {
   if (!charts.has(id)) charts.set(id, echarts.init(document.getElementById(id)));
@@ -71,6 +69,5 @@ document.body.addEventListener("htmx:afterSettle", () => {
   drawAll();
 });
 window.addEventListener("resize", () => charts.forEach((chart) => chart.resize()));
-window.addEventListener("footplate:theme", drawAll);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+whenThemeChanges(drawAll);
 drawAll();
