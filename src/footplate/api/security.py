@@ -26,9 +26,16 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
-_NO_TOKEN_PATHS = ("/healthz", "/", "/jobs", "/connect", "/sign-in", "/sign-out")
+_PAGES = ("/jobs", "/searches", "/capacity", "/connect", "/sign-in", "/sign-out")
+_NO_TOKEN_PATHS = ("/healthz", "/", *_PAGES)
 _KEYS_PREFIX = "/programs/"
-_NO_TOKEN_PREFIXES = ("/replica/", "/shell/", "/console/", "/jobs/", _KEYS_PREFIX)
+_NO_TOKEN_PREFIXES = (
+    "/replica/",
+    "/shell/",
+    "/console/",
+    *(f"{page}/" for page in _PAGES),
+    _KEYS_PREFIX,
+)
 """The console's pages check a cookie, and then call operations with the token.
 Supervisors have tokens of their own, which the replica API checks, and so have the addresses of
 shells, and those by which programs reach the buckets."""

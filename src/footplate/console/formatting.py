@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from footplate.domain.resources import MEMORY_MB, say_gb, say_resource
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -96,6 +98,15 @@ def pretty(value: JsonValue) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
+def resource(name: str) -> str:
+    """``vCPUs``, ``memory``, ``NVIDIA_TESLA_T4``: what a resource is called without an amount."""
+    return "memory" if name == MEMORY_MB else say_resource(name)
+
+
+def amount(number: int, name: str) -> str:
+    return say_gb(number) if name == MEMORY_MB else str(number)
+
+
 def icon(state: str) -> str:
     return ICONS.get(state, "\u2022")
 
@@ -114,5 +125,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "search_url": search_url,
     "pretty": pretty,
     "icon": icon,
+    "resource": resource,
+    "amount": amount,
     "kind": kind_title,
 }

@@ -14,5 +14,6 @@ class Entry:
 
 ENTRIES = (
     Entry("Jobs", "/jobs"),
+    Entry("Capacity", "/capacity"),
     Entry("Connect", "/connect"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from footplate.console.capacity_view import capacity_routes
 from footplate.console.changes import changes_route
 from footplate.console.connect import connect_routes
 from footplate.console.job_list import job_list_routes
@@ -46,4 +47,5 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *job_list_routes(site),
         *job_routes(site),
         *search_routes(site),
+        *capacity_routes(site),
     ]

@@ -218,6 +218,12 @@ class Queue:
             self._load()
             return self._scheduler.held(project, region)
 
+    def held_of(self, site: str) -> Amounts:
+        """What jobs and persistent resources hold of the site."""
+        with self._lock:
+            self._load()
+            return self._scheduler.held_of(site)
+
     def _others(
         self, uid: JobUid, name: str, project: str, spec: JobSpec, arrived: float
     ) -> Iterator[tuple[str, Claim]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from footplate.control.regions import Binding, Regions
     from footplate.domain.catalogue import Catalogue
+    from footplate.domain.resources import Amounts
     from footplate.ports.engines import EngineReport
 
 OTHERS = "*"
@@ -28,7 +29,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RegionReport:
-    """``machine_types`` None: all of the catalogue's. ``reachable`` None: there is no engine."""
+    """``machine_types`` None: all of the catalogue's. ``reachable`` None: there is no engine.
+
+    ``capacity`` is what jobs can hold together, ``used`` what of it they hold now; both are empty
+    for an engine, which knows its machines itself.
+    """
 
     region: str
     backend: str
@@ -39,16 +44,27 @@ class RegionReport:
     reachable: bool | None = None
     facts: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    mode: str = ""
+    capacity: Amounts = field(default_factory=dict)
+    used: Amounts = field(default_factory=dict)
 
 
 class RegionReports:
-    """Engines are asked on threads of their own: one that hangs holds up nobody."""
+    """Engines are asked on threads of their own: one that hangs holds up nobody.
+
+    ``held`` says what is held of a site, by its name.
+    """
 
     def __init__(
-        self, regions: Regions, catalogue: Catalogue, monotonic: Callable[[], float]
+        self,
+        regions: Regions,
+        catalogue: Catalogue,
+        monotonic: Callable[[], float],
+        held: Callable[[str], Amounts] = lambda _: {},
     ) -> None:
         self._regions = regions
         self._catalogue = catalogue
+        self._held = held
         self._engines: Mapping[str, _Question] = {
             name: _Question(binding.check, monotonic)
             for name, binding in regions.bound.items()
@@ -81,7 +97,15 @@ class RegionReports:
         site, engine = binding.site, binding.site.engine
         question = self._engines.get(region)
         if engine is None or question is None:
-            return RegionReport(region, binding.kind, binding.where, max_replicas=site.replicas)
+            return RegionReport(
+                region,
+                binding.kind,
+                binding.where,
+                max_replicas=site.replicas,
+                mode=site.mode.value,
+                capacity=site.capacity,
+                used=self._held(site.name),
+            )
         answer = question.answer(wait_s)
         problems = () if answer is not None else (f"{engine.title} has not answered yet",)
         types = engine.machine_types

@@ -121,7 +121,7 @@ class JobServices:
             lambda region: regions.site(region).engine is not None,
         )
         self.status = Status(store, clock, leader.wake)
-        self.region_reports = RegionReports(regions, catalogue, time.monotonic)
+        self.region_reports = RegionReports(regions, catalogue, time.monotonic, queue.held_of)
         self.validation = Validation(
             store, submission_checks, buckets, catalogue, regions.site, queue.outlook, check_room
         )

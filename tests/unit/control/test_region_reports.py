@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import pytest
 
+from footplate.api.footplate_v1.regions import region_json
 from footplate.control import region_reports
 from footplate.control.region_reports import OTHERS, RegionReports
 from footplate.control.regions import Binding, Regions
 from footplate.domain.errors import NotFound
-from footplate.domain.sites import EngineMachines
+from footplate.domain.sites import EngineMachines, Mode
 from tests.support.backend import FakeBackend
 from tests.support.catalogue import built_in
-from tests.support.sites import make_engine_site, make_regions
+from tests.support.sites import make_engine_site, make_regions, make_site
 
 REGION = "europe-west4"
 LIMIT_S = 60
@@ -68,6 +69,22 @@ def test_bound_regions_come_first_and_one_stands_for_all_others() -> None:
     assert (others.region, others.backend, others.reachable) == (OTHERS, "local", None)
     assert (others.machine_types, others.accelerators) == (None, None)
     assert rig.reports.engines() == (bound,)
+
+
+def test_what_the_service_hands_out_itself_has_amounts() -> None:
+    site = make_site(Mode.ENFORCE, name="box", vcpus=8, memory_gb=32, gpus=2)
+    held = {"box": {"vcpus": 3, "NVIDIA_TESLA_T4": 1}}
+    reports = RegionReports(make_regions(site), built_in(), lambda: 0.0, held.__getitem__)
+
+    (report,) = reports.list()
+
+    assert (report.mode, report.used) == ("enforce", held["box"])
+    assert report.capacity == {"vcpus": 8, "memory_mb": 32 << 10, "NVIDIA_TESLA_T4": 2}
+    answer = region_json(report)
+    assert answer["used"] == {"vcpus": 3, "memory_mb": 0, "NVIDIA_TESLA_T4": 1}
+    bound, _others = Rig().reports.list()
+    assert (bound.capacity, bound.used, bound.mode) == ({}, {}, "")
+    assert "capacity" not in region_json(bound)
 
 
 def test_an_engine_is_asked_again_after_a_while_and_by_a_check_at_once() -> None:

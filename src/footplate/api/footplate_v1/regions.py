@@ -28,7 +28,11 @@ def region_routes(reports: RegionReports) -> list[Route]:
 
 
 def region_json(report: RegionReport) -> JsonObject:
-    """``machineTypes`` is ``["*"]`` where all of the catalogue's are taken."""
+    """``machineTypes`` is ``["*"]`` where all of the catalogue's are taken.
+
+    ``capacity`` and ``used`` are by resource: ``vcpus``, ``memory_mb``, names of accelerators; or,
+    where machines aren't reserved (``mode`` is ``emulate``), ``replicas`` and ``gpus``.
+    """
     document: JsonObject = {
         "name": report.region,
         "backend": report.backend,
@@ -40,6 +44,11 @@ def region_json(report: RegionReport) -> JsonObject:
     }
     if report.max_replicas:
         document["maxReplicas"] = report.max_replicas
+    if report.mode:
+        document["mode"] = report.mode
+    if report.capacity:
+        document["capacity"] = {**report.capacity}
+        document["used"] = {name: report.used.get(name, 0) for name in report.capacity}
     if report.reachable is not None:
         document["reachable"] = report.reachable
     return document

@@ -56,6 +56,7 @@ def brief_json(job: Job, waiting: Explanation | None) -> JsonObject:
         answer["labels"] = dict(job.labels)
     if waiting is not None:
         answer["waiting"] = waiting.text
+        answer["place"] = waiting.place
     if job.ending is not None and job.ending.message:
         answer["message"] = job.ending.message
     return answer

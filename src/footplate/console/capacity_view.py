@@ -1,0 +1,179 @@
+"""What regions have, who holds it, what projects may hold, and what waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from hashlib import sha256
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from starlette.routing import Route
+
+    from footplate.console.site import Site, Visit
+
+ANY = "*"
+ROWS = 100
+"""Shown of the jobs that run, and of those that wait."""
+_PAGE = 500
+_MAX_JOBS = 5000
+_MAX_PLACES = 200
+"""Projects in regions whose quota is asked for."""
+_HOLDING = "state=PREPARING OR state=RUNNING OR state=CANCELLING"
+
+
+@dataclass(frozen=True)
+class Amount:
+    """``used`` None: each project or region counts by itself. ``limit`` None: there is none."""
+
+    resource: str
+    used: int | None
+    limit: int | None
+    source: str = ""
+
+    @property
+    def free(self) -> int | None:
+        return None if None in (self.used, self.limit) else max(0, self.limit - self.used)  # type: ignore[operator]  # both are numbers
+
+    @property
+    def percent(self) -> float:
+        """Of the limit; a bar ends at 100."""
+        if not self.used:
+            return 0.0
+        return 100.0 if not self.limit else min(100.0, 100 * self.used / self.limit)
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What one project may hold in one region, and holds."""
+
+    project: str
+    region: str
+    amounts: tuple[Amount, ...]
+
+
+def capacity_routes(site: Site) -> list[Route]:
+    return [site.page("/capacity", _show)]
+
+
+async def _show(visit: Visit) -> Response:
+    """The whole page, or for htmx what changes; 204 if that is as before."""
+    regions, limits, running, queued = await asyncio.gather(
+        visit.get("/footplate/v1/regions"),
+        visit.get("/footplate/v1/quotas"),
+        _jobs(visit, _HOLDING),
+        _jobs(visit, "state=QUEUED"),
+    )
+    allowances = await _allowances(visit, limits, running)
+    digest = sha256(repr((regions, allowances, running, queued)).encode()).hexdigest()[:16]
+    if visit.is_fragment and visit.parameter("seen") == digest:
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+    found: Any = regions["regions"]
+    return visit.render(
+        "capacity_live.html" if visit.is_fragment else "capacity.html",
+        regions=found,
+        capacities={region["name"]: region_amounts(region) for region in found},
+        allowances=allowances,
+        limited=bool(limits["quotas"]),
+        running=running[:ROWS],
+        queued=in_order(queued)[:ROWS],
+        counts={"running": len(running), "queued": len(queued)},
+        most=_MAX_JOBS,
+        digest=digest,
+    )
+
+
+async def _jobs(visit: Visit, condition: str) -> list[Any]:
+    """At most ``_MAX_JOBS``, newest first."""
+    found: list[Any] = []
+    asked = {"filter": condition, "pageSize": str(_PAGE)}
+    while len(found) < _MAX_JOBS:
+        answer: Any = await visit.get("/footplate/v1/jobs", asked)
+        found += answer["jobs"]
+        if not answer.get("nextPageToken"):
+            break
+        asked["pageToken"] = str(answer["nextPageToken"])
+    return found
+
+
+async def _allowances(
+    visit: Visit, limits: Mapping[str, Any], running: Iterable[Any]
+) -> tuple[Allowance, ...]:
+    """Of each project in each region that holds something or that a quota names."""
+    named = [(str(each["project"]), str(each["region"])) for each in limits["quotas"]]
+    holding = {(str(job["project"]), str(job["region"])) for job in running}
+    exact = sorted({pair for pair in named if ANY not in pair} | holding)[:_MAX_PLACES]
+    found = await asyncio.gather(
+        *(visit.get(f"/footplate/v1/{_quota(project, region)}") for project, region in exact)
+    )
+    general = [each for each in limits["quotas"] if ANY in (each["project"], each["region"])]
+    every = (read_allowance(each) for each in (*general, *found))
+    return tuple(each for each in every if each.amounts)
+
+
+def _quota(project: str, region: str) -> str:
+    return f"projects/{quote(project, safe='')}/locations/{quote(region, safe='')}/quota"
+
+
+def read_allowance(quota: Mapping[str, Any]) -> Allowance:
+    """Of the operation's answer. For ``*`` without what another quota sets, which has its own."""
+    project, region = str(quota["project"]), str(quota["region"])
+    general = ANY in (project, region)
+    origins, used = quota["origins"], quota.get("used", {})
+
+    def shown(resource: str) -> bool:
+        origin = origins.get(resource, {})
+        return not general or (origin.get("project"), origin.get("region")) == (project, region)
+
+    return Allowance(
+        project,
+        region,
+        tuple(
+            Amount(
+                resource,
+                None if general else used.get(resource, 0),
+                quota["limits"].get(resource),
+                _source(origins.get(resource), project, region),
+            )
+            for resource in sorted({*quota["limits"], *used})
+            if shown(resource)
+        ),
+    )
+
+
+def _source(origin: Mapping[str, str] | None, project: str, region: str) -> str:
+    """Where a limit was set; empty: there is none."""
+    if not origin:
+        return ""
+    text = "the settings" if origin["source"] == "SETTINGS" else "footplate quotas set"
+    if (origin["project"], origin["region"]) == (project, region):
+        return text
+    whose = "each project" if origin["project"] == ANY else origin["project"]
+    where = "each region" if origin["region"] == ANY else origin["region"]
+    return f"{text}, for {whose} in {where}"
+
+
+def region_amounts(region: Mapping[str, Any]) -> tuple[Amount, ...]:
+    """What a region has, where the service hands it out itself."""
+    used = region.get("used", {})
+    return tuple(
+        Amount(resource, used.get(resource, 0), limit)
+        for resource, limit in region.get("capacity", {}).items()
+        if limit
+    )
+
+
+def in_order(queued: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """By the accelerators that they wait for, and in each of these lines by their place."""
+
+    def key(job: Mapping[str, Any]) -> tuple[str, int, str]:
+        asked = sorted({str(pool.get("acceleratorType", "")) for pool in job["machines"]})
+        return "+".join(asked), int(job.get("place", 0)), str(job["createTime"])
+
+    return sorted(queued, key=key)
