@@ -15,6 +15,7 @@ from footplate.api.client_disconnect import leaves
 from footplate.api.request_bodies import drop_body, read_body
 from footplate.api.worker_threads import in_thread
 from footplate.control.bucket_copies import Step
+from footplate.control.node_places import NodePlaces
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.wire.control_requests import (
     MAX_ANSWER_BYTES,
@@ -170,13 +171,14 @@ class _ReplicaApi:
         self._tokens = tokens
 
     async def task(self, request: Request) -> Response:
-        return JSONResponse(await in_thread(self._encoded_task, self._bearer(request)))
+        bearer, node = self._bearer(request), _places(request)
+        return JSONResponse(await in_thread(self._encoded_task, bearer, node))
 
-    def _encoded_task(self, bearer: Bearer) -> JsonObject:
-        return encode_task(self._tasks.task(bearer))
+    def _encoded_task(self, bearer: Bearer, node: NodePlaces) -> JsonObject:
+        return encode_task(self._tasks.task(bearer, node))
 
     async def start(self, request: Request) -> Response:
-        start = await in_thread(self._tasks.start, self._bearer(request))
+        start = await in_thread(self._tasks.start, self._bearer(request), _places(request))
         return JSONResponse(encode_start(start))
 
     async def package(self, request: Request) -> Response:
@@ -218,6 +220,12 @@ def given_token(connection: HTTPConnection) -> str:
     if scheme.lower() != "bearer":
         raise PermissionDenied("the replica API requires `Authorization: Bearer TOKEN`")
     return token.strip()
+
+
+def _places(request: Request) -> NodePlaces:
+    """What the supervisor says of its node: it is for its own program alone."""
+    query = request.query_params
+    return NodePlaces(query.get("url", ""), query.get("files", ""))
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

@@ -66,13 +66,21 @@ class ProgramStorage:
         self._url = url
         self._proxy_port = proxy_port
 
-    def variables(self, bearer: Bearer) -> tuple[tuple[str, str], ...]:
-        """Of the program's environment."""
+    def variables(self, bearer: Bearer, relay: str = "") -> tuple[tuple[str, str], ...]:
+        """Of the program's environment.
+
+        ``relay`` is where a program on another machine reaches the server: there is no proxy.
+        """
         key = self._keys.issue(bearer)
-        address = f"{self._url}{PATH}/{key}"
-        leading = ((name, address) for name in _LEADING)
-        tools = ((_TOOLS_ADDRESS, f"{self._url}/"), (_TOOLS_TOKEN, key), *_TOOLS)
-        return *leading, *self._proxy(key), _SMOOTHING, *tools
+        url = relay or self._url
+        leading = ((name, f"{url}{self.path(bearer)}") for name in _LEADING)
+        tools = ((_TOOLS_ADDRESS, f"{url}/"), (_TOOLS_TOKEN, key), *_TOOLS)
+        proxy = () if relay else self._proxy(key)
+        return *leading, *proxy, _SMOOTHING, *tools
+
+    def path(self, bearer: Bearer) -> str:
+        """Of the storage API on this server, with the key."""
+        return f"{PATH}/{self._keys.issue(bearer)}"
 
     def _proxy(self, key: str) -> tuple[tuple[str, str], ...]:
         """The proxy with the key as its password; nothing where the server has none."""

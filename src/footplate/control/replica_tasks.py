@@ -11,6 +11,7 @@ from footplate.control.bucket_copies import find_copied
 from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import seconds_since
 from footplate.control.job_buckets import find_usable
+from footplate.control.node_places import HERE, NodePlaces
 from footplate.control.package_digests import PackageDigests
 from footplate.control.program_api import ProgramApi
 from footplate.control.program_storage import UNREACHABLE
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from footplate.ports.container_engine import ContainerEngine
     from footplate.ports.store import Store
 
-    StorageVariables = Callable[[Bearer], tuple[tuple[str, str], ...]]
+    StorageVariables = Callable[[Bearer, str], tuple[tuple[str, str], ...]]
 
 _MIN_RUNNING_TIME_S = 1.0
 """Of an attempt whose job's limit is as good as over: a program gets to say something."""
@@ -100,7 +101,7 @@ class Tasks:
         algorithms_wheel: Wheel,
         images: Images,
         engine: ContainerEngine,
-        storage: StorageVariables = lambda _: (),
+        storage: StorageVariables = lambda _bearer, _relay: (),
         image_pull: str = "missing",
         shared_buckets: Sequence[str] = (EVERY,),
         authority: str = "",
@@ -129,13 +130,14 @@ class Tasks:
         self._resource = resource
         self._copies = copies
 
-    def task(self, bearer: Bearer) -> Task:
+    def task(self, bearer: Bearer, node: NodePlaces = HERE) -> Task:
         """Raises what ``current`` raises."""
         job, replica = current(self._store, bearer), bearer.replica
         pool = _pool(job.spec, replica)
         site = self._site(job.spec.region)
         gang = len(job.replicas) > 1
-        variables = self._environment(job, replica, pool, {} if gang else self._alone(replica))
+        addresses = {} if gang else self._alone(replica)
+        variables = self._environment(job, replica, pool, addresses, node)
         usable = find_usable(self._buckets, job, self._shared_buckets)
         copied = [each.name for each, _ in find_copied(self._buckets, job, self._shared_buckets)]
         bound = [each for each in usable.bound if not each.remote or each.name in copied]
@@ -164,11 +166,11 @@ class Tasks:
             usage_s=self._limits.usage_s,
             hang_s=self._limits.hang_s,
             metrics=job.spec.metrics,
-            build_environment=self._build_environment(bearer, pool),
+            build_environment=self._build_environment(bearer, pool, node),
             devices=self._container_devices(job, replica, pool, site),
             host_network=_has_containers(job.spec),
             authority=self._authority,
-            account=self._api.account(job),
+            account="" if node.url else self._api.account(job),
             buckets=usable.names,
             bound_buckets=tuple(self._bound_bucket(job, bucket) for bucket in bound),
             persistent_resource=self._resource_uid(job),
@@ -183,11 +185,13 @@ class Tasks:
         path = self._path(job, f"gs://{bucket.name}")
         return BoundBucket(bucket.name, path, bucket.read_only, copied=bucket.remote)
 
-    def _build_environment(self, bearer: Bearer, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
+    def _build_environment(
+        self, bearer: Bearer, pool: WorkerPool, node: NodePlaces
+    ) -> tuple[tuple[str, str], ...]:
         """Of the builds of a pool's packages, which have the machine's own network."""
         program = pool.program
         packaged = isinstance(program, PythonProgram) and program.package_uris
-        return self._storage(bearer) if packaged else ()
+        return self._storage(bearer, node.url) if packaged else ()
 
     def _what_runs(self, job: Job, pool: WorkerPool, variables: Mapping[str, str]) -> _WhatRuns:
         """The program, its packages and its runtime."""
@@ -237,7 +241,7 @@ class Tasks:
         held = gpu_assignment.visible(_find(job, replica).devices, wanted)
         return tuple(device for device in held if gpu_assignment.are_real((device,), site))
 
-    def start(self, bearer: Bearer) -> Start:
+    def start(self, bearer: Bearer, node: NodePlaces = HERE) -> Start:
         """Whether a ready replica of a gang may start its program, and with what environment.
 
         It may not where it is to end, though all have been ready: it will hear of that.
@@ -250,7 +254,7 @@ class Tasks:
         if missing or replica in to_stop(job):
             return Start(None, missing)
         addresses = {each.name: each.address for each in job.replicas if each.address is not None}
-        variables = self._environment(job, replica, pool, addresses)
+        variables = self._environment(job, replica, pool, addresses, node)
         program, container = pool.program, None
         if isinstance(program, ContainerProgram):
             container = self._container(job, program, variables)
@@ -299,7 +303,12 @@ class Tasks:
         return {replica: Address("127.0.0.1", self._free_port(), (self._free_port(),))}
 
     def _environment(
-        self, job: Job, replica: str, pool: WorkerPool, addresses: Mapping[str, Address]
+        self,
+        job: Job,
+        replica: str,
+        pool: WorkerPool,
+        addresses: Mapping[str, Address],
+        node: NodePlaces,
     ) -> dict[str, str]:
         """The service's, the user's own over them, and over all what hands out accelerators.
 
@@ -315,8 +324,10 @@ class Tasks:
             token, runtimes = kit.token(attempt), self._catalogue.runtimes
             added = reduction.variables(job.spec, replica, addresses, attempt, token, runtimes)
             given = (*given, *added.items())
-        if _shares_loopback(addresses.get(replica)):
-            given = (*given, *self._storage(_bearer(job, replica)), *self._api.variables(job))
+        if addresses and node.url:
+            given = (*given, *self._storage(_bearer(job, replica), node.url))
+        elif _shares_loopback(addresses.get(replica)):
+            given = (*given, *self._storage(_bearer(job, replica), ""), *self._api.variables(job))
         elif addresses:
             given = (*given, *UNREACHABLE)
         own = dict(variable_expansion.expand(given, pool.environment))

@@ -58,8 +58,13 @@ class ReportClient:
     """
 
     def __init__(
-        self, exchange: NonblockingRequest, spool: Spool, jitter: Callable[[], float]
+        self,
+        exchange: NonblockingRequest,
+        spool: Spool,
+        jitter: Callable[[], float],
+        places: str = "",
     ) -> None:
+        """``places`` is a query: what the server must know of this machine, if it isn't its own."""
         self.task: dict[str, Any] | None = None
         self.fault = ""
         """Why the server doesn't give us what we ask it for, and never will."""
@@ -81,6 +86,7 @@ class ReportClient:
         self._exchange = exchange
         self._spool = spool
         self._vary = jitter
+        self._places = places
         self._sent = spool.acknowledged
         self._batch_bytes = _BATCH_BYTES
         self._path = ""
@@ -157,11 +163,11 @@ class ReportClient:
         if now < self._due:
             return
         if self._wants_task_first():
-            self._begin(now, "GET", TASK_PATH, None)
+            self._begin(now, "GET", TASK_PATH, None, self._places)
         elif self._spool.waiting and now >= self._report_at():
             self._report(now)
         elif self.task is None:
-            self._begin(now, "GET", TASK_PATH, None)
+            self._begin(now, "GET", TASK_PATH, None, self._places)
         elif now >= self._ask_at:
             self._ask(now)
         elif now >= self._contact + self.heartbeat_s:
@@ -244,7 +250,7 @@ class ReportClient:
         rest_s = min(LONGEST_QUESTION_S, FIRST_QUESTION_S * 2 ** min(self._questions // 4, 16))
         self._questions += 1
         self._ask_at = now + rest_s * (0.5 + 0.5 * self._vary())
-        self._begin(now, "GET", START_PATH, None)
+        self._begin(now, "GET", START_PATH, None, self._places)
 
     def _begin(
         self, now: float, method: str, path: str, body: bytes | None, query: str = ""

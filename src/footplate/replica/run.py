@@ -110,7 +110,7 @@ def _supervise(
     spool.resume_after(int(ticket.get("restart") or 0) * RESTART_SPAN)
     context.journal = Journal(spool, limit_bytes, time.time)
     exchange = NonblockingRequest(ticket["server_file"], ticket["token"])
-    context.report_client = ReportClient(exchange, spool, jitter)
+    context.report_client = ReportClient(exchange, spool, jitter, str(ticket.get("places") or ""))
     background_tasks = BackgroundTasks(home.path, command, host)
     context.control_requests = ControlRequests(
         NonblockingRequest(ticket["server_file"], ticket["token"]), background_tasks, jitter

@@ -1,4 +1,4 @@
-"""The listener for launchers on other machines: the replica API over TLS, and nothing else.
+"""The listener for launchers on other machines, over TLS: the replica API, and programs' storage.
 
 Of several servers only the one that leads listens, so that an address that all of them are given
 leads to it. Needs the extra ``grpc``.

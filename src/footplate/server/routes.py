@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Mount, Route, WebSocketRoute
 
 from footplate.api.cloud_projects import cloud_project_routes
 from footplate.api.footplate_v1 import footplate_routes
@@ -124,13 +124,15 @@ def make_routes(
     ]
 
 
-def supervisor_routes(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
-    """Those of the replica API, which all check the token of a replica."""
-    return [
-        route
-        for route in routes
-        if isinstance(route, Route | WebSocketRoute) and route.path.startswith(_REPLICA_API)
-    ]
+def launcher_and_program_routes(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
+    """Those of the replica API, which all check the token of a replica, and programs' storage."""
+    return [route for route in routes if _is_for_nodes(route)]
+
+
+def _is_for_nodes(route: BaseRoute) -> bool:
+    if isinstance(route, Mount):
+        return route.path == PROGRAMS
+    return isinstance(route, Route | WebSocketRoute) and route.path.startswith(_REPLICA_API)
 
 
 def _own_routes(

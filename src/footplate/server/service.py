@@ -16,6 +16,7 @@ from footplate.api.footplate_v1 import About, ServerView
 from footplate.api.leader_only import LeaderOnly
 from footplate.api.logging_v2 import EndOfStream, Followers
 from footplate.api.program_calls import ProgramCallCheck
+from footplate.api.relayed_programs import RelayedPrograms
 from footplate.api.request_counts import CountRequests, RequestCounts
 from footplate.api.security import Access
 from footplate.console import ConsoleParts
@@ -39,7 +40,7 @@ from footplate.server.package_resolver import ProcessResolver
 from footplate.server.program_users import resolve
 from footplate.server.region_engines import RegionEngines
 from footplate.server.replica_services import ReplicaServices
-from footplate.server.routes import make_routes, supervisor_routes
+from footplate.server.routes import launcher_and_program_routes, make_routes
 from footplate.server.socket_owner import is_available
 from footplate.server.tls_extra import load_cluster_listener, load_listeners
 from footplate.server.tuning_services import TuningServices
@@ -131,7 +132,10 @@ class Service:
         counting = Middleware(CountRequests, counts=counts, routes=routes)
         app = EndOfStream(create_app(routes, access, inner=[*inner, led, counting]), followers)
         names = frozenset(() if cluster is None else (cluster.host,))
-        return app, create_app(supervisor_routes(routes), Access(host_names=names), inner=[led])
+        relayed = Access(None, names, access.check_key)
+        passing = Middleware(RelayedPrograms, access=relayed)
+        for_nodes = launcher_and_program_routes(routes)
+        return app, create_app(for_nodes, relayed, inner=[led, passing])
 
     def _make_console(self) -> ConsoleParts:
         feed = Feed()

@@ -1,4 +1,4 @@
-"""Where launchers on other machines report: the replica API over TLS, and nothing else."""
+"""What nodes reach, over TLS: the replica API and programs' storage, and nothing else."""
 
 from __future__ import annotations
 
@@ -50,11 +50,17 @@ def test_replicas_are_known_by_their_tokens(http: httpx.Client, service: Running
     "path",
     [
         *("/", "/healthz", "/metrics", "/footplate/v1/status", "/v1/projects/demo/jobs"),
-        *("/storage/v1/b?project=demo", "/shell/v1/x", "/programs/x/storage/v1/b"),
+        *("/storage/v1/b?project=demo", "/shell/v1/x", "/programs"),
     ],
 )
 def test_all_else_is_not_there(http: httpx.Client, path: str) -> None:
     assert http.get(path).status_code == 404
+
+
+def test_only_keys_of_running_programs_open_the_storage_api(http: httpx.Client) -> None:
+    assert http.get("/programs/x/storage/v1/b").status_code == 403
+    headers = {"authorization": "Bearer x"}
+    assert http.get("/storage/v1/b?project=demo", headers=headers).status_code == 404
 
 
 def test_another_name_in_the_host_header_is_refused(http: httpx.Client) -> None:

@@ -68,6 +68,19 @@ def test_the_key_is_the_proxys_password_where_the_server_has_one(
     assert "FOOTPLATE_GS_PROXY" not in dict(without.variables(bearer))
 
 
+def test_programs_on_other_machines_are_led_to_the_relay_of_their_launcher(
+    store: MemoryStore, job: Job
+) -> None:
+    bearer, relay = Bearer(job.attempt_id, MASTER), "http://127.0.0.1:7"
+    storage = ProgramStorage(store, SECRET, URL, lambda: 8472)
+    variables = dict(storage.variables(bearer, relay))
+    address = variables["STORAGE_EMULATOR_HOST"]
+    assert address == relay + storage.path(bearer)
+    assert variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"] == f"{relay}/"
+    assert "FOOTPLATE_GS_PROXY" not in variables
+    storage.check(address.rpartition("/")[2])
+
+
 @pytest.mark.parametrize("change", OVER)
 def test_it_ends_with_that_start_of_the_replica(
     storage: ProgramStorage, store: MemoryStore, job: Job, change: dict[str, object]

@@ -10,6 +10,7 @@ from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.images import Images
 from footplate.control.job_updates import apply
+from footplate.control.node_places import NodePlaces
 from footplate.control.reduction_setup import ReductionKit
 from footplate.control.replica_tasks import Limits, Tasks
 from footplate.control.tokens import Bearer
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+HERE = "http://here"
 MASTER = "master-replica-0"
 PYTORCH = "image:us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-13.py311:latest"
 WORKER = "worker-replica-0"
@@ -99,7 +101,7 @@ def make_tasks(
             ALGORITHMS_WHEEL,
             Images(store),
             engine,
-            lambda bearer: (("STORAGE_EMULATOR_HOST", f"http://key-of-{bearer}"),),
+            lambda bearer, relay: (("STORAGE_EMULATOR_HOST", f"{relay or HERE}/key-of-{bearer}"),),
         )
 
     return make
@@ -151,7 +153,25 @@ def test_what_a_replica_is_to_do(tasks: Tasks, job: Job, tmp_path: Path) -> None
 def test_storage_is_found_at_an_address_of_the_replicas_own(tasks: Tasks, job: Job) -> None:
     bearer = Bearer(job.attempt_id, MASTER)
     variables = dict(tasks.task(bearer).environment)
-    assert variables["STORAGE_EMULATOR_HOST"] == f"http://key-of-{bearer}"
+    assert variables["STORAGE_EMULATOR_HOST"] == f"{HERE}/key-of-{bearer}"
+
+
+def test_storage_is_found_on_another_machine_where_its_launcher_relays(
+    tasks: Tasks, store: MemoryStore, job: Job, gang: Job
+) -> None:
+    node, bearer = NodePlaces("http://127.0.0.1:7"), Bearer(job.attempt_id, MASTER)
+    task = tasks.task(bearer, node)
+    address = f"http://127.0.0.1:7/key-of-{bearer}"
+    assert dict(task.environment)["STORAGE_EMULATOR_HOST"] == address
+    assert task.account == ""
+
+    for replica in (MASTER, WORKER):
+        ready = ReplicaReady(CREATED, gang.attempt, replica, Address("198.18.3.17", 2222))
+        gang = react(gang, ready).job
+        store.update(gang, ())
+    bearer = Bearer(gang.attempt_id, MASTER)
+    variables = dict(tasks.start(bearer, node).environment or ())
+    assert variables["STORAGE_EMULATOR_HOST"] == f"http://127.0.0.1:7/key-of-{bearer}"
 
 
 def test_users_may_ask_googles_own_storage(tasks: Tasks, store: MemoryStore, job: Job) -> None:

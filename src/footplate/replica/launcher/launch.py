@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 import time
+from urllib.parse import urlencode
 
 from footplate.replica.file_io import read_text, write_text
 from footplate.replica.http_client import Refused, ServerUnavailable
@@ -74,14 +75,16 @@ class Launcher:
         self._said = ""
         self._changed = asyncio.Event()
         self._server_file = os.path.join(directory, "server.json")
+        self._url = ""
+        """Where programs of this node reach the server."""
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end, f"signal {int(number)}")
         loop.add_signal_handler(signal.SIGCHLD, lambda: None)  # only to wake the loop
-        port = await self._relay.open()
-        text = json.dumps({"url": f"http://127.0.0.1:{port}", "pid": os.getpid()})
+        self._url = f"http://127.0.0.1:{await self._relay.open()}"
+        text = json.dumps({"url": self._url, "pid": os.getpid()})
         write_text(self._server_file, text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         talking = asyncio.ensure_future(self._talk())
         try:
@@ -238,6 +241,7 @@ class Launcher:
             home = os.path.join(self._directory, f"home~{restart}")
             self._replica = ReplicaProcess(home, archive, restart)
             host = await self._link.own_address()
+            ticket = {**ticket, "places": "?" + urlencode({"url": self._url})}
             self._replica.start(complete(ticket, scratch, self._server_file, host))
         except Exception as error:  # whatever it is, the server must know
             self._replica = None

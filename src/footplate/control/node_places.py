@@ -1,0 +1,19 @@
+"""Where a replica on another machine finds what replicas of this one find by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class NodePlaces:
+    """``url`` is where its launcher passes calls on to the server; empty: it runs on this machine.
+
+    ``files`` is the folder of its copies of buckets; empty: it sees the buckets' own folders.
+    """
+
+    url: str = ""
+    files: str = ""
+
+
+HERE = NodePlaces()
