@@ -259,7 +259,7 @@ _CONTENT = b"content"
 _MD5 = base64.b64encode(hashlib.md5(_CONTENT, usedforsecurity=False).digest())
 
 
-CONSOLE = ("/jobs", "/searches", "/capacity", "/connect", "/sign-")
+CONSOLE = ("/jobs", "/searches", "/submit", "/capacity", "/connect", "/sign-")
 """What the paths of pages begin with."""
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -118,7 +117,7 @@ async def _allowances(
 
 
 def _quota(project: str, region: str) -> str:
-    return f"projects/{quote(project, safe='')}/locations/{quote(region, safe='')}/quota"
+    return f"projects/{project}/locations/{region}/quota"
 
 
 def read_allowance(quota: Mapping[str, Any]) -> Allowance:

@@ -98,9 +98,9 @@ def pretty(value: JsonValue) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def resource(name: str) -> str:
-    """``vCPUs``, ``memory``, ``NVIDIA_TESLA_T4``: what a resource is called without an amount."""
-    return "memory" if name == MEMORY_MB else say_resource(name)
+def resource(name: str, number: int = 2) -> str:
+    """``vCPUs``, ``memory``, ``NVIDIA_TESLA_T4``: what so many of a resource are called."""
+    return "memory" if name == MEMORY_MB else say_resource(name, number)
 
 
 def amount(number: int, name: str) -> str:

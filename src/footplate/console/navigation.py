@@ -14,6 +14,7 @@ class Entry:
 
 ENTRIES = (
     Entry("Jobs", "/jobs"),
+    Entry("Submit", "/submit"),
     Entry("Capacity", "/capacity"),
     Entry("Connect", "/connect"),
 )

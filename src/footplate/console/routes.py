@@ -15,6 +15,7 @@ from footplate.console.sessions import Sessions
 from footplate.console.sign_in import sign_in_routes
 from footplate.console.site import Site
 from footplate.console.static_files import StaticFiles
+from footplate.console.submit_view import submit_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,5 +48,6 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *job_list_routes(site),
         *job_routes(site),
         *search_routes(site),
+        *submit_routes(site),
         *capacity_routes(site),
     ]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 from http import HTTPStatus
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs
 
 from starlette.responses import RedirectResponse
 
+from footplate.console.forms import read_form
 from footplate.console.sessions import COOKIE, LIFETIME_S
-from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import Route
 
@@ -42,7 +40,7 @@ class _SignIn:
             return RedirectResponse(there, HTTPStatus.SEE_OTHER)
         if visit.request.method == "GET":
             return visit.render("sign_in.html", next=there, wrong=False)
-        fields = await _read_form(visit.request)
+        fields = await read_form(visit.request, _MAX_FORM_BYTES)
         cookie = self._sessions.open(fields.get("token", "").strip())
         if cookie is None:
             await asyncio.sleep(_REFUSAL_S)
@@ -70,13 +68,3 @@ def _own_path(path: str) -> str:
     """Where to go on: never to another server, as ``//evil.example`` and ``/\\evil`` would."""
     safe = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if safe and path.isascii() else "/"
-
-
-async def _read_form(request: Request) -> dict[str, str]:
-    raw = b""
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > _MAX_FORM_BYTES:
-            raise InvalidArgument(f"the form is longer than {_MAX_FORM_BYTES} bytes")
-    fields = parse_qs(raw.decode("utf-8", "replace"), max_num_fields=20)
-    return {name: values[0] for name, values in fields.items()}

@@ -1,0 +1,90 @@
+"""Reads a job that is given as YAML or JSON. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import yaml
+
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from footplate.wire.json_text import JsonObject
+
+MAX_CHARACTERS = 200_000
+_KINDS = {
+    "trainingInput": "jobs",
+    "studySpec": "hyperparameterTuningJobs",
+    "trialJobSpec": "hyperparameterTuningJobs",
+    "jobSpec": "customJobs",
+}
+_SPEC = "workerPoolSpecs"
+_VERSIONS = frozenset({"runtimeVersion", "pythonVersion"})
+
+
+class _Loader(yaml.SafeLoader):
+    """Without aliases, which make a long text of a short one, and dates, which JSON lacks.
+
+    Versions are text: as a number 1.10 would become 1.1.
+    """
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise InvalidArgument("aliases (*name) are not read here: write out what is meant")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(
+        self,
+        node: yaml.MappingNode,
+        deep: bool = False,  # noqa: FBT001 - PyYAML's
+    ) -> dict[Hashable, object]:
+        for key, value in node.value:
+            if isinstance(value, yaml.ScalarNode) and key.value in _VERSIONS:
+                value.tag = "tag:yaml.org,2002:str"
+        return super().construct_mapping(node, deep)
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def read_job(text: str) -> tuple[str, JsonObject]:
+    """The kind of the job, as the last part of its collection, and its request.
+
+    What gcloud takes as ``--config`` of a custom job, its specification alone, is one as well.
+    Raises InvalidArgument.
+    """
+    request = _read(text)
+    for field, kind in _KINDS.items():
+        if field in request:
+            return kind, request
+    if _SPEC in request:
+        return "customJobs", {"displayName": "custom job", "jobSpec": request}
+    allowed = ", ".join([*_KINDS, _SPEC])
+    raise InvalidArgument(f"this is no job: it has none of the fields {allowed}")
+
+
+def _read(text: str) -> JsonObject:
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidArgument(f"the text has more than {MAX_CHARACTERS} characters")
+    try:
+        found = yaml.load(text, _Loader)  # noqa: S506 - it is a SafeLoader
+        made = json.loads(json.dumps(found, allow_nan=False))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise InvalidArgument(f"this is not YAML: {where}{error.problem}") from None
+    except yaml.YAMLError as error:
+        raise InvalidArgument(f"this is not YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise InvalidArgument("this is nested too deeply") from None
+    except (TypeError, ValueError, AttributeError, OverflowError):
+        raise InvalidArgument("this has values that JSON has not, such as dates or sets") from None
+    if not isinstance(made, dict):
+        raise InvalidArgument("this is no job: a mapping with fields such as jobSpec is needed")
+    return made

@@ -1,0 +1,184 @@
+"""Submits a job: a form or a text, the service's own check of it, and what it equals."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from footplate.console.formatting import job_url
+from footplate.console.forms import read_form
+from footplate.console.job_form import JobForm, field_of, to_form, to_request
+from footplate.console.job_text import read_job
+from footplate.console.submissions import as_gcloud, as_python, as_yaml, request_of
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.routing import Route
+
+    from footplate.console.site import Site, Visit
+    from footplate.wire.json_text import JsonObject
+
+_MAX_BYTES = 1 << 20
+_REGISTRY = "us-docker.pkg.dev/vertex-ai/training"
+_REGION = "us-central1"
+_PART = re.compile(r"[^/?#%\s]+")
+"""Of a name: what has more would be another address."""
+TEXTS = (("gcloud", "gcloud"), ("python", "Python"), ("yaml", "YAML"))
+
+
+@dataclass
+class Draft:
+    """A job that may be submitted. ``errors`` are by field of the form, ``others`` by path."""
+
+    project: str
+    region: str
+    kind: str = "customJobs"
+    request: JsonObject = field(default_factory=dict)
+    errors: dict[str, list[str]] = field(default_factory=dict)
+    others: list[tuple[str, str]] = field(default_factory=list)
+    verdict: Any = None
+    """The answer of the service; None: it wasn't asked, since the draft can't be sent."""
+
+    @property
+    def parent(self) -> str:
+        project = f"projects/{self.project}"
+        return project if self.kind == "jobs" else f"{project}/locations/{self.region}"
+
+    @property
+    def accepted(self) -> bool:
+        return self.verdict is not None and self.verdict["verdict"] == "ACCEPTED"
+
+
+def submit_routes(site: Site) -> list[Route]:
+    return [
+        site.page("/submit", _show),
+        site.page("/submit/check", _check, ("POST",)),
+        site.page("/submit/create", _create, ("POST",)),
+    ]
+
+
+async def _show(visit: Visit) -> Response:
+    catalogue: Any = await visit.get("/footplate/v1/catalogue")
+    collections: Any = await visit.get("/footplate/v1/collections")
+    projects = sorted({str(name).split("/")[1] for name in collections["collections"]})
+    form, text = await _filled(visit, projects)
+    images = [
+        (f"{_REGISTRY}/{image}:latest", f"{image}, Python {each['python']}")
+        for each in catalogue["runtimes"]
+        for image in each.get("images", ())
+    ]
+    if form.runtime and form.runtime not in dict(images):
+        images.insert(0, (form.runtime, form.runtime))
+    return visit.render(
+        "submit.html",
+        form=form,
+        text=text,
+        source=visit.parameter("from"),
+        images=images,
+        projects=projects,
+        regions=[str(each["name"]) for each in catalogue["regions"]],
+        machine_types=catalogue["machineTypes"],
+        accelerators=[str(each["name"]) for each in catalogue["accelerators"]],
+        texts=TEXTS,
+    )
+
+
+async def _filled(visit: Visit, projects: list[str]) -> tuple[JobForm, str]:
+    """What the form has at first: of the job ``from``, in the form where that can hold it."""
+    project = visit.parameter("project").strip() or (projects[0] if len(projects) == 1 else "")
+    region = visit.parameter("region").strip() or _REGION
+    source = visit.parameter("from").strip()
+    if not source:
+        return JobForm(project=project, region=region), ""
+    job = await visit.get(f"/footplate/v1/{source}/details")
+    project, region = str(job["project"]), str(job["region"])
+    new_id = f"{str(job['jobId'])[:120]}_{secrets.token_hex(3)}"
+    request = request_of(job, new_id=new_id)
+    form = to_form(request, project, region) if job["kind"] == "customJobs" else None
+    if form is not None:
+        return form, ""
+    return JobForm(project=project, region=region), as_yaml(request)
+
+
+async def _check(visit: Visit) -> Response:
+    fields = await read_form(visit.request, _MAX_BYTES)
+    return _show_draft(visit, await _ask(visit, read_draft(fields)))
+
+
+async def _create(visit: Visit) -> Response:
+    """Make the job and go to its page; what is wrong with it is shown as by a check."""
+    fields = await read_form(visit.request, _MAX_BYTES)
+    draft = await _ask(visit, read_draft(fields))
+    if not draft.accepted:
+        return _show_draft(visit, draft)
+    made = await visit.post(f"/v1/{draft.parent}/{draft.kind}", draft.request)
+    name = str(made.get("name") or f"{draft.parent}/jobs/{made['jobId']}")
+    return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": job_url(name)})
+
+
+def read_draft(fields: Mapping[str, str]) -> Draft:
+    form = JobForm.read(fields)
+    draft = Draft(form.project.strip(), form.region.strip())
+    if fields.get("mode") == "text":
+        try:
+            draft.kind, draft.request = read_job(fields.get("text", ""))
+        except InvalidArgument as error:
+            draft.errors["text"] = [error.message]
+    else:
+        draft.request = to_request(form)
+    for name, value in (("project", draft.project), ("region", draft.region)):
+        if not _PART.fullmatch(value):
+            text = "no spaces, slashes, ?, # and %" if value else "required"
+            draft.errors[name] = [text]
+    return draft
+
+
+async def _ask(visit: Visit, draft: Draft) -> Draft:
+    """With the service's answer to it, and what is wrong at the fields of the form."""
+    if draft.errors:
+        return draft
+    path = f"/footplate/v1/{draft.parent}/{draft.kind}:validate"
+    try:
+        draft.verdict = await visit.post(path, draft.request)
+    except InvalidArgument as error:
+        draft.others.append(("", error.message))
+        return draft
+    for each in draft.verdict["violations"]:
+        name = field_of(str(each["field"])) if draft.kind == "customJobs" else ""
+        if name:
+            draft.errors.setdefault(name, []).append(str(each["description"]))
+        draft.others.append((str(each["field"]), str(each["description"])))
+    return draft
+
+
+def _show_draft(visit: Visit, draft: Draft) -> Response:
+    return visit.render(
+        "submit_check.html",
+        draft=draft,
+        fields=[*(name for name in JobForm.__dataclass_fields__ if name != "program"), "text"],
+        texts=TEXTS,
+        written=_texts(draft),
+    )
+
+
+def _texts(draft: Draft) -> Mapping[str, str]:
+    """The same as a command, a program and a file; empty of what is no job at all."""
+    if not draft.request or "project" in draft.errors or "region" in draft.errors:
+        return {name: "" for name, _ in TEXTS}
+    job: JsonObject = {
+        "name": f"{draft.parent}/{draft.kind}/NEW",
+        "jobId": draft.request.get("jobId", ""),
+        "project": draft.project,
+        "region": draft.region,
+        "kind": draft.kind,
+        "request": draft.request,
+        "labels": draft.request.get("labels"),
+    }
+    return {"gcloud": as_gcloud(job), "python": as_python(job), "yaml": as_yaml(draft.request)}
