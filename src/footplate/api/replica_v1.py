@@ -126,10 +126,13 @@ def replica_routes(
     control_requests: ControlRequests,
     images: Images,
     copies: CopySteps,
+    storage: Callable[[Bearer], str] = lambda _: "",
 ) -> list[Route]:
+    """``storage`` gives the path of a program's storage API, with its key."""
     api = _ReplicaApi(tasks, reports, tokens, images)
-    copying = _CopyApi(copies, api._bearer)
+    copying = _CopyApi(copies, api._bearer, storage)
     return [
+        Route("/replica/v1/bucket-copies", copying.plan, methods=["GET"]),
         Route("/replica/v1/bucket-copies/{step}", copying.take, methods=["POST"]),
         Route("/replica/v1/task", api.task, methods=["GET"]),
         Route("/replica/v1/start", api.start, methods=["GET"]),
@@ -146,10 +149,26 @@ MAX_COPYING = 8
 
 
 class _CopyApi:
-    def __init__(self, copies: CopySteps, bearer: Callable[[Request], Bearer]) -> None:
+    def __init__(
+        self,
+        copies: CopySteps,
+        bearer: Callable[[Request], Bearer],
+        storage: Callable[[Bearer], str],
+    ) -> None:
         self._copies = copies
         self._bearer = bearer
+        self._storage = storage
         self._limiter = CapacityLimiter(MAX_COPYING)
+
+    async def plan(self, request: Request) -> Response:
+        """What a node copies by itself, and where it finds it."""
+        bearer = self._bearer(request)
+        plan = await in_thread(self._copies.plan, bearer)
+        buckets = [
+            {"name": bucket.name, "read_only": bucket.read_only, "prefixes": list(prefixes)}
+            for bucket, prefixes in plan
+        ]
+        return JSONResponse({"storage": self._storage(bearer), "buckets": buckets})
 
     async def take(self, request: Request) -> Response:
         """Works for some seconds; the caller asks again until it is done."""

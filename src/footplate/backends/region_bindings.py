@@ -23,6 +23,8 @@ BACKENDS = (LOCAL, SLURM, KUBERNETES, RAY)
 ANY_MACHINE = "*"
 MAX_REPLICAS = 100_000
 STRATEGIES = ("PACK", "SPREAD", "STRICT_PACK", "STRICT_SPREAD")
+SHARED, COPIED = "shared", "copied"
+FILES = (SHARED, COPIED)
 MAX_LEASE_S = 86_400
 _URL = re.compile(r"https?://[^/\s]+(?:/[^\s?#]*)?")
 _LABEL = re.compile(r"[A-Za-z0-9._/-]+=[A-Za-z0-9._-]*")
@@ -71,6 +73,8 @@ class RegionBinding:
     """How Ray places the replicas of a job."""
     reserve: bool = True
     """Whether replicas reserve the processors and the memory of their machine types."""
+    files: str = SHARED
+    """How nodes see buckets: as the server's own folders, at the same path, or as copies."""
 
     def options_for(self, machine_type: str) -> tuple[str, ...] | None:
         """The engine's options for a machine type; None: it stands for nothing there.
@@ -230,6 +234,7 @@ _NAME = {"name": _rule(_is_name, "a region of the catalogue")}
 _NODES: dict[str, _Check] = {
     "scratch": _path,
     "shared": _path,
+    "files": _rule(lambda value: value in FILES, joined(FILES)),
     "python": _rule(_is_name, "a command or a path of the nodes"),
     "lease_s": _rule(_is_lease, f"a number of seconds from 5 to {MAX_LEASE_S}"),
     "max_replicas": _rule(

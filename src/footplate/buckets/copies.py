@@ -13,7 +13,6 @@ import os
 import shutil
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.buckets import safe_path
@@ -23,6 +22,7 @@ from footplate.buckets.file_state import FileState, look_at
 from footplate.buckets.listing import NameListing, Window
 from footplate.buckets.names import parse_object_name
 from footplate.buckets.staging import staged
+from footplate.domain.bucket_copying import Known, find_gone, is_changed, is_wanted
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, NotFound
 from footplate.domain.names import JobUid
 from footplate.ports.bucket_copies import Copied
@@ -42,14 +42,6 @@ SPARED_BYTES = 1 << 30
 _TYPES = mimetypes.MimeTypes()  # without the files of this machine
 _DEFAULT_TYPE = "application/octet-stream"
 _COPY_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class _Known:
-    """The state of a file when it was the same as the object of this generation."""
-
-    identity: str
-    generation: int
 
 
 class FolderCopies:
@@ -96,7 +88,7 @@ class FolderCopies:
                     return Copied(False, objects, size_bytes)
                 content_type = _TYPES.guess_type(name)[0] or _DEFAULT_TYPE
                 made = self._buckets.put(Draft(bucket, name, content_type), copy.chunks(name))
-                copy.known[name] = _Known(state.identity, made.generation)
+                copy.known[name] = Known(state.identity, made.generation)
                 objects += 1
                 size_bytes += made.size_bytes
             for name in copy.gone():
@@ -153,7 +145,7 @@ class FolderCopies:
             while chunk := file.read(_COPY_BYTES):
                 yield chunk
 
-    def _remove(self, bucket: str, name: str, known: _Known) -> None:
+    def _remove(self, bucket: str, name: str, known: Known) -> None:
         """Unless somebody else has replaced it, or was faster."""
         try:
             self._buckets.remove(bucket, name, Conditions(generation=known.generation))
@@ -162,7 +154,7 @@ class FolderCopies:
 
 
 class _Copy:
-    def __init__(self, folder: Path, top: Path, known: dict[str, _Known]) -> None:
+    def __init__(self, folder: Path, top: Path, known: dict[str, Known]) -> None:
         self._folder = folder
         self._top = top
         self.known = known
@@ -177,11 +169,7 @@ class _Copy:
             with safe_path.directory(self._folder, path.parts, create=True):
                 return
         known, state = self.known.get(info.name), self._look_at(info.name)
-        if known is None and state is not None:
-            return  # the program has made it
-        if known is not None and known.generation == info.generation:
-            return  # as it is, also where the program has changed or deleted it
-        if known is not None and (state is None or state.identity != known.identity):
+        if not is_wanted(known, None if state is None else state.identity, info.generation):
             return
         self._require_room(info)
         source = self._top / "arriving"
@@ -189,17 +177,15 @@ class _Copy:
         with staged(source, chunks(info.name)):
             made = FileState.of(source.stat())
             move_into(self._folder, path, source, clear=True)
-        self.known[info.name] = _Known(made.identity, info.generation)
+        self.known[info.name] = Known(made.identity, info.generation)
 
     def changed(self) -> Iterator[tuple[str, FileState]]:
         for name, state in self._files():
-            known = self.known.get(name)
-            if known is None or known.identity != state.identity:
+            if is_changed(self.known.get(name), state.identity):
                 yield name, state
 
     def gone(self) -> list[str]:
-        there = {name for name, _ in self._files()}
-        return [name for name in self.known if name not in there]
+        return find_gone(self.known, {name for name, _ in self._files()})
 
     def chunks(self, name: str) -> Iterator[bytes]:
         descriptor = safe_path.open_file(self._folder, parse_object_name(name).parts)
@@ -226,15 +212,15 @@ class _Copy:
             )
 
 
-def _read_known(path: Path) -> dict[str, _Known]:
+def _read_known(path: Path) -> dict[str, Known]:
     try:
         found = json.loads(path.read_text())
     except (FileNotFoundError, ValueError):
         return {}
-    return {name: _Known(identity, generation) for name, (identity, generation) in found.items()}
+    return {name: Known(identity, generation) for name, (identity, generation) in found.items()}
 
 
-def _write_known(path: Path, known: dict[str, _Known]) -> None:
+def _write_known(path: Path, known: dict[str, Known]) -> None:
     new = path.with_suffix(".new")
     new.write_text(json.dumps({name: [k.identity, k.generation] for name, k in known.items()}))
     new.replace(path)

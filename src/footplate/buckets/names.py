@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from footplate.domain.bucket_copying import find_problem
 from footplate.domain.errors import InvalidArgument
 
 MAX_NAME_BYTES = 1024
-MAX_SEGMENT_BYTES = 255
 _BUCKET = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.ASCII)
 _ADDRESS = re.compile(r"[0-9]+(\.[0-9]+){3}", re.ASCII)
 _BUCKET_RULE = (
@@ -58,7 +58,7 @@ def parse_object_name(name: str) -> ObjectPath:
     directory = name.endswith("/")
     parts = tuple(name.removesuffix("/").split("/"))
     for part in parts:
-        if problem := _problem(part):
+        if problem := find_problem(part):
             raise InvalidArgument(
                 f"object name {_shorten(name)}: GCS would take it, but this bucket is a folder, "
                 f"where {problem}"
@@ -89,18 +89,6 @@ def _problem_for_gcs(name: str) -> str:
         return "has a line break in it"
     if name in (".", "..") or name.startswith(".well-known/acme-challenge/"):
         return "is one that GCS keeps for itself"
-    return ""
-
-
-def _problem(part: str) -> str:
-    if not part:
-        return "no part between two slashes, nor the first one, can be empty"
-    if part in (".", ".."):
-        return f"{part!r} between slashes has a meaning of its own"
-    if "\x00" in part:
-        return "no name can have the character U+0000"
-    if len(part.encode()) > MAX_SEGMENT_BYTES:
-        return f"the parts between slashes have at most {MAX_SEGMENT_BYTES} bytes"
     return ""
 
 

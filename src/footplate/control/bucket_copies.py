@@ -7,7 +7,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from footplate.control.current_attempts import current
-from footplate.control.job_buckets import find_usable
+from footplate.control.job_buckets import BucketScope
+from footplate.domain.bucket_copying import describe_fetched, describe_saved, describe_unsaved
 from footplate.domain.errors import Aborted, NotFound, ServiceError, Unavailable
 from footplate.domain.named_objects import find_prefixes
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from footplate.ports.bucket_copies import BucketCopies, Copied
     from footplate.ports.buckets import Bucket, Buckets
     from footplate.ports.store import Store
-
-_MAX_NAMED = 5
 
 
 class Step(Enum):
@@ -47,9 +46,17 @@ def find_copied(
     buckets: Buckets, job: Job, shared: Sequence[str]
 ) -> Iterator[tuple[Bucket, tuple[str, ...]]]:
     """The buckets without a folder that the job may use and names, and what it names of them."""
-    for bucket in find_usable(buckets, job, shared).bound:
+    return ((each, names) for each, names in find_named(buckets, job, shared) if each.remote)
+
+
+def find_named(
+    buckets: Buckets, job: Job, shared: Sequence[str]
+) -> Iterator[tuple[Bucket, tuple[str, ...]]]:
+    """The buckets that the job may use and names, and what it names of them."""
+    scope = BucketScope.of(job)
+    for bucket in buckets.buckets():
         prefixes = find_prefixes(job.spec, bucket.name)
-        if bucket.remote and prefixes:
+        if prefixes and scope.holds(bucket, shared):
             yield bucket, prefixes
 
 
@@ -83,6 +90,11 @@ class CopySteps:
             notes.append(_describe(bucket, prefixes, copied, step))
         return StepResult(True, tuple(note for note in notes if note))
 
+    def plan(self, bearer: Bearer) -> tuple[tuple[Bucket, tuple[str, ...]], ...]:
+        """What a node that shares no folders copies by itself. Raises what ``current`` raises."""
+        job = current(self._store, bearer)
+        return tuple(find_named(self._buckets, job, self._shared))
+
     def remove_old(self) -> None:
         """Delete the copies of jobs that are over, but what couldn't be saved."""
         self._copies.remove(self._is_over)
@@ -97,12 +109,8 @@ class CopySteps:
         if step is Step.FETCH:
             return f"{place} can't be copied to /gcs/{bucket.name}: {error.message}"
         names = self._copies.unsaved(job.uid, bucket.name)
-        named = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
-        folder = self._copies.folder(job.uid, bucket.name)
-        return (
-            f"{_count(len(names), 'file')} of /gcs/{bucket.name} can't be written to {place}: "
-            f"{error.message}. They are in {folder}: {named}"
-        )
+        folder = str(self._copies.folder(job.uid, bucket.name))
+        return describe_unsaved(bucket.name, place, error.message, folder, names)
 
     def _is_over(self, uid: JobUid) -> bool:
         try:
@@ -113,25 +121,16 @@ class CopySteps:
 
 
 def _describe(bucket: Bucket, prefixes: tuple[str, ...], copied: Copied, step: Step) -> str:
-    amount = _count(copied.objects, "object")
     if step is Step.SAVE:
-        if not copied.objects:
-            return ""
-        return (
-            f"{amount} ({copied.size_bytes} bytes) of /gcs/{bucket.name} written to {bucket.target}"
-        )
-    named = ", ".join(f"gs://{bucket.name}/{prefix}" for prefix in prefixes[:_MAX_NAMED])
-    sentence = (
-        f"{amount} ({copied.size_bytes} bytes) of {bucket.target} copied to /gcs/{bucket.name}: "
-        f"what the job names ({named}); nothing else of the bucket is there"
+        return describe_saved(bucket.name, bucket.target or "", copied.objects, copied.size_bytes)
+    return describe_fetched(
+        bucket.name,
+        bucket.target or "",
+        prefixes,
+        copied.objects,
+        copied.size_bytes,
+        copied.skipped,
     )
-    if copied.skipped:
-        sentence += f". {len(copied.skipped)} can be no files, such as {copied.skipped[0]!r}"
-    return sentence
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _describe_progress(bucket: Bucket, copied: Copied, step: Step) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, BinaryIO, TypedDict
 
-from footplate.control.bucket_copies import find_copied
+from footplate.control.bucket_copies import find_copied, find_named
 from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import seconds_since
 from footplate.control.job_buckets import find_usable
@@ -138,17 +138,15 @@ class Tasks:
         gang = len(job.replicas) > 1
         addresses = {} if gang else self._alone(replica)
         variables = self._environment(job, replica, pool, addresses, node)
-        usable = find_usable(self._buckets, job, self._shared_buckets)
-        copied = [each.name for each, _ in find_copied(self._buckets, job, self._shared_buckets)]
-        bound = [each for each in usable.bound if not each.remote or each.name in copied]
+        buckets, bound = self._buckets_of(job, node)
         return Task(
             attempt_id=job.attempt_id,
             attempt=job.attempt,
             replica=replica,
             job=str(job.name),
-            **self._what_runs(job, pool, variables),
+            **self._what_runs(job, pool, variables, node),
             environment=tuple(variables.items()),
-            directories=tuple(self._path(job, d.uri) for d in job.spec.directories),
+            directories=tuple(self._path(job, node, d.uri) for d in job.spec.directories),
             time_limit_s=self._time_left_s(job),
             stop_grace_s=self._limits.stop_grace_s,
             heartbeat_s=self._limits.heartbeat_s,
@@ -171,8 +169,8 @@ class Tasks:
             host_network=_has_containers(job.spec),
             authority=self._authority,
             account="" if node.url else self._api.account(job),
-            buckets=usable.names,
-            bound_buckets=tuple(self._bound_bucket(job, bucket) for bucket in bound),
+            buckets=buckets,
+            bound_buckets=bound,
             persistent_resource=self._resource_uid(job),
         )
 
@@ -181,9 +179,23 @@ class Tasks:
         resource = None if name is None else self._resource(name)
         return "" if resource is None else resource.uid
 
-    def _bound_bucket(self, job: Job, bucket: Bucket) -> BoundBucket:
-        path = self._path(job, f"gs://{bucket.name}")
-        return BoundBucket(bucket.name, path, bucket.read_only, copied=bucket.remote)
+    def _buckets_of(
+        self, job: Job, node: NodePlaces
+    ) -> tuple[tuple[str, ...] | None, tuple[BoundBucket, ...]]:
+        """The names of those that lie where all do (None: all), and where the others are."""
+        shared = self._shared_buckets
+        if node.files:
+            named = find_named(self._buckets, job, shared)
+            return (), tuple(self._bound_bucket(job, node, each) for each, _ in named)
+        usable = find_usable(self._buckets, job, shared)
+        copied = [each.name for each, _ in find_copied(self._buckets, job, shared)]
+        bound = [each for each in usable.bound if not each.remote or each.name in copied]
+        return usable.names, tuple(self._bound_bucket(job, node, each) for each in bound)
+
+    def _bound_bucket(self, job: Job, node: NodePlaces, bucket: Bucket) -> BoundBucket:
+        path = self._path(job, node, f"gs://{bucket.name}")
+        copied = bucket.remote or bool(node.files)
+        return BoundBucket(bucket.name, path, bucket.read_only, copied=copied)
 
     def _build_environment(
         self, bearer: Bearer, pool: WorkerPool, node: NodePlaces
@@ -193,7 +205,9 @@ class Tasks:
         packaged = isinstance(program, PythonProgram) and program.package_uris
         return self._storage(bearer, node.url) if packaged else ()
 
-    def _what_runs(self, job: Job, pool: WorkerPool, variables: Mapping[str, str]) -> _WhatRuns:
+    def _what_runs(
+        self, job: Job, pool: WorkerPool, variables: Mapping[str, str], node: NodePlaces
+    ) -> _WhatRuns:
         """The program, its packages and its runtime."""
         program = pool.program
         if isinstance(program, ContainerProgram):
@@ -202,7 +216,7 @@ class Tasks:
         return {
             "program": PythonTask(
                 program.module,
-                program_arguments.arguments(job.spec, program, partial(self._path, job)),
+                program_arguments.arguments(job.spec, program, partial(self._path, job, node)),
             ),
             "packages": self._packages(job.spec, pool, program),
             "runtime": self._catalogue.runtimes.resolve(program.runtime, pool.field),
@@ -316,7 +330,7 @@ class Tasks:
         """
         site = self._site(job.spec.region)
         container = isinstance(pool.program, ContainerProgram)
-        path = container_path if container else partial(self._path, job)
+        path = container_path if container else partial(self._path, job, node)
         given = program_arguments.variables(job.spec, replica, job.name.job_id, addresses, path)
         given = (*given, *program_arguments.starts(job.attempt, _find(job, replica).restart))
         if addresses:
@@ -354,8 +368,10 @@ class Tasks:
         disk_gb = pool.disk.boot_disk_size_gb
         return Allotment(kind.name, kind.vcpus, memory_mb(kind), disk_gb)
 
-    def _path(self, job: Job, uri: str) -> str:
-        """Where the job's programs of this machine find it: of a copy, where that lies."""
+    def _path(self, job: Job, node: NodePlaces, uri: str) -> str:
+        """Where the job's programs find it: of a copy, where that lies."""
+        if node.files and uri.startswith("gs://"):
+            return f"{node.files}/{uri.removeprefix('gs://')}"
         path = local_path(uri, self._buckets)
         if self._copies is None or not path.startswith("gs://"):
             return path

@@ -1,6 +1,6 @@
 """``python -I -S supervisor.pyz {run|environment|check-packages|image|sweep} HOME``,
-``launch DIRECTORY``, ``{fetch|save}-buckets HOME``, ``probe ISOLATION``, ``probe-network NETWORK``,
-``{stacks|shell} HOME REQUEST``, or ``fork-server``.
+``launch DIRECTORY``, ``{fetch|save|follow}-buckets HOME``, ``probe ISOLATION``,
+``probe-network NETWORK``, ``{stacks|shell} HOME REQUEST``, or ``fork-server``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 
 _USAGE = (
     "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, launch DIRECTORY, "
-    "{fetch|save}-buckets HOME, probe ISOLATION, probe-network NETWORK, "
+    "{fetch|save|follow}-buckets HOME, probe ISOLATION, probe-network NETWORK, "
     "{stacks|shell} HOME REQUEST, or fork-server"
 )
 _USAGE_CODE = 2
@@ -53,7 +53,7 @@ def _run(command: str, subject: str) -> int:
         from footplate.replica.container import image
 
         return image.main(subject)
-    if command in ("fetch-buckets", "save-buckets"):
+    if command in ("fetch-buckets", "save-buckets", "follow-buckets"):
         from footplate.replica import bucket_copies
 
         return bucket_copies.main(command.partition("-")[0], subject)

@@ -1,7 +1,8 @@
-"""The command that has the server fetch or save the copies of buckets.
+"""The command that fetches or saves the copies of buckets. Prints JSON lines: progress, a result.
 
-The server has the credentials of the buckets, and the copies lie on this machine: nothing but
-sentences goes over the connection. Prints JSON lines: progress, then a result.
+On the server's machine it has the server copy, which alone has the credentials of the buckets:
+nothing but sentences goes over the connection. On a node that doesn't share the server's folders
+it copies by itself, over the storage API.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import os
 import time
 
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
+from footplate.replica.node_copies.copier import NodeCopier, follow
 from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Callable
+    from typing import Any, Callable
 
+FOLLOW = "follow"
 RETRY_S = 20.0
 """How long a bucket may be away."""
 PAUSE_S = 1.0
@@ -26,23 +29,32 @@ _ANSWER_S = 3600.0
 
 def main(step: str, path: str) -> int:
     ticket = Home(path).read("ticket.json") or {}
-    connection = Connection(str(ticket["server_file"]), str(ticket["token"]), _ANSWER_S)
-    take(connection, step, lambda value: print(json.dumps(value), flush=True))
+    server_file, token = str(ticket["server_file"]), str(ticket["token"])
+    if ticket.get("copies"):
+        copier = NodeCopier(str(ticket["copies"]), server_file, token)
+        if step == FOLLOW:
+            follow(copier)
+        take(lambda: copier.step(step), lambda value: print(json.dumps(value), flush=True))
+        return os.EX_OK
+    connection = Connection(server_file, token, _ANSWER_S)
+    take(
+        lambda: connection.post(f"/replica/v1/bucket-copies/{step}", {}),
+        lambda value: print(json.dumps(value), flush=True),
+    )
     return os.EX_OK
 
 
 def take(
-    connection: Connection,
-    step: str,
+    ask: Callable[[], dict[str, Any]],
     tell: Callable[[dict[str, object]], object],
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Until it is done, or a fault lasts. While the server is away it is waited for."""
+    """Ask until it is done, or a fault lasts. While the server is away it is waited for."""
     give_up_at = None
     while True:
         try:
-            answer = connection.post(f"/replica/v1/bucket-copies/{step}", {})
+            answer = ask()
         except ServerUnavailable:
             sleep(PAUSE_S)
             continue

@@ -24,6 +24,8 @@ sys.exit(main(sys.argv[1:]))
 _TIME = (1980, 1, 1, 0, 0, 0)
 _UNCHECKED_HASH = (0b01).to_bytes(4, "little") + bytes(8)
 _LEFT_OUT = frozenset({"supervisor_archive.py"})
+_SHARED = ("domain/__init__.py", "domain/bucket_copying.py")
+"""What supervisors and the server decide by the same rules."""
 
 
 def build_archive(destination: Path) -> Path:
@@ -50,6 +52,8 @@ def _collect() -> Iterator[tuple[str, bytes]]:
     package = resources.files("footplate")
     yield "footplate/__init__.py", (package / "__init__.py").read_bytes()
     yield from _collect_tree(package / "replica", "footplate/replica")
+    for name in _SHARED:
+        yield f"footplate/{name}", (package / name).read_bytes()
 
 
 def _collect_tree(directory: Traversable, name: str) -> Iterator[tuple[str, bytes]]:

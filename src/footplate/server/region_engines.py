@@ -144,6 +144,7 @@ def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict
         "cache": f"{region.shared}/footplate" if region.shared else "",
         "cache_limit_bytes": settings.cache_limit_bytes,
         "buckets": str(data_dir.buckets.absolute()),
+        "files": region.files,
         "isolation": settings.isolation,
         "program_users": None,
         "allow_root": list(settings.allow_root),

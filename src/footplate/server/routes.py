@@ -92,6 +92,7 @@ def make_routes(
             replicas.control_requests,
             replicas.images,
             replicas.copies,
+            replicas.programs.path,
         ),
         *launcher_routes(launchers),
         *training_routes(jobs, catalogue, paths, trials),

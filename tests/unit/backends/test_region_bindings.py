@@ -103,7 +103,7 @@ def test_each_wrong_key_is_named_with_the_way_out() -> None:
         {"name": "us-east1"},
         {"name": "us-east4", "backend": "slrum"},
         {"name": "us-west1", "backend": "local", "partition": "gpu"},
-        slurm(partitoin="gpu"),
+        slurm(partitoin="gpu", files="synced"),
         slurm(name="us-west2", partition="a b", scratch="tmp", lease_s=1, max_replicas=True),
     ) == [
         ("regions[0].name", "required; allowed: a region of the catalogue"),
@@ -111,6 +111,7 @@ def test_each_wrong_key_is_named_with_the_way_out() -> None:
         ("regions[2].backend", "'slrum' given; allowed: local, slurm, kubernetes, ray"),
         ("regions[3].partition", "'gpu' given; allowed where the backend is slurm"),
         ("regions[4].partitoin", "no such key; did you mean partition?"),
+        ("regions[4].files", "'synced' given; allowed: shared and copied"),
         ("regions[5].partition", "'a b' given; allowed: a name"),
         ("regions[5].scratch", "'tmp' given; allowed: an absolute path"),
         ("regions[5].lease_s", "1 given; allowed: a number of seconds from 5 to 86400"),

@@ -37,7 +37,7 @@ from footplate.domain.lifecycle import (
 from footplate.domain.names import attempt_id
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Gpu, Mode, Site
-from footplate.wire.replica_v1 import Allotment, PythonTask
+from footplate.wire.replica_v1 import Allotment, BoundBucket, PythonTask
 from tests.support.clock import FakeClock
 from tests.support.container_engine import FakeContainerEngine
 from tests.support.jobs import CREATED, make_custom_name, make_job, make_spec
@@ -172,6 +172,18 @@ def test_storage_is_found_on_another_machine_where_its_launcher_relays(
     bearer = Bearer(gang.attempt_id, MASTER)
     variables = dict(tasks.start(bearer, node).environment or ())
     assert variables["STORAGE_EMULATOR_HOST"] == f"http://127.0.0.1:7/key-of-{bearer}"
+
+
+def test_on_a_node_without_the_servers_folders_what_the_job_names_is_a_copy(
+    tasks: Tasks, job: Job
+) -> None:
+    node = NodePlaces("http://127.0.0.1:7", "/scratch/files")
+    task = tasks.task(Bearer(job.attempt_id, MASTER), node)
+    out = "/scratch/files/stage/out"
+    assert task.program.args == ("--x", "a b", "--job-dir", out)
+    assert task.directories == (out, f"{out}/model/")
+    assert task.buckets == ()
+    assert task.bound_buckets == (BoundBucket("stage", "/scratch/files/stage", False, copied=True),)
 
 
 def test_users_may_ask_googles_own_storage(tasks: Tasks, store: MemoryStore, job: Job) -> None:

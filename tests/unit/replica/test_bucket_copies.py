@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from footplate.replica.bucket_copies import RETRY_S, take
-from footplate.replica.http_client import Connection, Refused, ServerUnavailable
+from footplate.replica.http_client import Refused, ServerUnavailable
 
 
 class Server:
@@ -18,15 +18,14 @@ class Server:
         self.told: list[dict[str, object]] = []
         self.now = 0.0
 
-    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        assert path == "/replica/v1/bucket-copies/save"
+    def answer(self) -> dict[str, Any]:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
         return answer
 
     def run(self) -> list[dict[str, object]]:
-        take(cast("Connection", self), "save", self.told.append, lambda: self.now, self.sleep)
+        take(self.answer, self.told.append, lambda: self.now, self.sleep)
         return self.told
 
     def sleep(self, seconds: float) -> None:

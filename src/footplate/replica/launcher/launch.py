@@ -22,12 +22,16 @@ from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.relay import Relay
 from footplate.replica.launcher.replica_process import ReplicaProcess
 from footplate.replica.launcher.server_link import ServerLink
+from footplate.replica.node_copies import UNSAVED
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
 PATH = "/replica/v1/launcher"
+COPIED = "copied"
+"""What a ticket says of files where the node doesn't share the folders of buckets."""
+COPIES = "copies"
 OK = 0
 LEFT = 1
 """It left without knowing that nothing of its replica is left."""
@@ -99,7 +103,8 @@ class Launcher:
             await self._say_last()
         self._relay.close()
         cleared = self._replica is None or bool(self._gone)
-        if cleared:
+        unsaved = os.path.exists(os.path.join(self._directory, COPIES, UNSAVED))
+        if cleared and not unsaved:
             shutil.rmtree(self._directory, ignore_errors=True)
         return OK if cleared else LEFT
 
@@ -241,11 +246,26 @@ class Launcher:
             home = os.path.join(self._directory, f"home~{restart}")
             self._replica = ReplicaProcess(home, archive, restart)
             host = await self._link.own_address()
-            ticket = {**ticket, "places": "?" + urlencode({"url": self._url})}
-            self._replica.start(complete(ticket, scratch, self._server_file, host))
+            ticket = complete(ticket, scratch, self._server_file, host)
+            self._replica.start(add_places(ticket, self._url, self._directory))
         except Exception as error:  # whatever it is, the server must know
             self._replica = None
             self._gone = f"it can't be started on {config['node']}: {error}"
+
+
+def add_places(ticket: dict[str, Any], url: str, directory: str) -> dict[str, Any]:
+    """The ticket with what the server must know of this node, and its folder for copies of buckets.
+
+    The copies outlast the starts of the replica. Raises OSError.
+    """
+    places = {"url": url}
+    if ticket.get("files") == COPIED:
+        copies = os.path.join(directory, COPIES)
+        files = os.path.join(copies, "files")
+        os.makedirs(files, exist_ok=True)
+        places["files"] = files
+        ticket = {**ticket, "copies": copies, "buckets": files}
+    return {**ticket, "places": "?" + urlencode(places)}
 
 
 def find_uv(path: str) -> str:

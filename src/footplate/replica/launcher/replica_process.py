@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _SET_PDEATHSIG = 1
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _MAX_REASON_CHARACTERS = 1000
+_LAST_SAVE_S = 60.0
 _MIN_SWEEP_S, _MAX_SWEEP_S = 0.5, 30.0
 
 
@@ -32,6 +33,11 @@ class ReplicaProcess:
         self._archive = archive
         self._supervisor: subprocess.Popen[bytes] | None = None
         self._sweep: subprocess.Popen[bytes] | None = None
+        self._follower: subprocess.Popen[bytes] | None = None
+        """Writes back what the program has made so far, where buckets are copied."""
+        self._last_save: subprocess.Popen[bytes] | None = None
+        self._save_until_s = 0.0
+        self._copies = False
         self._next_sweep_s = 0.0
         self._sweep_delay_s = _MIN_SWEEP_S
         self._lived = False
@@ -44,6 +50,9 @@ class ReplicaProcess:
         os.makedirs(self.home, mode=0o700, exist_ok=True)
         write_text(self / "ticket.json", json.dumps(ticket), _WRITE, 0o600)
         self._supervisor = self._spawn("run")
+        self._copies = bool(ticket.get("copies"))
+        if self._copies:
+            self._follower = self._spawn("follow-buckets")
 
     @property
     def lives(self) -> bool:
@@ -60,7 +69,12 @@ class ReplicaProcess:
     @property
     def ended(self) -> bool:
         """Whether the supervisor has ended."""
-        return self._supervisor is None or self._supervisor.poll() is not None
+        ended = self._supervisor is None or self._supervisor.poll() is not None
+        if ended and self._follower is not None:
+            self._follower.kill()
+            self._follower.wait()
+            self._follower = None
+        return ended
 
     def stop(self) -> None:
         """Ask the supervisor to end; also one that has yet to begin."""
@@ -88,7 +102,19 @@ class ReplicaProcess:
             return None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             reason = ""
+        if self._copies and self._sweep is not None and not self._saves_last():
+            return None
         return str(reason)[:_MAX_REASON_CHARACTERS] or "it ended"
+
+    def _saves_last(self) -> bool:
+        """Whether what a dead supervisor didn't write back is written, or can't be in time."""
+        if self._last_save is None:
+            self._last_save = self._spawn("save-buckets")
+            self._save_until_s = time.monotonic() + _LAST_SAVE_S
+        if self._last_save.poll() is None and time.monotonic() > self._save_until_s:
+            self._last_save.kill()
+            self._last_save.wait()
+        return self._last_save.poll() is not None
 
     def sweep(self) -> None:
         """Clear up after a dead supervisor, in the background; again when that has failed."""

@@ -1,0 +1,94 @@
+"""When files of a program's copy of a bucket are fetched and written back, and what is said. Pure.
+
+Nodes of engines run it, too: on Python 3.8, with nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TYPE_CHECKING = False  # nodes go without what typing has behind it
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+MAX_SEGMENT_BYTES = 255
+MAX_NAMED = 5
+
+
+class Known(NamedTuple):
+    """The state of a file when it was the same as the object of this generation."""
+
+    identity: str
+    generation: int
+
+
+def is_wanted(known: Known | None, identity: str | None, generation: int) -> bool:
+    """Whether an object is fetched. ``identity`` is of the file that is there; None: there is none.
+
+    What the program has made, changed or deleted stays as it is.
+    """
+    if known is None:
+        return identity is None
+    return known.generation != generation and known.identity == identity
+
+
+def is_changed(known: Known | None, identity: str) -> bool:
+    """Whether a file is written to the bucket."""
+    return known is None or known.identity != identity
+
+
+def find_gone(known: Mapping[str, Known], there: Collection[str]) -> list[str]:
+    """The objects whose files are gone: they are deleted, unless somebody has replaced them."""
+    return [name for name in known if name not in there]
+
+
+def find_problem(part: str) -> str:
+    """Why no file can have this part of an object's name; empty: one can."""
+    if not part:
+        return "no part between two slashes, nor the first one, can be empty"
+    if part in (".", ".."):
+        return f"{part!r} between slashes has a meaning of its own"
+    if "\x00" in part:
+        return "no name can have the character U+0000"
+    if len(part.encode()) > MAX_SEGMENT_BYTES:
+        return f"the parts between slashes have at most {MAX_SEGMENT_BYTES} bytes"
+    return ""
+
+
+def describe_fetched(
+    bucket: str,
+    source: str,
+    prefixes: Sequence[str],
+    objects: int,
+    size_bytes: int,
+    skipped: Sequence[str],
+) -> str:
+    named = ", ".join(f"gs://{bucket}/{prefix}" for prefix in prefixes[:MAX_NAMED])
+    sentence = (
+        f"{count(objects, 'object')} ({size_bytes} bytes) of {source} copied to /gcs/{bucket}: "
+        f"what the job names ({named}); nothing else of the bucket is there"
+    )
+    if skipped:
+        sentence += f". {len(skipped)} can be no files, such as {skipped[0]!r}"
+    return sentence
+
+
+def describe_saved(bucket: str, target: str, objects: int, size_bytes: int) -> str:
+    """Empty: nothing was."""
+    if not objects:
+        return ""
+    return f"{count(objects, 'object')} ({size_bytes} bytes) of /gcs/{bucket} written to {target}"
+
+
+def describe_unsaved(
+    bucket: str, target: str, reason: str, folder: str, names: Sequence[str]
+) -> str:
+    named = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
+    return (
+        f"{count(len(names), 'file')} of /gcs/{bucket} can't be written to {target}: "
+        f"{reason}. They are in {folder}: {named}"
+    )
+
+
+def count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

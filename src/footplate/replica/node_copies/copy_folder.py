@@ -1,0 +1,127 @@
+"""The files of a copy of a bucket, opened without following a link that leads out of it.
+
+The program may put links of any kind there, at any moment.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager, suppress
+
+from footplate.domain.bucket_copying import find_problem
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Iterator, Sequence
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+MAX_NAME_BYTES = 1024
+
+
+def split(name: str) -> list[str] | None:
+    """Where the object's file lies; None: no file can have this name."""
+    parts = name[:-1].split("/") if name.endswith("/") else name.split("/")
+    try:
+        return None if any(find_problem(part) for part in parts) else parts
+    except UnicodeEncodeError:
+        return None
+
+
+def identify(status: os.stat_result) -> str:
+    """Of one state of a file."""
+    return f"f{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"
+
+
+class CopyFolder:
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def files(self) -> Iterator[tuple[str, os.stat_result]]:
+        """Name and state of each file, and of each link to one, that an object can be made of."""
+        for directory, _, names, _ in os.fwalk(self._root, onerror=_refuse):
+            above = os.path.relpath(directory, self._root)
+            for entry in sorted(names):
+                name = entry if above == "." else f"{above}/{entry}"
+                if not _can_be_named(name):
+                    continue
+                status = self.look_at(name.split("/"))
+                if status is not None:
+                    yield name, status
+
+    def look_at(self, parts: Sequence[str]) -> os.stat_result | None:
+        """The state of the file; None: there is none."""
+        try:
+            descriptor = self.open(parts)
+        except OSError:
+            return None
+        try:
+            return os.fstat(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def open(self, parts: Sequence[str]) -> int:
+        """A descriptor, for reading, of a regular file; a link inside is followed once.
+
+        Raises OSError: there is none, or it leads out of the folder.
+        """
+        with self._directory(parts[:-1]) as parent:
+            if not stat.S_ISLNK(os.lstat(parts[-1], dir_fd=parent).st_mode):
+                return _open_regular(parts[-1], parent)
+        real, root = (
+            os.path.realpath(os.path.join(self._root, *parts)),
+            os.path.realpath(self._root),
+        )
+        if not real.startswith(root + os.sep):
+            raise FileNotFoundError("it leads out of the folder")
+        end = os.path.relpath(real, root).split(os.sep)
+        with self._directory(end[:-1]) as parent:
+            return _open_regular(end[-1], parent)
+
+    def place(self, source: str, parts: Sequence[str]) -> None:
+        """Move the file there, and make the directories. Raises OSError."""
+        with self._directory(parts[:-1], create=True) as parent:
+            os.replace(source, parts[-1], dst_dir_fd=parent)
+
+    def make_directory(self, parts: Sequence[str]) -> None:
+        """Raises OSError."""
+        with self._directory(parts, create=True):
+            return
+
+    @contextmanager
+    def _directory(self, parts: Sequence[str], *, create: bool = False) -> Iterator[int]:
+        current = os.open(self._root, _DIRECTORY)
+        try:
+            for part in parts:
+                if create:
+                    with suppress(FileExistsError):
+                        os.mkdir(part, dir_fd=current)
+                following = os.open(part, _DIRECTORY, dir_fd=current)
+                os.close(current)
+                current = following
+            yield current
+        finally:
+            os.close(current)
+
+
+def _refuse(error: OSError) -> None:
+    """What can't be read isn't gone; what the program has removed meanwhile is."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def _open_regular(name: str, parent: int) -> int:
+    descriptor = os.open(name, _FILE, dir_fd=parent)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise FileNotFoundError("it is no regular file")
+
+
+def _can_be_named(name: str) -> bool:
+    """Whether an object can have the name of the file."""
+    try:
+        return len(name.encode()) <= MAX_NAME_BYTES and "\n" not in name and "\r" not in name
+    except UnicodeEncodeError:
+        return False
