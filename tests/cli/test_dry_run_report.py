@@ -13,8 +13,9 @@ from footplate.domain.jobs import ContainerProgram, MachineSpec, PythonProgram, 
 from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.plan import Plan, plan
 from footplate.domain.preview.verdict import Outlook, Verdict
+from footplate.domain.sites import EngineMachines
 from tests.support.jobs import make_spec
-from tests.support.sites import make_site
+from tests.support.sites import make_engine_site, make_site
 
 GOOD = Verdict((), (), Parity(accepted=True), queue=Outlook(starts_now=True))
 
@@ -33,6 +34,13 @@ def guide(*, ps_image: bool = False) -> Plan:
     ps = WorkerPool("ps", "ps-replica", MachineSpec("n1-highmem-8"), 3, other)
     spec = replace(base, pools=(master, worker, ps))
     return plan(spec, load_catalogue(), make_site(), job_id="census_1")
+
+
+def test_an_engines_region_says_what_is_enforced_there() -> None:
+    site = make_engine_site(EngineMachines("Slurm", limits="memory by Slurm"))
+    verdict = replace(GOOD, plan=plan(make_spec(), load_catalogue(), site))
+    assert "\nLimits    memory by Slurm\n" in report(verdict, 80)
+    assert "Limits" not in report(replace(GOOD, plan=guide()), 80)
 
 
 def test_an_accepted_job_with_its_plan() -> None:

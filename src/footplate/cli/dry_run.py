@@ -178,6 +178,8 @@ def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
             yield "With", ", ".join(program.packages)
     variables = dict.fromkeys(name for pool in plan.pools for name, _ in pool.variables)
     yield "Sets", ", ".join(variables) or "nothing"
+    if plan.limits:
+        yield "Limits", plan.limits
     yield "Counts", ", ".join(say_amount(name, n) for name, n in plan.counts.items())
 
 

@@ -34,6 +34,17 @@ def title_of(backend: str) -> str:
     return title
 
 
+def describe_limits(region: RegionBinding) -> str:
+    """What keeps a replica of the region to what its machine has."""
+    if region.backend == SLURM:
+        return "CPUs, memory and GPUs by Slurm, as far as its TaskPlugin and cgroup.conf say so"
+    if region.backend == RAY:
+        return "none: Ray enforces nothing"
+    if region.reserve:
+        return "CPUs, memory and GPUs by Kubernetes"
+    return "GPUs by Kubernetes; CPUs and memory aren't reserved (reserve = false)"
+
+
 def _make_slurm(region: RegionBinding) -> Engine:
     return SlurmEngine(
         SlurmSettings(

@@ -21,7 +21,7 @@ from footplate.control.regions import Binding
 from footplate.control.tokens import derive
 from footplate.domain.sites import EngineMachines, Mode, Site
 from footplate.server.credential_files import find_credential_files
-from footplate.server.engines import make_engine, title_of
+from footplate.server.engines import describe_limits, make_engine, title_of
 from footplate.server.local_backend import find_py_spy
 from footplate.server.region_checks import make_check, make_fault
 from footplate.server.standby_backend import StandbyBackend
@@ -130,7 +130,10 @@ def _site(region: RegionBinding) -> Site:
     types = frozenset(region.machines)
     every = not types or ANY_MACHINE in types
     machines = EngineMachines(
-        title_of(region.backend), None if every else types, frozenset(region.accelerators)
+        title_of(region.backend),
+        None if every else types,
+        frozenset(region.accelerators),
+        describe_limits(region),
     )
     name = f"{machines.title} in {region.name}"
     return Site(name, Mode.EMULATE, region.max_replicas or 0, 0, 0, engine=machines)

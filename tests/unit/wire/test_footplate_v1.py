@@ -50,11 +50,12 @@ plans = st.builds(
     Plan,
     region=texts,
     zone=st.none() | texts,
-    mode=st.sampled_from(Mode),
+    mode=st.none() | st.sampled_from(Mode),
     pools=st.lists(pools, max_size=3).map(tuple),
     steps=several,
     counts=amounts,
     holds=amounts,
+    limits=texts,
 )
 outlooks = st.just(Outlook(starts_now=True)) | st.builds(
     Outlook, st.just(value=False), st.integers(0, 100_000), texts

@@ -106,13 +106,15 @@ class Plan:
 
     region: str
     zone: str | None
-    mode: Mode
+    mode: Mode | None
+    """None: an engine has the machines, and ``limits`` says what it enforces."""
     pools: tuple[PlannedPool, ...]
     steps: tuple[str, ...]
     counts: Amounts
     """Against the project's quota in the region."""
     holds: Amounts
     """Of what the region is bound to, while it runs."""
+    limits: str = ""
 
 
 def plan(
@@ -136,11 +138,12 @@ def plan(
     return Plan(
         region=spec.region,
         zone=zones[0] if zones else None,
-        mode=site.mode,
+        mode=site.mode if site.engine is None else None,
         pools=tuple(planner.pool(pool) for pool in spec.pools if pool.replica_count),
         steps=(*before, *_steps(spec), *bandwidth_step(spec.pools, catalogue)),
         counts=counts_of(spec, catalogue),
         holds=site.held_by(spec, catalogue),
+        limits="" if site.engine is None else site.engine.limits,
     )
 
 

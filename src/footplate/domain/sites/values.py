@@ -69,12 +69,14 @@ class Gpu:
 class EngineMachines:
     """What of the catalogue's machines an engine has a name for.
 
-    ``title`` is the engine's (``Slurm``). ``machine_types`` None: all of them.
+    ``title`` is the engine's (``Slurm``). ``machine_types`` None: all of them. ``limits`` is a
+    sentence on what keeps a replica to its machine there.
     """
 
     title: str
     machine_types: frozenset[str] | None = None
     accelerators: frozenset[str] = frozenset()
+    limits: str = ""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,8 @@ class Pool(_Answer):
 class Plan(_Answer):
     region: str
     zone: str | None = None
-    mode: Mode
+    mode: Mode | None = None
+    limits: str = ""
     pools: tuple[Pool, ...]
     steps: tuple[str, ...] = ()
     counts: dict[str, int]

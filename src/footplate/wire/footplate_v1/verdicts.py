@@ -47,7 +47,8 @@ def _plan_json(plan: Plan) -> JsonObject:
         {
             "region": plan.region,
             "zone": plan.zone,
-            "mode": plan.mode.value,
+            "mode": None if plan.mode is None else plan.mode.value,
+            "limits": plan.limits or None,
             "pools": [_pool_json(pool) for pool in plan.pools],
             "steps": [*plan.steps],
             "counts": {**plan.counts},
@@ -126,6 +127,7 @@ def _plan(found: models.Plan) -> Plan:
         region=found.region,
         zone=found.zone,
         mode=found.mode,
+        limits=found.limits,
         pools=tuple(_pool(pool) for pool in found.pools),
         steps=found.steps,
         counts=found.counts,

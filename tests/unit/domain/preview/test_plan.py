@@ -20,11 +20,12 @@ from footplate.domain.jobs import (
 )
 from footplate.domain.names import TrainingJobName
 from footplate.domain.preview.plan import PlannedMachine, PlannedProgram, plan, words
-from footplate.domain.sites import Gpu, Mode, Site
+from footplate.domain.sites import EngineMachines, Gpu, Mode, Site
 from footplate.domain.studies.parameters import Branch, CategoricalParameter, DoubleParameter
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.tuning.search import SearchRequest, TrialCounts
 from tests.support.jobs import make_custom_name, make_spec
+from tests.support.sites import make_engine_site
 
 CATALOGUE = load_catalogue()
 LAPTOP = Site("laptop", Mode.EMULATE, replicas=8, vcpus=4, memory_mb=16_000)
@@ -43,6 +44,13 @@ def guide() -> JobSpec:
     )
     ps = WorkerPool("ps", "ps-replica", MachineSpec("n1-highmem-8"), 3, program)
     return replace(base, pools=(master, worker, ps), job_dir="gs://b/out")
+
+
+def test_an_engine_has_no_mode_and_says_what_it_enforces() -> None:
+    site = make_engine_site(EngineMachines("Ray", limits="none: Ray enforces nothing"))
+    made = plan(make_spec(), CATALOGUE, site)
+    assert (made.mode, made.limits) == (None, "none: Ray enforces nothing")
+    assert plan(make_spec(), CATALOGUE, LAPTOP).mode is Mode.EMULATE
 
 
 def test_the_guides_example() -> None:
