@@ -32,7 +32,7 @@ TUNING_JOBS = (
 
 def make_tuning_job(name: str = "projects/demo/jobs/tuning") -> Job:
     job = make_job(name)
-    search = Search(CONFIG, TrialCounts(20, 2, 3), resumes="older")
+    search = Search(CONFIG, TrialCounts(20, 2, 3), resumes="older", regions=("here", "there"))
     spec = replace(job.spec, search=search, metrics=("loss", HOSTILE))
     return replace(job, spec=spec)
 

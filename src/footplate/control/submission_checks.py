@@ -17,22 +17,24 @@ from footplate.domain.errors import (
     NotFound,
     ResourceExhausted,
     ServiceError,
+    Violation,
 )
+from footplate.domain.machines import zones_for
 from footplate.domain.preview.advice import advise
 from footplate.domain.preview.data_locality import advise_locality
 from footplate.domain.quotas import exceeded
 from footplate.domain.sites import too_large
 from footplate.domain.unsupported_features import unsupported
 from footplate.wire.json_model import MAX_VIOLATIONS, limited
+from footplate.wire.trial_regions_label import LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from footplate.control.preflight import Staging
     from footplate.control.regions import Regions
     from footplate.control.tuning.search_resolution import SearchResolver
     from footplate.domain.catalogue import Catalogue
-    from footplate.domain.errors import Violation
     from footplate.domain.jobs import JobSpec, RestartBounds
     from footplate.domain.names import PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
@@ -110,15 +112,30 @@ class SubmissionChecks:
         )
         request = submission.search
         search = () if request is None else self._searches.violations(request)
-        site = self._regions.site(submission.spec.region)
-        cluster = "" if site.engine is None else site.engine.title
-        engine = images.violations(self._with_containers(submission), self._engine, cluster)
+        places = _places(submission)
+        engine = tuple(found for each in places for found in self._image_violations(each))
         named = (
             *resource_violations(submission, self._resource, self._catalogue),
             *tensorboard_violations(submission, self._has_tensorboard),
-            *mapping_violations(submission, site, self._catalogue),
+            *self._place_violations(submission),
         )
         return limited(preflight.joined(submission.violations, missing, search, engine, named))
+
+    def _image_violations(self, submission: Submission) -> tuple[Violation, ...]:
+        site = self._regions.site(submission.spec.region)
+        cluster = "" if site.engine is None else site.engine.title
+        return tuple(images.violations(self._with_containers(submission), self._engine, cluster))
+
+    def _place_violations(self, submission: Submission) -> Iterator[Violation]:
+        for place in _places(submission):
+            region, pools = place.spec.region, place.spec.pools
+            site = self._regions.site(region)
+            yield from mapping_violations(place, site, self._catalogue)
+            if place is submission:
+                continue  # its own rules look at the region that it says itself
+            if not zones_for([pool.machine for pool in pools], region, self._catalogue):
+                text = f"{region} has no zone with all accelerators of this job; leave it out"
+                yield Violation(f"labels.{LABEL}", text)
 
     def warnings(self, submission: Submission) -> tuple[str, ...]:
         """What the job would better do otherwise, each once; also of one that may not come in."""
@@ -163,11 +180,11 @@ class SubmissionChecks:
             return FailedPrecondition(missing)
         if submission.spec.persistent_resource is not None:
             return None  # its machines are there, and count against the quota
-        return (
-            self._too_large(submission)
-            or self._engine_fault(submission)
-            or self._over_quota(submission)
+        faults = (
+            self._too_large(place) or self._engine_fault(place) or self._over_quota(place)
+            for place in _places(submission)
         )
+        return next((fault for fault in faults if fault is not None), None)
 
     def _too_large(self, submission: Submission) -> ServiceError | None:
         site = self._regions.site(submission.spec.region)
@@ -184,3 +201,11 @@ class SubmissionChecks:
         project, region = submission.name.project, submission.spec.region
         sentences = exceeded(counts, project, region, self._quotas())
         return ResourceExhausted(f"the job {'; '.join(sentences)}") if sentences else None
+
+
+def _places(submission: Submission) -> tuple[Submission, ...]:
+    """The submission in each region that its jobs may run in."""
+    regions = () if submission.search is None else submission.search.regions
+    spec = submission.spec
+    places = tuple(replace(submission, spec=replace(spec, region=region)) for region in regions)
+    return places or (submission,)

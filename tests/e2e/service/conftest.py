@@ -51,6 +51,7 @@ class Context:
         source: str,
         *args: str,
         setup: str | None = None,
+        labels: object = None,
         **training_input: object,
     ) -> TrainingJobName:
         """Send ``source`` as ``trainer/task.py`` of a package; its job directory is OUT/ID."""
@@ -59,6 +60,7 @@ class Context:
         package = GcsUri(BUCKET, f"{name.job_id}.tar.gz")
         job = {
             "jobId": name.job_id,
+            "labels": labels or {},
             "trainingInput": {
                 "scaleTier": "BASIC",
                 "region": "us-central1",

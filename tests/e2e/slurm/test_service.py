@@ -8,6 +8,7 @@ import pytest
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
+from tests.e2e.service.tuning_helpers import REPORTER, search, starts, trials
 from tests.support.slurm import PARTITION, SlurmCluster
 
 REGION = "europe-west4"
@@ -50,6 +51,13 @@ else:
                 raise
             time.sleep(0.1)
 """
+TRIAL = REPORTER + (
+    """
+region, place = os.environ["CLOUD_ML_REGION"], os.getcwd()
+print(json.dumps({"trial": trial, "region": region, "in_slurm": "/launchers/" in place}))
+HyperTune().tell("loss", given.x, 1)
+"""
+)
 
 
 @pytest.fixture
@@ -100,3 +108,18 @@ def test_the_replicas_of_a_job_find_each_other(context: Context) -> None:
     name = context.submit(MEETING, region=REGION, **pools)
     assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
     assert "met worker 0" in context.messages(name)
+
+
+def test_the_trials_of_a_search_spread_over_two_regions(context: Context) -> None:
+    name = context.submit(
+        TRIAL,
+        labels={"footplate-trial-regions": f"us-central1_{REGION}"},
+        hyperparameters=search(8, 4, algorithm="RANDOM_SEARCH"),
+    )
+    assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
+    assert [trial.state for trial in trials(context, name)] == ["SUCCEEDED"] * 8
+    said = {number: found[0] for number, found in starts(context, name).items()}
+    assert said == {
+        str(number): {"trial": number, "region": region, "in_slurm": region == REGION}
+        for number, region in enumerate(("us-central1", REGION) * 4, 1)
+    }

@@ -173,6 +173,13 @@ def test_learning_from_a_study_of_the_same_region() -> None:
     assert request.learns_from == StudyName("demo", "us-central1", "17")
 
 
+def test_trials_in_several_regions() -> None:
+    label = "footplate-trial-regions"
+    request = searched({label: "us-central1_europe-west4"}, params=[RATE])
+    assert request.regions == ("us-central1", "europe-west4")
+    assert list(violations({"params": [RATE]}, {label: "nowhere"})) == [f"labels.{label}"]
+
+
 @pytest.mark.parametrize("value", ["", "job_1"])
 def test_learning_from_nothing_or_from_itself(value: str) -> None:
     found = violations({"params": [RATE]}, {"footplate-learn-from": value})

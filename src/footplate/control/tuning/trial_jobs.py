@@ -90,5 +90,6 @@ class TrialJobs:
 def _request(job: Job, search: Search, trial: TrialRecord) -> str:
     given = flags(search.study.space, trial.point)
     if isinstance(job.name, TrainingJobName):
-        return training_request(job.request, trial.number, given)
+        region = search.region_of(trial.number)
+        return training_request(job.request, trial.number, given, region)
     return vertex_request(job.request, trial.number, given)

@@ -52,7 +52,13 @@ def search_of(request: SearchRequest, earlier: Search | None = None) -> Search:
         stopping=request.stopping,
         limits=request.limits,
     )
-    return Search(config, request.counts, _text(request.resumes), _text(request.learns_from))
+    return Search(
+        config,
+        request.counts,
+        _text(request.resumes),
+        _text(request.learns_from),
+        request.regions,
+    )
 
 
 def differences(request: SearchRequest, earlier: Search) -> Iterator[Violation]:

@@ -38,6 +38,12 @@ class Search:
     """The name of the job that it goes on from; empty: it begins anew."""
     learns_from: str = ""
     """The name of a job or study whose trials give a first idea; empty: there is none."""
+    regions: tuple[str, ...] = ()
+    """Those that trials take turns in; none: all run in the job's own."""
+
+    def region_of(self, number: int) -> str | None:
+        """That of a trial; None: the job's own."""
+        return self.regions[(number - 1) % len(self.regions)] if self.regions else None
 
 
 @dataclass(frozen=True)
@@ -59,3 +65,5 @@ class SearchRequest:
     """The job whose search this one goes on with."""
     learns_from: JobName | StudyName | None = None
     """A job or study whose trials give a first idea, where the user asks for that."""
+    regions: tuple[str, ...] = ()
+    """Those that trials take turns in."""

@@ -14,14 +14,20 @@ if TYPE_CHECKING:
     from footplate.domain.studies.space import Point, SearchSpace
     from footplate.domain.tuning.search import Search
 
+REGION_VARIABLE = "CLOUD_ML_REGION"
+"""Tells programs the region of their job."""
+
 
 def trial_spec(spec: JobSpec, search: Search, number: int, point: Point, job_id: str) -> JobSpec:
     """``spec`` of a tuning job called ``job_id``, for one of the trials of its ``search``.
 
     Each replica of a trial gets its parameters behind the user's own arguments, and each trial its
     own directories: ``JOB_DIR/NUMBER``, ``BASE/NUMBER/model``. Source: the pages on
-    hyperparameter tuning of both services.
+    hyperparameter tuning of both services. Where the search has regions, it is in one of them.
     """
+    region = search.region_of(number)
+    if region is not None:
+        spec = move(spec, region)
     tags = tuple(metric.name for metric in search.study.metrics)
     return run_spec(spec, flags(search.study.space, point), tags, number, job_id)
 
@@ -40,6 +46,12 @@ def run_spec(
         directories=tuple(_directory(directory, number) for directory in spec.directories),
         environment=(*spec.environment, ("CLOUD_ML_JOB_ID", job_id)),
     )
+
+
+def move(spec: JobSpec, region: str) -> JobSpec:
+    """``spec`` in another region."""
+    told = tuple((n, region if n == REGION_VARIABLE else v) for n, v in spec.environment)
+    return replace(spec, region=region, environment=told)
 
 
 def flags(space: SearchSpace, point: Point) -> tuple[str, ...]:

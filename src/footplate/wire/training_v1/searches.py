@@ -21,6 +21,7 @@ from footplate.domain.tuning.search import DEFAULT_TAG, SearchRequest, TrialCoun
 from footplate.wire.learn_from_label import learned_from
 from footplate.wire.training_v1 import enums
 from footplate.wire.training_v1.enums import GoalType, ParameterType, ScaleType
+from footplate.wire.trial_regions_label import trial_regions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,6 +70,7 @@ def search_request(
         stopping=HalvingSpec() if search.enable_trial_early_stopping else None,
         resumes=TrainingJobName(name.project, resumed) if resumed else None,
         learns_from=_earlier(learned, name.project, region) if learned else None,
+        regions=trial_regions(labels),
     )
 
 

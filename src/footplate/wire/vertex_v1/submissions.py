@@ -13,6 +13,7 @@ from footplate.domain.tuning.search import SearchRequest, TrialCounts
 from footplate.wire.json_text import format_object
 from footplate.wire.learn_from_label import learned_from
 from footplate.wire.shared_rules import parallel_warnings
+from footplate.wire.trial_regions_label import trial_regions
 from footplate.wire.vertex_v1.google_differences import differences, study_differences
 from footplate.wire.vertex_v1.job_specs import job_spec
 from footplate.wire.vertex_v1.models import CustomJob, HyperparameterTuningJob
@@ -52,6 +53,7 @@ def search_request(job: HyperparameterTuningJob, location: Location) -> SearchRe
         stopping=study.stopping,
         limits=study.limits,
         learns_from=_earlier(learned, location) if learned else None,
+        regions=trial_regions(job.labels),
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.active_jobs import Queue
 from footplate.control.jobs import Jobs
+from footplate.control.regions import Binding, Regions
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.tuning.prior_studies import PriorStudies
 from footplate.control.tuning.search_resolution import SearchResolver
@@ -20,17 +21,19 @@ from footplate.domain.job_states import State
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.names import StudyUid, parse_job_name
 from footplate.domain.quotas import Quotas
+from footplate.domain.sites import EngineMachines
 from footplate.domain.studies.records import StudyRecord
 from footplate.domain.studies.trials import TrialState
 from footplate.server.machine import RandomIds
 from footplate.wire.training_v1.submissions import read_submission
+from tests.support.backend import FakeBackend
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.container_engine import FakeContainerEngine
 from tests.support.jobs import make_job
 from tests.support.logs import MemoryLogs
 from tests.support.searches import make_search, make_trial, make_tuning_job
-from tests.support.sites import make_regions
+from tests.support.sites import make_engine_site, make_regions
 from tests.support.store import MemoryStore
 from tests.support.usage import MemoryUsage
 
@@ -83,8 +86,8 @@ CASES: dict[str, tuple[JsonObject, str, str | None]] = {
 
 
 class Desk:
-    def __init__(self, folder: Path) -> None:
-        clock, regions, ids = FakeClock(), make_regions(), RandomIds()
+    def __init__(self, folder: Path, regions: Regions | None = None) -> None:
+        clock, regions, ids = FakeClock(), regions or make_regions(), RandomIds()
         self.store = MemoryStore()
         buckets = FolderBuckets(folder, clock)
         buckets.create_bucket("demo-bucket")
@@ -194,3 +197,35 @@ def test_who_asks_and_who_submits_hear_the_same(context: Desk, case: str) -> Non
         context.jobs.submit(submission)
     assert refused.value.violations == verdict.violations
     assert any(field in violation.field for violation in verdict.violations)
+
+
+def test_a_search_over_regions_is_refused_for_what_one_of_them_has_not(tmp_path: Path) -> None:
+    few = EngineMachines("Slurm", frozenset({"n1-highmem-8"}))
+    bound = {"europe-west4": Binding(FakeBackend(), make_engine_site(few), "slurm")}
+    context = Desk(tmp_path, Regions(make_regions().default, bound))
+    body = context.body({"params": [RATE]})
+
+    assert context.validation.validate(read_submission(body, "demo", built_in())).accepted
+
+    body["labels"] = {"footplate-trial-regions": "us-central1_europe-west4"}
+    submission = read_submission(body, "demo", built_in())
+    (violation,) = context.validation.validate(submission).violations
+    assert violation.field == "trainingInput.masterType"
+    assert "europe-west4 has no mapping for on Slurm" in violation.description
+
+
+def test_a_search_over_regions_is_refused_where_one_has_no_such_accelerator(context: Desk) -> None:
+    body = context.body({"params": [RATE]})
+    body["trainingInput"] |= {
+        "scaleTier": "CUSTOM",
+        "masterType": "n1-standard-8",
+        "masterConfig": {"acceleratorConfig": {"count": "1", "type": "NVIDIA_TESLA_K80"}},
+    }
+    body["labels"] = {"footplate-trial-regions": "us-central1_southamerica-east1"}
+
+    verdict = context.validation.validate(read_submission(body, "demo", built_in()))
+
+    found = {violation.field: violation.description for violation in verdict.violations}
+    assert found["labels.footplate-trial-regions"] == (
+        "southamerica-east1 has no zone with all accelerators of this job; leave it out"
+    )

@@ -115,3 +115,20 @@ def test_the_number_comes_before_the_last_part_of_a_vertex_directory() -> None:
 def test_the_root_of_a_bucket_is_a_place_for_directories() -> None:
     assert numbered("gs://bucket", 1) == "gs://bucket/1"
     assert numbered("gs://bucket/model/", 1, "model/") == "gs://bucket/1/model/"
+
+
+def test_trials_take_turns_in_the_regions_of_their_search() -> None:
+    spec = replace(make_spec(), environment=(("CLOUD_ML_REGION", "us-central1"), ("A", "b")))
+    search = replace(SEARCH, regions=("us-central1", "europe-west4", "asia-east1"))
+
+    trials = [trial_spec(spec, search, number, POINT, "search") for number in range(1, 5)]
+
+    regions = ["us-central1", "europe-west4", "asia-east1", "us-central1"]
+    assert [trial.region for trial in trials] == regions
+    assert [dict(trial.environment)["CLOUD_ML_REGION"] for trial in trials] == regions
+    assert all(dict(trial.environment)["A"] == "b" for trial in trials)
+
+
+def test_trials_of_other_searches_are_in_the_region_of_their_job() -> None:
+    spec = make_spec()
+    assert trial_spec(spec, SEARCH, 2, POINT, "search").region == spec.region

@@ -18,6 +18,7 @@ from footplate.wire.training_v1.rules.algorithms import check_algorithm
 from footplate.wire.training_v1.rules.clusters import check_cluster
 from footplate.wire.training_v1.rules.programs import check_program
 from footplate.wire.training_v1.rules.searches import check_search
+from footplate.wire.trial_regions_label import check_trial_regions
 from footplate.wire.uris import check_directory
 
 if TYPE_CHECKING:
@@ -137,3 +138,4 @@ def check_job(understood: ParseResult[Job], catalogue: Catalogue) -> Iterator[Vi
     yield from check_surroundings(training)
     if training.hyperparameters is not None:
         yield from check_search(training.hyperparameters, job, understood.clouds)
+        yield from check_trial_regions(job.labels, catalogue)

@@ -8,6 +8,7 @@ from footplate.domain.errors import Violation
 from footplate.domain.hyperparameters import check_trial_counts
 from footplate.wire.learn_from_label import check_learning
 from footplate.wire.shared_rules import check_labels
+from footplate.wire.trial_regions_label import check_trial_regions
 from footplate.wire.vertex_v1.rules.job_specs import check_job_spec
 from footplate.wire.vertex_v1.rules.references import check_encryption
 from footplate.wire.vertex_v1.rules.studies import check_study
@@ -39,6 +40,7 @@ def check_tuning_job(
 ) -> Iterator[Violation]:
     yield from check_resource(job)
     yield from check_learning(job.labels)
+    yield from check_trial_regions(job.labels, catalogue)
     trials, parallel = job.max_trial_count, job.parallel_trial_count
     yield from check_trial_counts(trials, parallel, job.max_failed_trial_count or 0, _COUNTS)
     if job.study_spec is None:
