@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "footplate"
 PACKAGES = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
 NAME = re.compile(r"`(?:footplate\.)?([a-z_0-9]+(?:[./]\w+)+)`")
-OTHERS = {"logs/validation", "server.json"}
-"""What looks like a module: a folder of event files, a file of the data directory."""
+OTHERS = {"console/echarts.mjs", "logs/validation", "server.json"}
+"""What looks like a module: a script, a folder of event files, a file of the data directory."""
 METHODS = ROOT / "docs" / "reference" / "clients.md"
 """Its names are those of methods of APIs: `buckets.list`."""
 DOCS = sorted(set((ROOT / "docs").rglob("*.md")) - {METHODS})
