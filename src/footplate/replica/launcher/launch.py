@@ -244,12 +244,12 @@ class Launcher:
                 None, bootstrap.fetch, config, config["supervisor"], archives
             )
             home = os.path.join(self._directory, f"home~{restart}")
-            self._replica = ReplicaProcess(home, archive, restart)
             host = await self._link.own_address()
             ticket = complete(ticket, scratch, self._server_file, host)
-            self._replica.start(add_places(ticket, self._url, self._directory))
+            replica = ReplicaProcess(home, archive, restart)
+            replica.start(add_places(ticket, self._url, self._directory))
+            self._replica = replica  # only now: what has no supervisor yet looks as if it had ended
         except Exception as error:  # whatever it is, the server must know
-            self._replica = None
             self._gone = f"it can't be started on {config['node']}: {error}"
 
 

@@ -52,7 +52,7 @@ class ReplicaProcess:
         self._supervisor = self._spawn("run")
         self._copies = bool(ticket.get("copies"))
         if self._copies:
-            self._follower = self._spawn("follow-buckets")
+            self._follow()
 
     @property
     def lives(self) -> bool:
@@ -85,6 +85,13 @@ class ReplicaProcess:
         if self.lives:
             self._signal(signal.SIGTERM)
             self._signal(signal.SIGCONT)
+
+    def _follow(self) -> None:
+        """Without it the files are written back at the end alone."""
+        try:
+            self._follower = self._spawn("follow-buckets")
+        except OSError as error:
+            print(f"files can't be written back while the program runs: {error}", file=sys.stderr)
 
     def kill(self) -> None:
         """End the supervisor at once; the sweep ends what it ran."""
