@@ -259,7 +259,10 @@ _CONTENT = b"content"
 _MD5 = base64.b64encode(hashlib.md5(_CONTENT, usedforsecurity=False).digest())
 
 
-CONSOLE = ("/jobs", "/searches", "/submit", "/capacity", "/connect", "/sign-")
+CONSOLE = (
+    *("/jobs", "/searches", "/submit", "/experiments", "/models", "/capacity"),
+    *("/connect", "/sign-"),
+)
 """What the paths of pages begin with."""
 
 

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
-_PAGES = ("/jobs", "/searches", "/submit", "/capacity", "/connect", "/sign-in", "/sign-out")
+_PAGES = (
+    *("/jobs", "/searches", "/submit", "/experiments", "/models", "/capacity"),
+    *("/connect", "/sign-in", "/sign-out"),
+)
 _NO_TOKEN_PATHS = ("/healthz", "/", *_PAGES)
 _KEYS_PREFIX = "/programs/"
 _NO_TOKEN_PREFIXES = (

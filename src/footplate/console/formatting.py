@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from shlex import quote as shell_quote
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -94,6 +95,15 @@ def search_url(name: str) -> str:
     return f"/searches/{quote(name)}"
 
 
+def experiment_url(name: str) -> str:
+    """The page of an experiment, or of one in a TensorBoard."""
+    return f"/experiments/{quote(name)}"
+
+
+def model_url(name: str) -> str:
+    return f"/models/{quote(name)}"
+
+
 def pretty(value: JsonValue) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
@@ -123,6 +133,9 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "machines": machines,
     "job_url": job_url,
     "search_url": search_url,
+    "experiment_url": experiment_url,
+    "model_url": model_url,
+    "shell": shell_quote,
     "pretty": pretty,
     "icon": icon,
     "resource": resource,

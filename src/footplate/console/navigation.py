@@ -15,6 +15,7 @@ class Entry:
 ENTRIES = (
     Entry("Jobs", "/jobs"),
     Entry("Submit", "/submit"),
+    Entry("Experiments", "/experiments"),
     Entry("Capacity", "/capacity"),
     Entry("Connect", "/connect"),
 )

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from footplate.domain import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message
@@ -56,7 +56,7 @@ async def call_operation(
     token: str | None,
     method: str,
     path: str,
-    query: Mapping[str, str],
+    query: Mapping[str, str | Sequence[str]],
     body: JsonObject | None = None,
 ) -> Answer:
     """What ``app`` answers to the connection of ``request``; ``token`` is sent if there is one."""
@@ -75,7 +75,7 @@ async def call_operation(
         "path": path,
         "raw_path": quote(path).encode(),
         "root_path": "",
-        "query_string": urlencode(query).encode(),
+        "query_string": urlencode(query, doseq=True).encode(),
         "headers": headers,
     }
     sent: list[Message] = []

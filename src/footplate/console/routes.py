@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from footplate.console.capacity_view import capacity_routes
 from footplate.console.changes import changes_route
 from footplate.console.connect import connect_routes
+from footplate.console.experiments_view import experiments_routes
 from footplate.console.job_list import job_list_routes
 from footplate.console.job_view import job_routes
+from footplate.console.models_view import models_routes
 from footplate.console.search_view import search_routes
 from footplate.console.sessions import Sessions
 from footplate.console.sign_in import sign_in_routes
@@ -49,5 +51,7 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *job_routes(site),
         *search_routes(site),
         *submit_routes(site),
+        *experiments_routes(site),
+        *models_routes(site),
         *capacity_routes(site),
     ]

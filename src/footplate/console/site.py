@@ -67,8 +67,13 @@ class Visit:
     def parameter(self, name: str) -> str:
         return self.request.query_params.get(name, "").replace("\0", "")
 
-    async def get(self, path: str, query: Mapping[str, str] | None = None) -> JsonObject:
-        """The answer of an operation of the service. Raises its ServiceError."""
+    async def get(
+        self, path: str, query: Mapping[str, str | Sequence[str]] | None = None
+    ) -> JsonObject:
+        """The answer of an operation of the service. Raises its ServiceError.
+
+        A parameter with several values stands in the URL several times.
+        """
         return (await self.call("GET", path, query)).document()
 
     async def post(self, path: str, body: JsonObject | None = None) -> JsonObject:
@@ -78,7 +83,7 @@ class Visit:
         self,
         method: str,
         path: str,
-        query: Mapping[str, str] | None = None,
+        query: Mapping[str, str | Sequence[str]] | None = None,
         body: JsonObject | None = None,
     ) -> Answer:
         app = self.site.app()

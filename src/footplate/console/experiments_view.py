@@ -1,0 +1,211 @@
+"""Experiments, their runs side by side and as curves, and TensorBoards and models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from starlette.responses import JSONResponse
+
+from footplate.console.connect import server_url
+from footplate.console.formatting import experiment_url
+from footplate.console.run_table import Run, choose, columns, order
+from footplate.domain.errors import InvalidArgument, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from footplate.console.site import Site, Visit
+
+_REGION = "us-central1"
+_MOST = 1000
+"""Experiments, runs and models that a page shows."""
+_PAGE = "100"
+_MOST_CURVES = 10
+_MOST_SERIES = 200
+_BACKING = "backing_tensorboard_resource"
+_OWN = ("_params", "_metrics", "_state")
+
+
+def experiments_routes(site: Site) -> list[Route]:
+    """What belongs to an experiment comes before it: its name may have any number of parts."""
+    return [
+        site.page("/experiments", _show_all),
+        site.page("/experiments/{name:path}/curves", _curves),
+        site.page("/experiments/{name:path}", _show),
+    ]
+
+
+async def _show_all(visit: Visit) -> Response:
+    collections: Any = await visit.get("/footplate/v1/collections")
+    projects = sorted({str(name).split("/")[1] for name in collections["collections"]})
+    project = visit.parameter("project").strip() or (projects[0] if projects else "")
+    region = visit.parameter("region").strip() or _REGION
+    parent = f"/v1/projects/{project}/locations/{region}"
+    experiments: list[Any] = []
+    boards: list[Any] = []
+    models: list[Any] = []
+    if project:
+        store = f"{parent}/metadataStores/default/contexts"
+        asked = {"filter": "schema_title=system.Experiment"}
+        experiments = await read_all(visit, store, "contexts", asked)
+        boards = await read_all(visit, f"{parent}/tensorboards", "tensorboards")
+        for board in boards:
+            path = f"/v1/{board['name']}/experiments"
+            board["experiments"] = await read_all(visit, path, "tensorboardExperiments")
+        models = await read_all(visit, f"{parent}/models", "models")
+    return visit.render(
+        "experiments.html",
+        project=project,
+        region=region,
+        projects=projects,
+        experiments=experiments,
+        boards=boards,
+        models=models,
+        server=server_url(visit),
+    )
+
+
+async def read_all(
+    visit: Visit, path: str, key: str, query: Mapping[str, str] | None = None
+) -> list[Any]:
+    """At most ``_MOST`` of a list in pages; nothing where the parent isn't there."""
+    found: list[Any] = []
+    asked = {**(query or {}), "pageSize": _PAGE}
+    try:
+        while len(found) < _MOST:
+            answer: Any = await visit.get(path, asked)
+            found += answer.get(key, [])
+            if not answer.get("nextPageToken"):
+                break
+            asked["pageToken"] = str(answer["nextPageToken"])
+    except NotFound:
+        return found
+    return found
+
+
+async def _show(visit: Visit) -> Response:
+    name = visit.request.path_params["name"]
+    experiment: Any = await visit.get(f"/v1/{name}")
+    runs = await _runs(visit, experiment)
+    text, by = visit.parameter("filter").strip(), visit.parameter("order").strip()
+    problem = ""
+    try:
+        chosen = choose(runs, text)
+    except InvalidArgument as error:
+        chosen, problem = [], error.message
+    chosen = order(chosen, by) if by else chosen
+    params = columns(run.params for run in runs)
+    metrics = columns(run.metrics for run in runs)
+    ticked = visit.request.query_params.getlist("run")
+    drawn = [run for run in chosen if run.name in ticked] or chosen
+    drawn = [run for run in drawn if run.curves][:_MOST_CURVES]
+    return visit.render(
+        "experiment.html",
+        experiment=experiment,
+        runs=chosen,
+        all_runs=len(runs),
+        params=params,
+        metrics=metrics,
+        filter=text,
+        problem=problem,
+        order=by,
+        ticked=ticked,
+        orders={each: _order_url(name, text, by, each) for each in _sortable(params, metrics)},
+        page_url=experiment_url(name),
+        curves=_curves_url(name, drawn),
+        drawn=[run.name for run in drawn],
+    )
+
+
+def _sortable(params: Sequence[str], metrics: Sequence[str]) -> list[str]:
+    return ["run", "state", "created", *metrics, *params]
+
+
+def _order_url(name: str, text: str, by: str, column: str) -> str:
+    """Ascending, and where that is the order already, descending."""
+    asked = {"filter": text} if text else {}
+    asked["order"] = f"-{column}" if by == column else column
+    return f"{experiment_url(name)}?{urlencode(asked)}"
+
+
+def _curves_url(name: str, drawn: Sequence[Run]) -> str:
+    asked = urlencode([("run", run.curves) for run in drawn])
+    return f"{experiment_url(name)}/curves?{asked}" if drawn else ""
+
+
+async def _runs(visit: Visit, experiment: Mapping[str, Any]) -> list[Run]:
+    name = str(experiment["name"])
+    if "/tensorboards/" in name:
+        found = await read_all(visit, f"/v1/{name}/runs", "tensorboardRuns")
+        return [_board_run(each) for each in found]
+    store = name.rpartition("/")[0]
+    asked = {"filter": f'schema_title=system.ExperimentRun AND parent_contexts:"{name}"'}
+    found = await read_all(visit, f"/v1/{store}", "contexts", asked)
+    board = (experiment.get("metadata") or {}).get(_BACKING)
+    base = f"{board}/experiments/{name.rpartition('/')[2]}/runs" if isinstance(board, str) else ""
+    return [_context_run(each, base) for each in found]
+
+
+def _board_run(found: Mapping[str, Any]) -> Run:
+    name = str(found["name"])
+    title = str(found.get("displayName") or name.rpartition("/")[2])
+    return Run(name, title, created=str(found.get("createTime", "")), curves=name)
+
+
+def _context_run(found: Mapping[str, Any], board: str) -> Run:
+    """As the SDK writes runs; it names the run of the TensorBoard by the run's title."""
+    metadata = found.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    params, metrics = (metadata.get(key) for key in _OWN[:2])
+    title = str(found.get("displayName") or found["name"])
+    return Run(
+        str(found["name"]),
+        title,
+        str(metadata.get("_state", "")),
+        str(found.get("createTime", "")),
+        params if isinstance(params, dict) else {},
+        metrics if isinstance(metrics, dict) else {},
+        f"{board}/{title}" if board and "/" not in title else "",
+    )
+
+
+async def _curves(visit: Visit) -> Response:
+    """The series of runs, by tag: ``{"tags": [{"tag", "runs": [{"run", "number", "points"}]}]}``.
+
+    ``number`` is the run's place among those asked for, and so its colour.
+    """
+    names = visit.request.query_params.getlist("run")[:_MOST_CURVES]
+    tags: dict[str, list[Any]] = {}
+    for number, name in enumerate(names):
+        found = await read_all(visit, f"/v1/{name}/timeSeries", "tensorboardTimeSeries")
+        titles = {
+            str(each["name"]): str(each.get("displayName", "")) for each in found[:_MOST_SERIES]
+        }
+        for series, points in (await _points(visit, name, list(titles))).items():
+            made = {"run": name.rpartition("/")[2], "number": number, "points": points}
+            tags.setdefault(titles[series], []).append(made)
+    answer = [{"tag": tag, "runs": runs} for tag, runs in sorted(tags.items())]
+    return JSONResponse({"tags": answer}, headers={"Cache-Control": "no-store"})
+
+
+async def _points(visit: Visit, run: str, series: Sequence[str]) -> dict[str, list[Any]]:
+    """Steps and values of those that have numbers."""
+    board = run.partition("/experiments/")[0]
+    ends = {each.rpartition("/")[2]: each for each in series}
+    if not series:
+        return {}
+    answer: Any = await visit.get(f"/v1/{board}:batchRead", {"timeSeries": list(series)})
+    found: dict[str, list[Any]] = {}
+    for data in answer["timeSeriesData"]:
+        points = [
+            [int(point.get("step", 0)), point["scalar"].get("value", 0)]
+            for point in data.get("values", [])
+            if "scalar" in point
+        ]
+        if points:
+            found[ends[str(data["tensorboardTimeSeriesId"])]] = points
+    return found

@@ -1,0 +1,98 @@
+"""The runs of an experiment as a table: columns, conditions, order. Pure."""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+_CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|=|<|>)\s*(.+?)\s*")
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
+_EQUALITY = ("=", "!=")
+
+
+@dataclass(frozen=True)
+class Run:
+    """``curves`` is the name of its run in a TensorBoard; empty: it has none."""
+
+    name: str
+    title: str
+    state: str = ""
+    created: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    curves: str = ""
+
+    def value(self, column: str) -> Any:
+        """Of a metric, or else a parameter, or else the name or the state; None: it has none."""
+        own = {"run": self.title, "state": self.state, "created": self.created}
+        for values in (self.metrics, self.params, own):
+            if column in values:
+                return values[column]
+        return None
+
+
+def columns(values: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Each name once, in the order in which they come."""
+    return list(dict.fromkeys(name for each in values for name in each))
+
+
+def choose(runs: Sequence[Run], text: str) -> list[Run]:
+    """Those that fulfil all conditions: ``loss < 0.5 AND rate = 0.1``; what has no comparison is a
+    part of the name. Raises InvalidArgument.
+    """
+    conditions = [part for part in re.split(r"\s+AND\s+", text.strip()) if part]
+    return [run for run in runs if all(_fulfils(run, each) for each in conditions)]
+
+
+def _fulfils(run: Run, condition: str) -> bool:
+    found = _CONDITION.fullmatch(condition)
+    if found is None:
+        return condition.strip().lower() in run.title.lower()
+    name, sign, wanted = found.groups()
+    value, limit = run.value(name), _number(wanted.strip("\"'"))
+    if value is None:
+        return sign == "!="
+    number = _number(str(value))
+    if isinstance(number, float) and isinstance(limit, float):
+        return _COMPARE[sign](number, limit)
+    if sign not in _EQUALITY:
+        if isinstance(limit, float):
+            return False
+        raise InvalidArgument(f"{condition[:100]!r} compares with no number; allowed: = and !=")
+    return _COMPARE[sign](str(value), wanted.strip("\"'"))
+
+
+def order(runs: Sequence[Run], by: str) -> list[Run]:
+    """By a column, ascending, or with ``-`` before it descending; those without a value last."""
+    column = by.removeprefix("-")
+    known = [run for run in runs if run.value(column) is not None]
+    unknown = [run for run in runs if run.value(column) is None]
+    return sorted(known, key=lambda run: _key(run.value(column)), reverse=by[:1] == "-") + unknown
+
+
+def _key(value: Any) -> tuple[int, float, str]:
+    number = _number(str(value))
+    return (0, number, "") if isinstance(number, float) else (1, 0.0, number)
+
+
+def _number(text: str) -> float | str:
+    """NaN, which is in no order, stays text."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return text if number != number else number

@@ -1,0 +1,61 @@
+// Curves of an experiment's runs: one chart for each tag, and a table behind it.
+
+import { ask, colour, fillTable, plain, whenThemeChanges } from "./drawing.js";
+
+const target = document.getElementById("curves");
+const HEIGHT = 200;
+const drawn = [];
+
+const values = (run) => run.points.map((point) => Number(point[1]));
+const rowOf = (run) => {
+  const [step, last] = run.points[run.points.length - 1];
+  return [run.run, step, ...[Number(last), Math.min(...values(run)), Math.max(...values(run))].map(plain)];
+};
+
+function draw(chart) {
+  const { place, tag } = chart;
+  const axis = { stroke: colour("--faint"), grid: { stroke: colour("--chart"), width: 1 }, ticks: { show: false }, font: "11px system-ui" };
+  const tables = tag.runs.map((run) => [run.points.map((point) => point[0]), values(run)]);
+  chart.plot?.destroy();
+  chart.plot = new uPlot({
+    width: place.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false },
+    scales: { x: { time: false } },
+    axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(plain) }],
+    series: [{}, ...tag.runs.map((run) => ({ label: run.run, stroke: colour(`--r${run.number % 8}`), width: 1.5, spanGaps: true, points: { show: run.points.length < 2 } }))],
+  }, tables.length > 1 ? uPlot.join(tables) : tables[0], place);
+}
+
+function put(tag) {
+  const figure = document.createElement("figure");
+  const title = document.createElement("figcaption");
+  const place = document.createElement("div");
+  const details = document.createElement("details");
+  const summary = document.createElement("summary");
+  const table = document.createElement("table");
+  title.textContent = tag.tag;
+  summary.textContent = "As a table";
+  table.setAttribute("aria-label", tag.tag);
+  place.setAttribute("aria-hidden", "true");
+  fillTable(table, ["Run", "Last step", "Last", "Least", "Most"], tag.runs.map(rowOf));
+  details.append(summary, table);
+  figure.append(title, place, details);
+  target.append(figure);
+  const chart = { place, tag, plot: null };
+  drawn.push(chart);
+  draw(chart);
+  new ResizeObserver(() => chart.plot.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
+}
+
+const said = target.firstElementChild;
+try {
+  const { tags } = await ask(target.dataset.url);
+  said.textContent = "These runs have no time series.";
+  said.hidden = tags.length > 0;
+  tags.forEach(put);
+} catch (error) {
+  said.textContent = error.message || "The server doesn't answer.";
+}
+whenThemeChanges(() => drawn.forEach(draw));
