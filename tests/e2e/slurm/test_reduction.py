@@ -1,0 +1,91 @@
+"""Reduction servers in a region that is a real Slurm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.domain.job_states import State
+from footplate.domain.names import GcsUri
+from footplate.testing.service import running_service
+from tests.e2e.service.conftest import BUCKET, CACHE, Context
+from tests.e2e.service.test_reduction import EXECUTOR, REDUCER
+from tests.support.slurm import PARTITION, SlurmCluster
+from tests.support.trainers import pack_trainer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.soak
+
+REGION = "europe-west4"
+SETTINGS = """\
+[[regions]]
+name = "{region}"
+backend = "slurm"
+partition = "{partition}"
+scratch = "{scratch}"
+shared = "{shared}"
+files = "copied"
+
+[regions.machines]
+"*" = "--cpus-per-task=1 --mem-per-cpu=200"
+"""
+ROUNDS, SIZE = 10, 100_000
+TRAINER = f"""
+import os
+import numpy as np
+from footplate_reduction import Op, WireType, connect
+
+rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+client = connect(rank=rank, world=world)
+for number in range({ROUNDS}):
+    vector = np.full({SIZE}, rank + number, np.float32)
+    client.all_reduce(vector, WireType.FLOAT32, Op.SUM)
+    assert (vector == sum(range(world)) + world * number).all()
+print("rank", rank, "of", world, "has all sums", flush=True)
+client.close()
+"""
+
+
+@pytest.fixture
+def context(
+    slurm: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Context]:
+    monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
+    data = tmp_path / "data"
+    data.mkdir()
+    text = SETTINGS.format(
+        region=REGION, partition=PARTITION, scratch=tmp_path / "scratch", shared=CACHE.parent
+    )
+    (data / "footplate.toml").write_text(text)
+    settings = {"stop_grace_s": 1, "cluster_address": "127.0.0.1:0"}
+    with running_service(data, CACHE, **settings) as service:
+        yield Context(service)
+        slurm.cancel_all()
+
+
+def test_workers_sum_up_through_them(context: Context) -> None:
+    machine = {"machineType": "n1-standard-4"}
+    package = GcsUri(BUCKET, "trainer.tar.gz")
+    program = {
+        "executorImageUri": EXECUTOR,
+        "packageUris": [str(package)],
+        "pythonModule": "trainer.task",
+    }
+    pools = [
+        {"machineSpec": machine, "replicaCount": 1, "pythonPackageSpec": program},
+        {"machineSpec": machine, "replicaCount": 1, "pythonPackageSpec": program},
+        {"machineSpec": machine, "replicaCount": 1, "containerSpec": {"imageUri": REDUCER}},
+    ]
+    job: Any = {"displayName": "reduction", "jobSpec": {"workerPoolSpecs": pools}}
+    with context.client() as client:
+        client.storage.upload(package, pack_trainer(TRAINER))
+        name = client.custom_jobs.create("demo", REGION, job).name
+    assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
+    assert "rank 0 of 2 has all sums" in context.messages(name)
+    with context.client() as client:
+        found = {usage.replica: usage for usage in client.usage(name)}
+    assert "workerpool2-0" in found
