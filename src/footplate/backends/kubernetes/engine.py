@@ -43,6 +43,8 @@ _NEEDED = (
 
 _RAW: dict[str, Any] = {"_preload_content": False, "_request_timeout": TIMEOUT_S}
 """Answers as the API gives them: what its objects have more than core/v1 had stays readable."""
+_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+"""Lists without what their objects hold: Secrets of jobs have a whole program, and tokens."""
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
@@ -72,6 +74,8 @@ class KubernetesEngine:
         self._context = context or None
         self._namespace = namespace or ""
         self._core: Any | None = None
+        self._metadata: Any = None
+        """The same API, which answers lists with the metadata of objects alone."""
 
     def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:  # noqa: ARG002  as all
         containers = (self._settings.template.get("spec") or {}).get("containers") or [{}]
@@ -120,7 +124,7 @@ class KubernetesEngine:
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
         """Objects of jobs that ended long ago are deleted on the way."""
         with self._calls() as core:
-            secrets = self._list(core.list_namespaced_secret, _MANAGED)
+            secrets = self._list(self._metadata.list_namespaced_secret, _MANAGED)
             pods = self._list(core.list_namespaced_pod, _MANAGED)
             ours = [
                 each
@@ -203,7 +207,7 @@ class KubernetesEngine:
         """The client, untyped: it takes JSON objects where its types ask for its own models."""
         try:
             if self._core is None:
-                self._core = self._connect()
+                self._core, self._metadata = self._connect()
             yield self._core
         except ApiException as error:
             raise EngineUnavailable(f"Kubernetes answers: {_say(error)}") from error
@@ -212,7 +216,7 @@ class KubernetesEngine:
         except config.ConfigException as error:
             raise EngineUnavailable(f"the kubeconfig can't be used: {error}") from error
 
-    def _connect(self) -> api.CoreV1Api:
+    def _connect(self) -> tuple[api.CoreV1Api, api.CoreV1Api]:
         """Credentials that expire are renewed by the client as it goes."""
         configuration = api.Configuration()
         if self._kubeconfig is None and (_ACCOUNT / "token").exists():
@@ -224,7 +228,9 @@ class KubernetesEngine:
             )
             if not self._namespace:
                 self._namespace = self._namespace_of_context()
-        return api.CoreV1Api(api.ApiClient(configuration))
+        partial = api.ApiClient(configuration)
+        partial.set_default_header("Accept", _METADATA)
+        return api.CoreV1Api(api.ApiClient(configuration)), api.CoreV1Api(partial)
 
     def _namespace_of_context(self) -> str:
         contexts, active = config.list_kube_config_contexts(self._kubeconfig)
