@@ -6,17 +6,14 @@ so that no token stands in a command line or in an environment. It imports nothi
 
 from __future__ import annotations
 
-import hashlib
-import http.client
 import json
 import os
-import ssl
 import sys
 import time
-from urllib.parse import urlsplit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import http.client
     from typing import Any
 
 LOOPBACK = "127.0.0.1"
@@ -65,7 +62,7 @@ def fetch_patiently(facts: dict[str, Any], digest: str, archives: str, end: floa
     while True:
         try:
             return fetch(facts, digest, archives)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except (OSError, ValueError) as error:
             sys.stderr.write("%s: %s\n" % (facts["url"], error))
             if time.monotonic() > end:
                 sys.exit("the server can't be reached at %s" % facts["url"])
@@ -73,10 +70,21 @@ def fetch_patiently(facts: dict[str, Any], digest: str, archives: str, end: floa
 
 
 def fetch(facts: dict[str, Any], digest: str, archives: str) -> str:
-    """The path of the archive with this SHA-256, from the node's cache or from the server."""
+    """The path of the archive with this SHA-256, from the node's cache or from the server.
+
+    Raises OSError, ValueError.
+    """
     path = os.path.join(archives, digest + ".pyz")
-    if os.path.exists(path):
-        return path
+    if not os.path.exists(path):
+        download(facts, digest, path)
+    return path
+
+
+def download(facts: dict[str, Any], digest: str, path: str) -> None:
+    # What is needed only now: it takes as long as Python's own start, and most nodes have the file.
+    import hashlib
+    import http.client
+
     part = "%s.%d" % (path, os.getpid())
     connection = connect(facts["url"], facts["authority"])
     try:
@@ -96,14 +104,19 @@ def fetch(facts: dict[str, Any], digest: str, archives: str) -> str:
         if found.hexdigest() != digest:
             raise ValueError("the archive came with other bytes")
         os.replace(part, path)
+    except http.client.HTTPException as error:
+        raise ValueError(repr(error)) from error
     finally:
         connection.close()
         if os.path.exists(part):
             os.unlink(part)
-    return path
 
 
 def connect(url: str, authority: str) -> http.client.HTTPConnection:
+    import http.client  # as in download
+    import ssl
+    from urllib.parse import urlsplit
+
     parts = urlsplit(url)
     host = parts.hostname or LOOPBACK
     if parts.scheme == "https":

@@ -244,7 +244,7 @@ class Launcher:
                 None, bootstrap.fetch, config, config["supervisor"], archives
             )
             home = os.path.join(self._directory, f"home~{restart}")
-            host = await self._link.own_address()
+            host = self._link.own_address
             ticket = complete(ticket, scratch, self._server_file, host)
             replica = ReplicaProcess(home, archive, restart)
             replica.start(add_places(ticket, self._url, self._directory))

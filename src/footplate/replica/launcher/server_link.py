@@ -32,6 +32,8 @@ class ServerLink:
         self._host = parts.hostname or LOOPBACK
         self._port = parts.port or (443 if parts.scheme == "https" else 80)
         self._token = token
+        self.own_address = ""
+        """That of the node, on the way to the server; empty before the first connection."""
         self._tls: ssl.SSLContext | None = None
         if parts.scheme == "https":
             self._tls = ssl.create_default_context(cadata=authority or None)
@@ -63,19 +65,13 @@ class ServerLink:
         finally:
             writer.close()
 
-    async def own_address(self) -> str:
-        """That of the node, on the way to the server. Raises OSError."""
-        _, writer = await self.connect()
-        try:
-            return str(writer.get_extra_info("sockname")[0])
-        finally:
-            writer.close()
-
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Raises OSError."""
-        return await asyncio.wait_for(
+        reader, writer = await asyncio.wait_for(
             asyncio.open_connection(self._host, self._port, ssl=self._tls), CONNECT_S
         )
+        self.own_address = str(writer.get_extra_info("sockname")[0])
+        return reader, writer
 
 
 async def _read(reader: asyncio.StreamReader) -> bytes:
