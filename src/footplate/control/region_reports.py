@@ -66,15 +66,19 @@ class RegionReports:
         self._catalogue = catalogue
         self._held = held
         self._engines: Mapping[str, _Question] = {
-            name: _Question(binding.check, monotonic)
+            name: _Question(name, binding.check, monotonic)
             for name, binding in regions.bound.items()
             if binding.check is not None
         }
 
-    def list(self) -> tuple[RegionReport, ...]:
-        """Those of the settings in order, then one for all others; engines as of a moment ago."""
+    def start(self) -> None:
+        """Ask all engines, without waiting for any: the log says what is wrong with them."""
         for question in self._engines.values():
             question.ask(AGE_S)
+
+    def list(self) -> tuple[RegionReport, ...]:
+        """Those of the settings in order, then one for all others; engines as of a moment ago."""
+        self.start()
         bound = self._regions.bound.items()
         return (
             *(self._report(name, binding, SHORT_S) for name, binding in bound),
@@ -125,7 +129,10 @@ class RegionReports:
 class _Question:
     """To one engine; asked by one thread at a time, however many want to know."""
 
-    def __init__(self, check: Callable[[], EngineReport], monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self, region: str, check: Callable[[], EngineReport], monotonic: Callable[[], float]
+    ) -> None:
+        self._region = region
         self._check = check
         self._monotonic = monotonic
         self._lock = threading.Lock()
@@ -158,5 +165,9 @@ class _Question:
             _log.exception("an engine can't be checked")
         finally:
             with self._lock:
-                self._last, self._asking = found, False
+                before, self._last, self._asking = self._last, found, False
             self._answered.set()
+        known = () if before is None else before.problems
+        for problem in () if found is None else found.problems:
+            if problem not in known:
+                _log.warning("region %s: %s", self._region, problem)

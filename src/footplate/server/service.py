@@ -161,6 +161,7 @@ class Service:
         """Load existing jobs if this server leads, then follow every change."""
         self._context.disk.start()
         self.cluster_member.start()
+        self._parts.region_reports.start()
 
     def shares_database(self) -> bool:
         """Whether other servers keep running when this one ends, as far as known."""

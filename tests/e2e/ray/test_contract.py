@@ -53,3 +53,10 @@ def test_a_gang_that_has_no_room_says_what_it_asked_for(rig: RayRig) -> None:
     rig.backend.stop(request.attempt_id)
     rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
     assert rig.runs(request.attempt_id) == 0
+
+
+def test_a_check_says_how_soon_a_node_that_is_cut_off_is_seen(rig: RayRig) -> None:
+    found = rig.engine.check()
+    assert "Ray sees a node that is cut off after about 9 s" in found.facts
+    assert found.problems == ()
+    assert rig.engine.list("footplate-check-") == ()

@@ -6,12 +6,20 @@ import ast
 import io
 import json
 import zipfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from footplate.backends.engine.engine import JobPhase, JobRequest, LauncherRequest
-from footplate.backends.ray.engine import RaySettings, bundle, pack, see_job
+from footplate.backends.ray import health_checks
+from footplate.backends.ray.engine import RayEngine, RaySettings, bundle, pack, see_job
+from tests.support.http_server import serve
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 CHIEF = LauncherRequest("master-replica-0", "n1-standard-8", 8, 30_000, "NVIDIA_TESLA_T4", 2)
 WORKER = LauncherRequest("worker-replica-0", "e2-standard-4", 4, 16_000)
@@ -81,3 +89,93 @@ def test_a_driver_whose_gang_has_no_room_waits() -> None:
     seen = see_job(job("RUNNING"), {REQUEST.name: group})
     assert seen.phase is JobPhase.WAITING
     assert seen.reason == "Ray has no room for 3 times {CPU 8, memory 1} now"
+
+
+@pytest.mark.parametrize(
+    ("values", "seen_after_s"), [((5000, 3000, 10_000, 5), 65), ((1000, 1000, 2000, 3), 9)]
+)
+def test_how_soon_a_node_that_is_cut_off_is_seen(
+    values: tuple[int, ...], seen_after_s: int
+) -> None:
+    said = dict(zip(health_checks.NAMES, values, strict=True))
+    found = health_checks.read(f"a line\nfootplate-health-checks {json.dumps(said)}\n")
+    assert found is not None
+    assert found.fact == f"Ray sees a node that is cut off after about {seen_after_s} s"
+    assert ("RAY_health_check_timeout_ms=2000" in (found.problem or "")) == (seen_after_s > 20)
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["", "Traceback", "footplate-health-checks {", 'footplate-health-checks {"a": 1}'],
+)
+def test_output_that_does_not_say_it(output: str) -> None:
+    assert health_checks.read(output) is None
+
+
+class Head:
+    """Answers as a dashboard whose check job prints ``output``; ``jobs`` are those that it has."""
+
+    def __init__(self, output: str) -> None:
+        self.output = output
+        self.session = "session_1"
+        self.jobs: dict[str, str] = {}
+        self.submitted: list[str] = []
+        self.app = Starlette(
+            routes=[
+                Route("/api/version", self._version),
+                Route("/api/v0/nodes", self._nodes),
+                Route("/api/jobs/", self._submit, methods=["POST"]),
+                Route("/api/jobs/{id}", self._job, methods=["GET", "DELETE"]),
+                Route("/api/jobs/{id}/logs", self._logs),
+            ]
+        )
+
+    async def _version(self, _: Request) -> JSONResponse:
+        return JSONResponse({"ray_version": "2.60.0", "session_name": self.session})
+
+    async def _nodes(self, _: Request) -> JSONResponse:
+        node = {"state": "ALIVE", "resources_total": {"CPU": 4.0}}
+        return JSONResponse({"data": {"result": {"result": [node]}}})
+
+    async def _submit(self, request: Request) -> JSONResponse:
+        given = await request.json()
+        self.submitted.append(given["submission_id"])
+        self.jobs[given["submission_id"]] = given["entrypoint"]
+        return JSONResponse({"submission_id": given["submission_id"]})
+
+    async def _job(self, request: Request) -> JSONResponse:
+        if request.method == "DELETE":
+            del self.jobs[request.path_params["id"]]
+        return JSONResponse({"status": "SUCCEEDED"})
+
+    async def _logs(self, request: Request) -> JSONResponse:
+        assert request.path_params["id"] in self.jobs
+        return JSONResponse({"logs": self.output})
+
+
+def test_a_check_asks_each_head_once_for_its_health_checks() -> None:
+    said = dict(zip(health_checks.NAMES, (5000, 3000, 10_000, 5), strict=True))
+    head = Head(f"footplate-health-checks {json.dumps(said)}\n")
+    with serve(head.app) as url:
+        engine = RayEngine(RaySettings(url))
+        first, again = engine.check(), engine.check()
+        assert len(head.submitted) == 1
+        head.session = "session_2"
+        engine.check()
+    assert first == again
+    assert first.reachable
+    assert "after about 65 s" in first.facts[-1]
+    assert "start the head with RAY_health_check" in first.problems[0]
+    assert len(head.submitted) == 2
+    assert head.jobs == {}, "nothing of it stays"
+
+
+def test_a_check_goes_on_where_they_can_not_be_read() -> None:
+    head = Head("Traceback: no Ray\n")
+    with serve(head.app) as url:
+        engine = RayEngine(RaySettings(url))
+        found = engine.check()
+        engine.check()
+    assert "isn't known" in found.facts[-1]
+    assert found.problems == ()
+    assert len(head.submitted) == 1

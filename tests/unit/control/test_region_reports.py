@@ -130,3 +130,15 @@ def test_a_region_of_this_machine_and_one_that_does_not_exist() -> None:
     with pytest.raises(NotFound, match="did you mean europe-west4"):
         rig.reports.check("europe-west44")
     assert rig.engine.asked == 0
+
+
+def test_what_is_wrong_is_in_the_log_once_from_the_start(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    rig = Rig()
+    rig.engine.report = Report(problems=("the partition 'gpu' has no nodes",))
+    rig.reports.start()
+    rig.reports.check(REGION)
+    rig.reports.check(REGION)
+    said = "region europe-west4: the partition 'gpu' has no nodes"
+    assert [record.getMessage() for record in caplog.records] == [said]

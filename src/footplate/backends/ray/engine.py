@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import secrets
+import shlex
+import time
 import zipfile
 from dataclasses import dataclass, field
 from importlib import resources
@@ -19,14 +22,20 @@ from footplate.backends.engine.engine import (
     EngineUnavailable,
     JobPhase,
 )
+from footplate.backends.ray import health_checks
 
 if TYPE_CHECKING:
     import builtins
     from collections.abc import Mapping, Sequence
 
     from footplate.backends.engine.engine import JobRequest, LauncherRequest
+    from footplate.backends.ray.health_checks import HealthChecks
 
 TIMEOUT_S = 20.0
+_CHECK_S, _CHECK_POLL_S = 90.0, 0.2
+"""How long a job that reads settings may take, and how often it is looked at."""
+_CHECK_AGAIN_S = 600.0
+UNKNOWN = "how soon Ray sees a node that is cut off isn't known: a job that asks for it failed"
 
 _PHASES = {
     "PENDING": JobPhase.WAITING,
@@ -75,6 +84,8 @@ class RayEngine:
             trust_env=False,
             limits=httpx.Limits(max_keepalive_connections=0),  # nobody closes an engine
         )
+        self._health_checks: tuple[str, HealthChecks | None, float] = ("", None, 0.0)
+        """With the session of the head that they are of, and when it was asked."""
 
     def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:  # noqa: ARG002  as all
         return None
@@ -121,6 +132,7 @@ class RayEngine:
         try:
             version = self._ask("GET", "/api/version").json()
             nodes = [node for node in self._nodes() if node["state"] == "ALIVE"]
+            health = self._read_health_checks(str(version.get("session_name")))
         except EngineUnavailable as error:
             return EngineReport(reachable=False, problems=(str(error),))
         totals = [node.get("resources_total") or {} for node in nodes]
@@ -128,6 +140,7 @@ class RayEngine:
         facts = (
             f"Ray {version.get('ray_version')}: {len(nodes)} nodes, {cpus:g} CPUs, {gpus:g} GPUs",
             "Ray counts processors and memory, and limits nothing",
+            UNKNOWN if health is None else health.fact,
         )
         problems = tuple(
             f"no node has the resource {name} of {machine}"
@@ -135,7 +148,35 @@ class RayEngine:
             for name in wanted
             if not any(name in total for total in totals)
         )
+        if health is not None and health.problem:
+            problems = (*problems, health.problem)
         return EngineReport(True, facts, problems)
+
+    def _read_health_checks(self, session: str) -> HealthChecks | None:
+        """By a small job, once for each start of the head; None: it didn't say them."""
+        known, found, asked_s = self._health_checks
+        if known == session and (found or time.monotonic() - asked_s < _CHECK_AGAIN_S):
+            return found
+        name = f"footplate-check-{secrets.token_hex(4)}"
+        entry = f"{self._settings.python} -c {shlex.quote(health_checks.PROGRAM)}"
+        body = {"entrypoint": entry, "submission_id": name, "entrypoint_num_cpus": 0}
+        self._ask("POST", "/api/jobs/", json=body)
+        end_s = time.monotonic() + _CHECK_S
+        while True:
+            job = self._ask("GET", f"/api/jobs/{name}").json()
+            if _PHASES.get(job["status"]) is JobPhase.ENDED or time.monotonic() > end_s:
+                break
+            time.sleep(_CHECK_POLL_S)
+        output = self._ask("GET", f"/api/jobs/{name}/logs").json()["logs"]
+        self._clear(name)
+        found = health_checks.read(str(output))
+        self._health_checks = session, found, time.monotonic()
+        return found
+
+    def _clear(self, job_id: str) -> None:
+        """Ray keeps jobs for ever; one that runs can't be deleted, and is stopped."""
+        if self._send("DELETE", f"/api/jobs/{job_id}").status_code >= 400:
+            self.cancel(job_id)
 
     def _nodes(self) -> builtins.list[dict[str, Any]]:
         answer = self._ask("GET", "/api/v0/nodes", params={"limit": _NODES}).json()
