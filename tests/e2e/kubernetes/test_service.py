@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-import uv
 
 from footplate.domain.job_states import State
-from footplate.testing.engines.python_image import find_libraries
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.kubernetes import IMAGE
-from tests.support.kubernetes_rig import pod_template
+from tests.support.kubernetes_rig import package_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.support.kubernetes import Kubernetes
 
@@ -49,19 +45,9 @@ time.sleep(600)
 
 @pytest.fixture
 def context(kubernetes: Kubernetes, tmp_path: Path) -> Iterator[Context]:
-    """Pods see the data directory, the installer, and where packages come from."""
     data, template = tmp_path / "data", tmp_path / "pod.yaml"
     data.mkdir()
-    installer = Path(uv.find_uv_bin())
-    libraries = {path.parent for path in find_libraries((installer,))}
-    sources = {n: v for n, v in os.environ.items() if n.startswith(("UV_", "PIP_"))}
-    sources["SSL_CERT_FILE"] = "/etc/ssl/certs/ca-certificates.crt"
-    wheels = {path for text in sources.values() for path in map(Path, re.split("[ ,]", text))}
-    links = {path for path in wheels if path.is_absolute() and path.is_dir()}
-    shared = (tmp_path, installer.parent, *libraries, *links, Path("/etc/ssl"))
-    pod = pod_template(*shared)
-    pod["spec"]["containers"][0]["env"] = [{"name": n, "value": v} for n, v in sources.items()]
-    template.write_text(json.dumps(pod))
+    template.write_text(json.dumps(package_template(tmp_path)))
     text = SETTINGS.format(
         region=REGION,
         kubeconfig=kubernetes.kubeconfig,
