@@ -48,17 +48,17 @@ def bind_regions(settings: Settings, catalogue: Catalogue) -> dict[str, Binding]
     """
     check_names(settings.regions, catalogue)
     return {
-        region.name: _bind(region, catalogue)
+        region.name: _bind(region, catalogue, settings)
         for region in settings.regions
         if region.backend != LOCAL
     }
 
 
-def _bind(region: RegionBinding, catalogue: Catalogue) -> Binding:
+def _bind(region: RegionBinding, catalogue: Catalogue, settings: Settings) -> Binding:
     engine = make_engine(region)
     return Binding(
         StandbyBackend(),
-        _site(region),
+        _site(region, settings),
         region.backend,
         _place(region),
         make_check(engine, region, catalogue),
@@ -126,7 +126,7 @@ def _place(region: RegionBinding) -> str:
     return region.address or ""
 
 
-def _site(region: RegionBinding) -> Site:
+def _site(region: RegionBinding, settings: Settings) -> Site:
     types = frozenset(region.machines)
     every = not types or ANY_MACHINE in types
     machines = EngineMachines(
@@ -134,6 +134,7 @@ def _site(region: RegionBinding) -> Site:
         None if every else types,
         frozenset(region.accelerators),
         describe_limits(region),
+        bool(settings.api_access),
     )
     name = f"{machines.title} in {region.name}"
     return Site(name, Mode.EMULATE, region.max_replicas or 0, 0, 0, engine=machines)

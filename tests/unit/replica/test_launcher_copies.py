@@ -1,0 +1,80 @@
+"""What a launcher runs beside a replica whose buckets are copies."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.replica.launcher.replica_process import ReplicaProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+LIMIT_S = 60
+ARCHIVE = """\
+import json, os, sys, time
+verb, home = sys.argv[1:]
+with open(os.path.join(os.path.dirname(home), "verbs"), "a") as file:
+    file.write(f"{verb} {os.getpid()}\\n")
+if verb == "run":
+    open(os.path.join(home, "pid"), "w").close()
+if verb == "sweep":
+    with open(os.path.join(home, "gone.new"), "w") as file:
+        json.dump({"reason": "its supervisor died"}, file)
+    os.rename(os.path.join(home, "gone.new"), os.path.join(home, "gone"))
+if verb in ("run", "follow-buckets"):
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def replica(tmp_path: Path) -> Iterator[ReplicaProcess]:
+    archive = tmp_path / "archive.py"
+    archive.write_text(ARCHIVE)
+    replica = ReplicaProcess(str(tmp_path / "home~0"), str(archive), 0)
+    yield replica
+    replica.kill()
+    until(lambda: replica.ended)
+    for process in (replica._sweep, replica._last_save):
+        if process is not None:
+            process.wait(LIMIT_S)
+
+
+def verbs(tmp_path: Path) -> dict[str, int]:
+    """What has been started, with its process."""
+    path = tmp_path / "verbs"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {verb: int(pid) for verb, pid in (line.split() for line in lines)}
+
+
+def until(true: Callable[[], object]) -> None:
+    end = time.monotonic() + LIMIT_S
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_files_are_written_back_while_it_runs_and_after_its_supervisors_death(
+    replica: ReplicaProcess, tmp_path: Path
+) -> None:
+    replica.start({"copies": str(tmp_path / "copies")})
+    until(lambda: replica.lives and "follow-buckets" in verbs(tmp_path))
+    replica.kill()
+    until(lambda: replica.ended)
+    replica.sweep()
+    until(replica.gone)
+    assert "save-buckets" in verbs(tmp_path), "it is gone only when its files were written back"
+    assert replica.gone() == "its supervisor died"
+
+
+def test_without_copies_nothing_runs_beside_it(replica: ReplicaProcess, tmp_path: Path) -> None:
+    replica.start({})
+    until(lambda: replica.lives)
+    replica.kill()
+    until(lambda: replica.ended)
+    replica.sweep()
+    until(replica.gone)
+    assert set(verbs(tmp_path)) == {"run", "sweep"}
