@@ -49,6 +49,8 @@ class RegionBinding:
     """A folder of the nodes' own, in which replicas run."""
     shared: str | None = None
     """A folder that all nodes see at the same path, in which environments are kept."""
+    containers: bool | str = False
+    """Whether the nodes have an engine for container images, or the path of its socket."""
     python: str = "python3"
     """The interpreter that runs the launcher on the nodes."""
     lease_s: float | None = None
@@ -75,6 +77,16 @@ class RegionBinding:
     """Whether replicas reserve the processors and the memory of their machine types."""
     files: str = SHARED
     """How nodes see buckets: as the server's own folders, at the same path, or as copies."""
+
+    @property
+    def takes_containers(self) -> bool:
+        """Whether the backend has the key ``containers``."""
+        return "containers" in _KEYS[self.backend]
+
+    @property
+    def engine_socket(self) -> str:
+        """On the nodes; empty: the usual ones."""
+        return self.containers if isinstance(self.containers, str) else ""
 
     def options_for(self, machine_type: str) -> tuple[str, ...] | None:
         """The engine's options for a machine type; None: it stands for nothing there.
@@ -242,6 +254,10 @@ _NODES: dict[str, _Check] = {
     ),
     "accelerators": _check_accelerators,
 }
+_containers = _rule(
+    lambda value: isinstance(value, bool) or _is_path(value),
+    "true, false, or the path of the container engine's socket on the nodes",
+)
 _reserve = _rule(lambda value: isinstance(value, bool), "true or false")
 _KEYS: dict[str, dict[str, _Check]] = {
     LOCAL: _NAME,
@@ -249,6 +265,7 @@ _KEYS: dict[str, dict[str, _Check]] = {
         **_NAME,
         **_NODES,
         **dict.fromkeys(("partition", "account", "qos"), _word),
+        "containers": _containers,
         "machines": _check_machines('options of sbatch such as "--constraint=c8"', _are_options),
     },
     KUBERNETES: {
@@ -263,6 +280,7 @@ _KEYS: dict[str, dict[str, _Check]] = {
         **_NAME,
         **_NODES,
         "address": _rule(_is_url, "the URL of Ray's dashboard, such as http://10.0.0.7:8265"),
+        "containers": _containers,
         "strategy": _rule(lambda value: value in STRATEGIES, joined(STRATEGIES)),
         "reserve": _reserve,
         "machines": _check_machines('resources such as "pool_large=1"', _are_resources),

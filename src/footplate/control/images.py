@@ -22,16 +22,19 @@ if TYPE_CHECKING:
 
     from footplate.control.tokens import Bearer
     from footplate.domain.jobs import Job, JobSpec
+    from footplate.domain.sites import EngineMachines
     from footplate.ports.container_engine import ContainerEngine
     from footplate.ports.store import Store
 
 _REFERENCE = re.compile(r"[a-zA-Z0-9][\w./:@-]{0,600}", re.ASCII)
 
 
-def violations(spec: JobSpec, engine: ContainerEngine, cluster: str) -> Iterator[Violation]:
+def violations(
+    spec: JobSpec, engine: ContainerEngine, cluster: EngineMachines | None
+) -> Iterator[Violation]:
     """One for each pool that runs a container, where there is no engine for it.
 
-    ``cluster``: what users call the cluster (``Slurm``) that the region is bound to; empty: none.
+    ``cluster``: what the region is bound to; None: this machine.
     """
     pools = [pool for pool in spec.pools if isinstance(pool.program, ContainerProgram)]
     fault = _fault(engine, spec.region, cluster) if pools else None
@@ -44,17 +47,27 @@ def violations(spec: JobSpec, engine: ContainerEngine, cluster: str) -> Iterator
             yield Violation(f"{pool.field}.{name}", said)
 
 
-def _fault(engine: ContainerEngine, region: str, cluster: str) -> str | None:
-    if cluster:
-        return (
-            f"{region} is bound to {cluster}, where only packages run yet; send it to a region "
-            "of this machine (`footplate regions list`), or train from a package"
-        )
+def _fault(engine: ContainerEngine, region: str, cluster: EngineMachines | None) -> str | None:
+    if cluster is not None:
+        return None if cluster.runs_containers else _no_containers(region, cluster)
     try:
         engine.socket()
     except FailedPrecondition as error:
         return error.message
     return None
+
+
+def _no_containers(region: str, cluster: EngineMachines) -> str:
+    elsewhere = (
+        "send it to a region of this machine (`footplate regions list`), or train from a package"
+    )
+    if cluster.containers_key:
+        return (
+            f"{region} is bound to {cluster.title}, and its settings don't say that the nodes run "
+            "containers; where they have Podman or Docker, set containers = true in the region's "
+            f"[[regions]] table; else {elsewhere}"
+        )
+    return f"{region} is bound to {cluster.title}, where only packages run yet; {elsewhere}"
 
 
 class Images:

@@ -229,12 +229,7 @@ class Tasks:
 
         Raises Unavailable: nobody knows where it would come back.
         """
-        try:
-            socket = self._engine.socket()
-        except FailedPrecondition as error:
-            socket = self._engine.expected_socket()
-            if not socket:
-                raise Unavailable(error.message) from None
+        socket = self._find_socket(job.spec.region)
         args = program_arguments.container_arguments(job.spec, program, container_path)
         return ContainerTask(
             program.image_uri,
@@ -244,6 +239,18 @@ class Tasks:
             self._images.pinned(job, program.image_uri),
             self._image_pull,
         )
+
+    def _find_socket(self, region: str) -> str:
+        """Empty: the node has an engine of its own. Raises Unavailable."""
+        if self._site(region).engine is not None:
+            return ""
+        try:
+            return self._engine.socket()
+        except FailedPrecondition as error:
+            socket = self._engine.expected_socket()
+            if not socket:
+                raise Unavailable(error.message) from None
+            return socket
 
     def _container_devices(
         self, job: Job, replica: str, pool: WorkerPool, site: Site

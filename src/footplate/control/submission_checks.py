@@ -123,8 +123,8 @@ class SubmissionChecks:
 
     def _image_violations(self, submission: Submission) -> tuple[Violation, ...]:
         site = self._regions.site(submission.spec.region)
-        cluster = "" if site.engine is None else site.engine.title
-        return tuple(images.violations(self._with_containers(submission), self._engine, cluster))
+        spec = self._with_containers(submission)
+        return tuple(images.violations(spec, self._engine, site.engine))
 
     def _place_violations(self, submission: Submission) -> Iterator[Violation]:
         for place in _places(submission):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from footplate.backends.engine.engine import LauncherRequest
 from footplate.backends.region_bindings import ANY_MACHINE
 from footplate.backends.slurm import SlurmEngine
+from footplate.backends.slurm.container_check import ContainerCheck
 from footplate.backends.slurm.mapping_check import check_mapping
 from footplate.domain.sites import memory_mb
 
@@ -22,11 +24,16 @@ if TYPE_CHECKING:
 def make_check(
     engine: Engine, region: RegionBinding, catalogue: Catalogue
 ) -> Callable[[], EngineReport]:
-    """Asks what the engine has, and whether it would take each machine of the mapping."""
+    """Asks what the engine has, whether it would take each machine of the mapping, and whether its
+    nodes run containers, if they shall.
+    """
     if not isinstance(engine, SlurmEngine):  # only Slurm can be asked without a job
         return engine.check
     samples = make_samples(region, catalogue)
-    return lambda: check_mapping(engine.check(), engine.try_out, samples)
+    if not region.containers:
+        return lambda: check_mapping(engine.check(), engine.try_out, samples)
+    check = ContainerCheck(engine.run_on_node, region.engine_socket, time.monotonic)
+    return lambda: check.extend(check_mapping(engine.check(), engine.try_out, samples))
 
 
 def make_fault(engine: Engine) -> Callable[[Mapping[str, ReplicaMachine]], str | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -135,6 +134,8 @@ def _site(region: RegionBinding, settings: Settings) -> Site:
         frozenset(region.accelerators),
         describe_limits(region),
         bool(settings.api_access),
+        runs_containers=bool(region.containers),
+        containers_key=region.takes_containers,
     )
     name = f"{machines.title} in {region.name}"
     return Site(name, Mode.EMULATE, region.max_replicas or 0, 0, 0, engine=machines)
@@ -156,7 +157,7 @@ def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict
         "uv": str(Path(uv.find_uv_bin())),
         "py_spy": str(find_py_spy() or ""),
         "pythons": list(settings.pythons),
-        "image_puller": [sys.executable, "-m", "footplate.container_engine", "pull"],
+        "container_engine": region.engine_socket,
         "service": data_dir.identity().id,
         "private": [str(path.absolute()) for path in private],
         "blocked": [str(path.absolute()) for path in files],

@@ -24,6 +24,7 @@ account = "ads"
 qos = "high"
 scratch = "/scratch"
 shared = "/shared/footplate"
+containers = true
 python = "/opt/python3.11/bin/python3"
 lease_s = 60
 max_replicas = 64
@@ -61,6 +62,7 @@ def test_a_file_binds_regions(tmp_path: Path) -> None:
         "high",
         "/scratch",
         "/shared/footplate",
+        True,
         "/opt/python3.11/bin/python3",
         60,
         64,
@@ -185,6 +187,17 @@ def test_kubernetes_and_ray_have_keys_of_their_own() -> None:
         ),
         ("regions[2].address", f"required; allowed: {url}"),
         ("regions[2].image", "'python' given; allowed where the backend is kubernetes"),
+    ]
+
+
+def test_whether_nodes_run_containers() -> None:
+    (yes,) = read_region_bindings([slurm(containers=True)])
+    (named,) = read_region_bindings([slurm(containers="/run/podman/podman.sock")])
+    assert (yes.containers, yes.engine_socket) == (True, "")
+    assert named.engine_socket == "/run/podman/podman.sock"
+    allowed = "true, false, or the path of the container engine's socket on the nodes"
+    assert wrongs(slurm(containers="yes")) == [
+        ("regions[0].containers", f"'yes' given; allowed: {allowed}")
     ]
 
 

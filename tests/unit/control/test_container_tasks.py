@@ -24,6 +24,7 @@ from footplate.wire.replica_v1 import ContainerTask, encode_task
 from tests.support.clock import FakeClock
 from tests.support.container_engine import SOCKET, FakeContainerEngine
 from tests.support.jobs import CREATED, make_job, make_spec
+from tests.support.sites import make_engine_site
 from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Rig:
         self.store = MemoryStore()
         self.images = Images(self.store)
         self.engine = FakeContainerEngine()
+        self.site = SITE
         clock = FakeClock(CREATED)
         buckets = FolderBuckets(folder, clock)
         buckets.create_bucket("stage")
@@ -53,7 +55,7 @@ class Rig:
             self.store,
             buckets,
             load_catalogue(),
-            lambda _: SITE,
+            lambda _: self.site,
             clock,
             Limits(1.0, 2.0, 600.0),
             lambda: 2222,
@@ -139,6 +141,14 @@ def test_an_engine_that_is_away_is_waited_for_by_the_supervisor(rig: Rig) -> Non
     rig.engine.expected = ""
     with pytest.raises(Unavailable, match="no engine"):
         rig.tasks.task(bearer)
+
+
+def test_on_a_node_its_own_engine_counts(rig: Rig) -> None:
+    rig.site = make_engine_site()
+    rig.engine.fault = "no engine"
+    task = rig.tasks.task(rig.start(ContainerProgram(IMAGE)))
+    assert isinstance(task.program, ContainerTask)
+    assert task.program.engine == ""
 
 
 def test_the_first_replica_says_which_image_all_run(rig: Rig) -> None:

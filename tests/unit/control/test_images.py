@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from footplate.control.images import violations
 from footplate.domain.jobs import ContainerProgram, JobSpec
+from footplate.domain.sites import EngineMachines
 from tests.support.container_engine import FakeContainerEngine
 from tests.support.jobs import make_spec
 
@@ -21,7 +22,9 @@ def of_an_image() -> JobSpec:
     return replace(spec, pools=tuple(pools), region="europe-west4")
 
 
-def wrongs(spec: JobSpec, engine: FakeContainerEngine, cluster: str = "") -> list[tuple[str, str]]:
+def wrongs(
+    spec: JobSpec, engine: FakeContainerEngine, cluster: EngineMachines | None = None
+) -> list[tuple[str, str]]:
     return [(v.field, v.description) for v in violations(spec, engine, cluster)]
 
 
@@ -30,7 +33,16 @@ def test_an_engine_of_this_machine_takes_images() -> None:
 
 
 def test_a_region_of_a_cluster_takes_packages_alone() -> None:
-    ((field, said),) = wrongs(of_an_image(), FakeContainerEngine(), "Slurm")
+    slurm = EngineMachines("Slurm", containers_key=True)
+    ((field, said),) = wrongs(of_an_image(), FakeContainerEngine(), slurm)
     assert field == "jobSpec.workerPoolSpecs[0].imageUri"
     assert said.startswith(f"{IMAGE} given, which is a container image: europe-west4 is bound to")
-    assert wrongs(make_spec(), FakeContainerEngine(), "Slurm") == []
+    assert "set containers = true in the region's [[regions]] table" in said
+    assert wrongs(make_spec(), FakeContainerEngine(), slurm) == []
+    ((_, said),) = wrongs(of_an_image(), FakeContainerEngine(), EngineMachines("Other"))
+    assert "where only packages run yet" in said
+
+
+def test_a_region_whose_nodes_run_containers_needs_no_engine_here() -> None:
+    slurm = EngineMachines("Slurm", runs_containers=True, containers_key=True)
+    assert wrongs(of_an_image(), FakeContainerEngine("there is none"), slurm) == []

@@ -93,6 +93,17 @@ def submit_options(settings: SlurmSettings, request: JobRequest) -> list[str]:
     return [*options, *theirs]
 
 
+def node_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
+    """What stands behind srun for a short task on a node as jobs get them."""
+    chosen = [
+        f"--{name}={value}"
+        for name in ("partition", "account", "qos")
+        if (value := getattr(settings, name))
+    ]
+    own = ["--job-name=footplate-check", "--ntasks=1", "--chdir=/", "--input=all"]
+    return [*own, *chosen, *settings.options, *machine_options(settings, launchers)]
+
+
 def _gres(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:
     """What each node must have, so that any of the replicas can be there."""
     most: Counter[str] = Counter()

@@ -12,6 +12,7 @@ from footplate.backends.engine.engine import (
     EngineUnavailable,
     JobPhase,
     JobRequest,
+    LauncherRequest,
 )
 from footplate.backends.slurm import job_script, outputs
 
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
     import builtins
     from collections.abc import Sequence
 
-    from footplate.backends.engine.engine import EngineJob, LauncherRequest
+    from footplate.backends.engine.engine import EngineJob
     from footplate.backends.slurm.job_script import SlurmSettings
 
+_FREE_S = 10
+"""How long a node that answers a question is waited for."""
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SLURM_CONF", "LD_LIBRARY_PATH")
 """What Slurm's commands see of the server's environment: sbatch hands it on to the job."""
 
@@ -118,6 +121,20 @@ class SlurmEngine:
         except CommandFailed as error:
             return str(error)
         return None
+
+    def run_on_node(self, program: bytes) -> str:
+        """What a Python program prints on some node, if one is free now.
+
+        Raises EngineUnavailable.
+        """
+        launchers = (LauncherRequest("", vcpus=1),)
+        options = job_script.node_options(self._settings, launchers)
+        python = (self._settings.python, "-I", "-S", "-")
+        given = ("srun", f"--immediate={_FREE_S}", "--quiet", *options, *python)
+        try:
+            return self._run(*given, given=program)
+        except CommandFailed as error:
+            raise EngineUnavailable(str(error)) from error
 
     def _ask(self, *command: str) -> str:
         try:

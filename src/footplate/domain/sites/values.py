@@ -79,6 +79,10 @@ class EngineMachines:
     accelerators: frozenset[str] = frozenset()
     limits: str = ""
     api_access: bool = False
+    runs_containers: bool = False
+    """Whether jobs that are container images run there."""
+    containers_key: bool = False
+    """Whether the key ``containers`` of its region could say so."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from footplate.replica.container import image_users
 from footplate.replica.container.container_spec import check_program, compose
 from footplate.replica.container.containment import EngineContainment
 from footplate.replica.container.mounts import open_buckets
+from footplate.replica.container.node_engine import NoEngine, find_socket
 from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.preparation_phases import Preparing, keep_limits, proceed, read_limits
 from footplate.replica.program_phases import Running
@@ -31,9 +32,23 @@ def begin(context: Context) -> Phase:
     if context.init is not None:
         context.init.give_up()
         context.init = None
-    context.containment = EngineContainment(str(context.task["program"]["engine"]), context.mark)
+    context.containment = EngineContainment(_find_engine(context), context.mark)
     context.limits = read_limits(context)
     return PreparingImage(context)
+
+
+def _find_engine(context: Context) -> str:
+    """The socket of the service's machine; on a node the node's own. Raises TaskError."""
+    program = context.task["program"]
+    if not program.get("engine"):
+        named = str(context.ticket.get("container_engine") or "")
+        try:
+            found = find_socket(named, context.host, os.geteuid())
+        except NoEngine as error:
+            raise TaskError(str(error)) from error
+        context.task["program"] = {**program, "engine": found}
+        context.home.write("task.json", context.task)
+    return str(context.task["program"]["engine"])
 
 
 class PreparingImage(Preparing):
@@ -189,4 +204,5 @@ def explain(words: str) -> str:
         text = text[text.index(": exec: ") + 2 :]
     for noise in _NOISE:
         text = text.replace(noise, "")
-    return text.partition(": OCI runtime attempted")[0].removesuffix(": unknown")
+    text, unknown = text.partition(": OCI runtime attempted")[0], ": unknown"
+    return text[: -len(unknown)] if text.endswith(unknown) else text

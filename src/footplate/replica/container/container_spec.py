@@ -25,6 +25,9 @@ DROPPED_CAPABILITIES = ("NET_RAW", "MKNOD", "AUDIT_WRITE")
 _SHM_SHARE = 2
 """The share of the memory that /dev/shm may take, as Linux has it: pages count when written."""
 _MIN_SHM_BYTES = 64 << 20
+_HIDDEN_GPUS = {"NVIDIA_VISIBLE_DEVICES": "void"}
+"""NVIDIA's runtime, where it is the default, gives GPUs to containers that name none."""
+_GPU_VARIABLES = ("SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES")
 _OOM_SCORE = 500
 """Programs go before the service when the machine runs out of memory."""
 
@@ -35,7 +38,8 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
     environment = compose_container_environment(
         task, context.host, f"{HYPERTUNE_DIRECTORY}/output.metrics", context.mark
     )
-    environment.update(_hide_gpus(task))
+    devices = find_devices(task, context.ticket, context.host)
+    environment.update({} if devices else _HIDDEN_GPUS)
     known = {"PYTHONPATH": str(image.get("python_path") or ""), **environment}
     authority = str(task.get("authority") or "")
     environment.update(make_hook(known, authority, context.home.tools, HYPERTUNE_DIRECTORY))
@@ -51,7 +55,7 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
         "SecurityOpt": _security_options(),
         "OomScoreAdj": _OOM_SCORE,
         **_describe_limits(limits),
-        **_request_gpus(task.get("devices") or (), str(image.get("engine") or "")),
+        **_request_gpus(devices, str(image.get("engine") or "")),
     }
     return {
         "Image": image["reference"],
@@ -139,6 +143,13 @@ def _request_gpus(devices: Any, engine: str) -> dict[str, Any]:
     return {"DeviceRequests": [{"Driver": "", "DeviceIDs": ids, "Capabilities": [["gpu"]]}]}
 
 
-def _hide_gpus(task: Mapping[str, Any]) -> dict[str, str]:
-    """NVIDIA's runtime, where it is the default, gives GPUs to containers that name none."""
-    return {} if task.get("devices") else {"NVIDIA_VISIBLE_DEVICES": "void"}
+def find_devices(
+    task: Mapping[str, Any], ticket: Mapping[str, Any], host: Mapping[str, str]
+) -> list[str]:
+    """The replica's GPUs; on a node by what its engine says. Slurm numbers those of a step as the
+    machine does in variables of its own, and from 0 in CUDA's.
+    """
+    if task.get("devices") or not ticket.get("launchers"):
+        return [str(device) for device in task.get("devices") or ()]
+    found = next((host[name] for name in _GPU_VARIABLES if host.get(name)), "")
+    return [word for word in found.split(",") if word.strip() not in ("", "-1", "NoDevFiles")]

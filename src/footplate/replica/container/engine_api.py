@@ -94,6 +94,16 @@ class Engine:
             if error.status != _NOT_FOUND:
                 raise
 
+    def list_containers(self, label: str) -> list[tuple[str, dict[str, str]]]:
+        """The ids and the labels of all containers with ``label`` (``NAME=VALUE``)."""
+        filters = _quote(json.dumps({"label": [label]}))
+        content = self._fetch("GET", f"/containers/json?all=1&filters={filters}", None)
+        try:
+            found = json.loads(content)
+            return [(str(each["Id"]), dict(each.get("Labels") or {})) for each in found]
+        except (ValueError, KeyError, TypeError) as error:
+            raise EngineGone(f"{self.path} lists containers with no sense") from error
+
     def inspect_image(self, reference: str) -> dict[str, Any] | None:
         """None: the engine has no such image."""
         try:

@@ -14,6 +14,8 @@ import sys
 import time
 
 from footplate.replica.container.engine_api import Engine, EngineError, EngineGone
+from footplate.replica.container.leftovers import remove_leftovers
+from footplate.replica.container.node_pull import PullFailed, pull
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
 from footplate.replica.workdir import Home
 
@@ -40,7 +42,7 @@ def main(path: str) -> int:
     task, ticket = home.read("task.json") or {}, home.read("ticket.json") or {}
     try:
         say(prepare(task, ticket))
-    except (UnusableImage, EngineError, EngineGone, OSError) as error:
+    except (UnusableImage, PullFailed, EngineError, EngineGone, OSError) as error:
         say({"error": str(error)})
         return 1
     return 0
@@ -54,12 +56,14 @@ def say(value: dict[str, Any]) -> None:
 def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
     """The image to run, and what is to be known of it.
 
-    Raises UnusableImage, EngineError, EngineGone, OSError.
+    Raises UnusableImage, PullFailed, EngineError, EngineGone, OSError.
     """
     program = task["program"]
     name, pinned = str(program["image"]), str(program.get("pinned") or "")
     engine = Engine(str(program["engine"]))
     about = _describe_engine(engine, limited=task.get("allotment") is not None)
+    if ticket.get("launchers"):
+        remove_leftovers(engine, str(ticket.get("service") or ""), str(ticket["launchers"]))
     first = False
     if not pinned:
         always = program.get("pull") == "always"
@@ -117,7 +121,9 @@ def _repository(name: str) -> str:
 
 def _familiar(repository: str) -> str:
     """As dockerd writes what is of Docker Hub."""
-    return repository.removeprefix("docker.io/").removeprefix("library/")
+    for prefix in ("docker.io/", "library/"):
+        repository = repository[len(prefix) :] if repository.startswith(prefix) else repository
+    return repository
 
 
 def _with_algorithm(image_id: str) -> str:
@@ -169,18 +175,17 @@ def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) ->
 
 
 def _pull(engine: Engine, name: str, ticket: dict[str, Any]) -> None:
-    """By a process with the service's own Python: credentials need more than the engine.
+    """By a process with the service's own Python, which is on the machine of the service alone.
 
-    It says progress, and why it fails, on our stdout. Raises UnusableImage.
+    It says progress, and why it fails, on our stdout. Raises PullFailed, OSError.
     """
     command = [str(word) for word in ticket.get("image_puller") or ()]
+    if not command:
+        pull(engine.path, name, os.environ, lambda text: say({"m": text}))
+        return
     locks = os.path.join(str(ticket.get("cache") or ""), "images")
     os.makedirs(locks, exist_ok=True)
     options = ["--socket", engine.path, "--image", name, "--lock-dir", locks]
-    if not command:
-        raise UnusableImage(
-            f"the engine doesn't have the image {name}, and nothing here can pull it"
-        )
     code = subprocess.run([*command, *options], stdin=subprocess.DEVNULL, check=False).returncode
     if code:
         sys.exit(code)

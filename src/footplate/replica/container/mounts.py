@@ -33,10 +33,10 @@ def find_mounts(context: Context, hypertune: str) -> list[dict[str, Any]]:
     os.chmod(metrics, _OPEN)  # the image's user may be anybody
     mounts = [_bind(metrics, hypertune), _bind(metrics, HYPERTUNE_DEFAULT)]
     usable = find_buckets(context.ticket, context.task)
-    mounts += [_bind(path, BUCKETS + path.removeprefix(buckets)) for path in usable]
+    mounts += [_bind(path, BUCKETS + path[len(buckets) :]) for path in usable]
     records = find_records(buckets) if buckets in usable else ""
     if records:
-        place = BUCKETS + records.removeprefix(buckets)
+        place = BUCKETS + records[len(buckets) :]
         mounts.append(_bind(records, place, read_only=True))
     bound = find_bound(context.task)
     mounts += [_bind(path, f"{BUCKETS}/{name}", read_only=only) for path, name, only in bound]
@@ -60,6 +60,8 @@ def open_buckets(context: Context) -> str:
     """
     buckets = find_real(str(context.ticket.get("buckets") or ""))
     parent = os.path.dirname(buckets)
+    if not os.path.isdir(buckets):  # a node that doesn't see the service's disk
+        return ""
     try:
         if os.stat(parent).st_mode & (stat.S_IXGRP | stat.S_IXOTH):
             return f"{parent} is open to other users of this machine (chmod 700 {parent})"

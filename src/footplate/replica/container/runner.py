@@ -179,7 +179,7 @@ class Runner:
         if process is not None:
             try:
                 self._pidfd = os.pidfd_open(pid)
-            except OSError:
+            except (OSError, AttributeError):  # Python 3.8 has none
                 self._pidfd = -1
         start = 0 if process is None else process.start
         written = (details.get("GraphDriver") or {}).get("Data") or {}

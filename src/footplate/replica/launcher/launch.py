@@ -282,5 +282,6 @@ def complete(ticket: dict[str, Any], scratch: str, server_file: str, host: str) 
         "cache": ticket.get("cache") or os.path.join(scratch, "cache"),
         "uv": find_uv(ticket.get("uv", "")),
         "roots": os.path.join(scratch, "roots"),
+        "launchers": os.path.join(scratch, "launchers"),
         "private": [*ticket.get("private", ()), scratch],
     }

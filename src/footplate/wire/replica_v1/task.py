@@ -30,7 +30,7 @@ class PythonTask:
 
 @dataclass(frozen=True)
 class ContainerTask:
-    """A container of ``image``, by the engine at the socket ``engine``.
+    """A container of ``image``, by the engine at the socket ``engine``; empty: that of the node.
 
     ``command`` and ``args`` are the job's own, expanded; None: as the image has it. ``pinned``:
     the very image that others of the job run; empty: it isn't known yet. ``pull``: ``always``, or

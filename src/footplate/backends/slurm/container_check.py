@@ -1,0 +1,72 @@
+"""Asks a node of a region whether it can run containers, by a short job there."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from footplate.backends.engine.engine import EngineUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.backends.engine.engine import EngineReport
+
+    RunOnNode = Callable[[bytes], str]
+
+AGE_S = 300.0
+"""For so long an answer counts: each is a job."""
+
+
+def make_program(socket: str) -> bytes:
+    """What finds the engine on a node and prints what it found. ``socket``: its path, or empty."""
+    source = resources.files("footplate") / "replica" / "container" / "node_engine.py"
+    return source.read_bytes() + f"\nreport({socket!r})\n".encode()
+
+
+class ContainerCheck:
+    """``run`` runs a Python program on a node and returns what it prints.
+
+    It raises EngineUnavailable where no node is free for it.
+    """
+
+    def __init__(self, run: RunOnNode, socket: str, monotonic: Callable[[], float]) -> None:
+        self._run = run
+        self._program = make_program(socket)
+        self._monotonic = monotonic
+        self._asked: tuple[float, str, str] | None = None
+
+    def extend(self, report: EngineReport) -> EngineReport:
+        """``report`` with what a node has, or lacks."""
+        if not report.reachable or report.problems:
+            return report
+        now = self._monotonic()
+        if self._asked is None or now - self._asked[0] >= AGE_S:
+            self._asked = (now, *self._ask())
+        _, fact, problem = self._asked
+        facts = (*report.facts, *filter(None, (fact,)))
+        return replace(report, facts=facts, problems=tuple(filter(None, (problem,))))
+
+    def _ask(self) -> tuple[str, str]:
+        """A fact or a problem."""
+        try:
+            text = self._run(self._program)
+        except EngineUnavailable as error:
+            return f"containers: no node was free to be asked for its engine ({error})", ""
+        return read_answer(text)
+
+
+def read_answer(text: str) -> tuple[str, str]:
+    """The fact or the problem that the program's output is."""
+    try:
+        found = json.loads(text.strip().splitlines()[-1])
+        node, socket, fault = (str(found[name]) for name in ("node", "socket", "fault"))
+    except (ValueError, IndexError, KeyError, TypeError):
+        return "", f"containers: a node answers {text[:200]!r}, not with its container engine"
+    if not fault:
+        return f"containers: node {node} has an engine at {socket}", ""
+    if socket:
+        fault = f"the engine at {socket} of node {node} can't be used: {fault}"
+    return "", f"containers: {fault}"

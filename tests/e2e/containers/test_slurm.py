@@ -1,0 +1,119 @@
+"""Jobs that are container images, in a region that is a real Slurm with a Podman on its nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from footplate.domain.job_states import State
+from footplate.domain.names import GcsUri
+from footplate.testing.service import running_service
+from tests.e2e.containers.container_context import IMAGE, ContainerContext, Engine
+from tests.e2e.service.conftest import BUCKET, CACHE
+from tests.e2e.slurm.conftest import slurm
+from tests.support.slurm import PARTITION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.names import JobName
+    from tests.support.slurm import SlurmCluster
+
+REGION = "europe-west4"
+SETTINGS = """\
+[[regions]]
+name = "{region}"
+backend = "slurm"
+partition = "{partition}"
+scratch = "{scratch}"
+containers = "{socket}"
+files = "copied"
+
+[regions.machines]
+"*" = "--cpus-per-task=1 --mem-per-cpu=200"
+"""
+WRITES = """\
+import os
+print("runs as", os.getuid())
+os.makedirs(os.environ["AIP_MODEL_DIR"], exist_ok=True)
+with open(os.environ["AIP_MODEL_DIR"] + "/weights", "w") as file:
+    file.write("learned")
+"""
+SLEEPS = "import time; print('sleeps', flush=True); time.sleep(600)"
+
+
+__all__ = ["slurm"]
+
+
+@pytest.fixture(scope="module")
+def in_slurm(
+    slurm: SlurmCluster, podman: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ContainerContext]:
+    """The service itself has no container engine."""
+    folder = tmp_path_factory.mktemp("slurm-containers")
+    data = folder / "data"
+    data.mkdir()
+    text = SETTINGS.format(
+        region=REGION, partition=PARTITION, scratch=folder / "scratch", socket=podman.socket
+    )
+    (data / "footplate.toml").write_text(text)
+    settings = {
+        "stop_grace_s": 1,
+        "cluster_address": "127.0.0.1:0",
+        "container_engine": "none",
+        "max_retries": 0,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
+        with running_service(data, CACHE, **settings) as service:
+            yield ContainerContext(service, podman)
+            slurm.cancel_all()
+
+
+def run(context: ContainerContext, *command: str) -> JobName:
+    container = {"imageUri": IMAGE, "command": ["python3", "-c", *command]}
+    pool = {
+        "containerSpec": container,
+        "machineSpec": {"machineType": "n1-standard-4"},
+        "replicaCount": "1",
+    }
+    output = {"outputUriPrefix": f"gs://{BUCKET}/out"}
+    spec = {"workerPoolSpecs": [pool], "baseOutputDirectory": output}
+    body: Any = {"displayName": "a container", "jobSpec": spec}
+    with context.client() as client:
+        return client.custom_jobs.create("demo", REGION, body).name
+
+
+def test_images_run_on_nodes_and_end_as_they_do_here(in_slurm: ContainerContext) -> None:
+    good = run(in_slurm, WRITES)
+    bad = run(in_slurm, "import sys; print('so bad'); sys.exit(7)")
+    assert in_slurm.wait_for(good).state is State.SUCCEEDED, in_slurm.messages(good)
+    assert in_slurm.messages(good) == ["runs as 0"]
+    with in_slurm.client() as client:
+        found = client.storage.objects(GcsUri(BUCKET, "out/model/"))
+        assert [each.name for each in found] == ["out/model/weights"]
+    assert any("runs the image" in text for text in in_slurm.told(good, "IMAGE"))
+    failed = in_slurm.wait_for(bad, State.FAILED)
+    assert "7" in (failed.error_message or "")
+    assert in_slurm.messages(bad) == ["so bad"]
+    in_slurm.check_nothing_is_left()
+
+
+def test_a_container_on_a_node_is_stopped_with_its_job(
+    in_slurm: ContainerContext, slurm: SlurmCluster
+) -> None:
+    name = run(in_slurm, SLEEPS)
+    in_slurm.until(lambda: "sleeps" in in_slurm.messages(name))
+    with in_slurm.client() as client:
+        client.cancel(name)
+    assert in_slurm.wait_for(name, State.CANCELLED).state is State.CANCELLED
+    in_slurm.check_nothing_is_left()
+    in_slurm.until(lambda: not slurm.command("squeue", "-h", "-o", "%i").strip())
+
+
+def test_the_check_of_the_region_names_the_engine_of_a_node(in_slurm: ContainerContext) -> None:
+    url = f"{in_slurm.service.url}/footplate/v1/regions/{REGION}/check"
+    found = httpx.get(url, timeout=60).json()
+    assert f"has an engine at {in_slurm.engine.socket}" in str(found), found
