@@ -245,7 +245,7 @@ class KubernetesEngine:
             page = _read(
                 call(self._namespace, label_selector=selector, limit=PAGE, _continue=token, **_RAW)
             )
-            found += page["items"]
+            found += page["items"] or ()  # null, of metadata alone where there is none
             token = page["metadata"].get("continue") or ""
             if not token:
                 return found

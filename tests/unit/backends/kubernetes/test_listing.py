@@ -67,3 +67,15 @@ def test_a_look_at_all_jobs_reads_no_program(tmp_path: Path) -> None:
     secret, pod = server.sent
     assert secret.keys() == {"metadata"}
     assert pod["status"] == {"phase": "Running"}
+
+
+async def answer_nothing(_: Request) -> JSONResponse:
+    """As Kubernetes 1.20 does for metadata alone."""
+    return JSONResponse({"metadata": {}, "items": None})
+
+
+def test_a_namespace_without_jobs_is_empty(tmp_path: Path) -> None:
+    with serve(Starlette(routes=[Route("/{path:path}", answer_nothing)])) as url:
+        (tmp_path / "kubeconfig").write_text(kubeconfig(url))
+        engine = KubernetesEngine(PodSettings(image="i"), kubeconfig=tmp_path / "kubeconfig")
+        assert engine.list("footplate-x-") == ()
