@@ -70,22 +70,32 @@ def private_kubernetes(directory: Path) -> Iterator[Kubernetes]:
     plane, node = directory / "plane", directory / "node"
     directory.mkdir(parents=True)
     image = directory / "python.tar"
-    _save_image(image, IMAGE)
+    save_image(image, IMAGE)
     found = Kubernetes(plane, directory / "kubeconfig", node)
     try:
-        _run(RIG / "up.sh", plane, str(_free_ports()))
-        # Its own one trusts any server, of which clients warn.
-        trusting = (plane / "kubeconfig").read_text()
-        authority = f'certificate-authority: "{plane}/certs/apiserver.crt"'
-        text = trusting.replace("insecure-skip-tls-verify: true", authority)
-        found.kubeconfig.write_text(text)
-        script = _copy_node_script(directory / "scripts")
+        start_control_plane(found)
+        script = copy_node_script(directory / "scripts")
         with _running_node(found, script, directory / "node.log", image):
-            _wait_until_ready(found, directory / "node.log")
+            wait_until_ready(found, directory / "node.log")
             yield found
             _run(RIG / "down.sh", node)
     finally:
-        _run(RIG / "down.sh", node, plane)
+        _run(RIG / "down.sh", node)
+        stop_control_plane(found)
+
+
+def start_control_plane(kubernetes: Kubernetes, address: str = "127.0.0.1") -> None:
+    plane, variables = kubernetes.directory, {**os.environ, "BIND": address}
+    _run(RIG / "up.sh", plane, str(_free_ports()), environment=variables)
+    # Its own one trusts any server, of which clients warn.
+    trusting = (plane / "kubeconfig").read_text()
+    authority = f'certificate-authority: "{plane}/certs/apiserver.crt"'
+    text = trusting.replace("insecure-skip-tls-verify: true", authority)
+    kubernetes.kubeconfig.write_text(text)
+
+
+def stop_control_plane(kubernetes: Kubernetes) -> None:
+    _run(RIG / "down.sh", kubernetes.directory)
 
 
 @contextmanager
@@ -105,7 +115,7 @@ def _running_node(kubernetes: Kubernetes, script: Path, log: Path, image: Path) 
         process.wait()
 
 
-def _copy_node_script(folder: Path) -> Path:
+def copy_node_script(folder: Path) -> Path:
     """On a disk that is fairly full a kubelet deletes images that no container uses: ours, too."""
     folder.mkdir()
     for name in ("runc-noadj", "pause.c"):
@@ -120,15 +130,15 @@ def _copy_node_script(folder: Path) -> Path:
     return script
 
 
-def _run(*command: str | Path) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def _run(*command: str | Path, environment: dict[str, str] | None = None) -> None:
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def _wait_until_ready(kubernetes: Kubernetes, log: Path) -> None:
+def wait_until_ready(kubernetes: Kubernetes, log: Path, nodes: int = 1) -> None:
     deadline = time.monotonic() + PATIENCE_S
     path = "jsonpath={.items[*].status.conditions[?(@.type=='Ready')].status}"
-    while kubernetes.kubectl("get", "nodes", "-o", path).strip() != "True":
+    while kubernetes.kubectl("get", "nodes", "-o", path).split() != ["True"] * nodes:
         assert time.monotonic() < deadline, log.read_text()[-4000:]
         time.sleep(0.2)
 
@@ -150,7 +160,7 @@ def _is_free(port: int) -> bool:
         return True
 
 
-def _save_image(file: Path, name: str) -> None:
+def save_image(file: Path, name: str) -> None:
     """An archive as ``docker save`` makes it, of one layer."""
     layer = python_files()
     digest = hashlib.sha256(layer.read()).hexdigest()

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 import uv
 
 from footplate.backends.kubernetes import KubernetesEngine, PodSettings
+from footplate.backends.kubernetes.manifests import MANAGED_BY
 from footplate.testing.engines.python_image import find_libraries
 from tests.support.engine_rig import EngineRig
 from tests.support.kubernetes import IMAGE
+from tests.support.machines_rig import MachinesRig
 
 if TYPE_CHECKING:
     from tests.support.kubernetes import Kubernetes
+    from tests.support.kubernetes_machines import KubernetesMachines
+
+UNREACHABLE = "node.kubernetes.io/unreachable"
 
 
 def pod_template(*folders: Path) -> dict[str, Any]:
@@ -65,3 +70,35 @@ class KubernetesRig(EngineRig):
 
     def end_jobs(self) -> None:
         self.cluster.delete_all()
+
+
+class KubernetesMachinesRig(KubernetesRig, MachinesRig):
+    """Pods go where there are none of ours yet, as far as that can be."""
+
+    def __init__(self, found: KubernetesMachines, folder: Path, **given: Any) -> None:
+        self.machines = found.machines
+        self._nodes = found
+        template = pod_template(folder)
+        apart = {
+            "topologyKey": "kubernetes.io/hostname",
+            "labelSelector": {"matchLabels": MANAGED_BY},
+        }
+        rule = {"weight": 100, "podAffinityTerm": apart}
+        template["spec"]["affinity"] = {
+            "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [rule]}
+        }
+        pods = PodSettings(image=IMAGE, template=template, reserve=False)
+        engine = KubernetesEngine(pods, kubeconfig=found.cluster.kubeconfig)
+        super().__init__(found.cluster, folder, engine=engine, host=self.machines.here, **given)
+
+    def wait_until_avoided(self, name: str) -> None:
+        taints = ("get", "node", name, "-o", "jsonpath={.spec.taints[*].key}")
+        self.settle(lambda: UNREACHABLE in self.cluster.kubectl(*taints).split())
+
+    def start_machine(self, name: str) -> None:
+        self._nodes.start_node(name)
+        self._nodes.wait_for_nodes()
+
+    def heal_machine(self, name: str) -> None:
+        self.machines.heal(name)
+        self._nodes.wait_for_nodes()

@@ -43,6 +43,7 @@ class MachineFaultsContract:
         try:
             assert rig.supervisor_pids("u-1", WORKER) == ()
             self.expect(rig, request, Presence.GONE)
+            rig.wait_until_avoided(rig.machine_of(request.attempt_id, WORKER))
             rig.backend.start(make_restart(request, WORKER))
             self.expect(rig, request, Presence.LIVE)
             assert rig.machine_of(request.attempt_id, WORKER) != dead
@@ -62,6 +63,7 @@ class MachineFaultsContract:
             assert first == rig.supervisor_pids("u-1", WORKER)
             self.expect(rig, request, Presence.GONE)
             assert rig.supervisor_pids("u-1", WORKER) == ()
+            rig.wait_until_avoided(rig.machine_of(request.attempt_id, WORKER))
             rig.backend.start(make_restart(request, WORKER))
             self.expect(rig, request, Presence.LIVE)
             assert rig.machine_of(request.attempt_id, WORKER) != away

@@ -41,6 +41,10 @@ class MachinesRig(EngineRig):
         seen = self.backend.inspect(attempt_id)
         return next(each.node for each in seen if each.replica == replica)
 
+    def wait_until_avoided(self, name: str) -> None:
+        """Until the engine starts nothing more on a machine that is away."""
+        raise NotImplementedError
+
     def start_machine(self, name: str) -> None:
         """One that was killed; returns when the engine uses it."""
         raise NotImplementedError

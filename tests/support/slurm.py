@@ -8,12 +8,14 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from tests.support.machines import connected_machines
+from tests.support.machines import connected_machines, require_machines
+from tests.support.requirements import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,10 +64,21 @@ PropagateResourceLimits=NONE
 """
 
 
-def missing_programs() -> tuple[str, ...]:
+def require_slurm() -> None:
     wanted = ("slurmctld", "slurmd", "munged", "sbatch", "setpriv")
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-    return tuple(name for name in wanted if shutil.which(name, path=path) is None)
+    absent = [name for name in wanted if shutil.which(name, path=path) is None]
+    if os.geteuid() != 0:
+        absent.append("root")
+    packages = "(Debian: apt-get install slurm-wlm munge)"
+    require(f"Slurm needs {', '.join(absent)} {packages}" if absent else None)
+
+
+@contextmanager
+def short_folder() -> Iterator[Path]:
+    """munged gives up its rights, and must still find its socket: pytest's folders hide all."""
+    with tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 class SlurmCluster:
@@ -263,8 +276,14 @@ def running_slurm(folder: Path) -> Iterator[SlurmCluster]:
 
 
 @contextmanager
-def running_slurm_on_machines(folder: Path) -> Iterator[SlurmMachines]:
-    with connected_machines(*NODES) as machines, _running(SlurmMachines(folder, machines)) as found:
+def running_slurm_on_machines() -> Iterator[SlurmMachines]:
+    require_slurm()
+    require_machines()
+    with (
+        short_folder() as folder,
+        connected_machines(*NODES) as machines,
+        _running(SlurmMachines(folder, machines)) as found,
+    ):
         yield found
 
 

@@ -50,6 +50,9 @@ class SlurmMachinesRig(SlurmRig, MachinesRig):
         )
         super().__init__(cluster, folder, settings=settings, host=self.machines.here, **given)
 
+    def wait_until_avoided(self, name: str) -> None:
+        """At once: the job that it is away with has it for itself."""
+
     def start_machine(self, name: str) -> None:
         self.cluster.start_node(name)
         self.cluster.wait_for_node(name)

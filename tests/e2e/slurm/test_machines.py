@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.slurm.conftest import require_slurm
 from tests.support.machine_faults_contract import MachineFaultsContract
-from tests.support.machines import require_machines
 from tests.support.slurm import SlurmMachines, running_slurm_on_machines
 from tests.support.slurm_rig import SlurmMachinesRig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 LEASE_S, MARGIN_S = 10.0, 5.0
 
 
 @pytest.fixture(scope="session")
 def machines() -> Iterator[SlurmMachines]:
-    require_slurm()
-    require_machines()
-    with (
-        tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as folder,
-        running_slurm_on_machines(Path(folder)) as cluster,
-    ):
+    with running_slurm_on_machines() as cluster:
         yield cluster
 
 

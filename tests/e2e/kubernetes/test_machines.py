@@ -1,0 +1,42 @@
+"""A real Kubernetes whose nodes are machines of their own, which die and are cut off."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.kubernetes import require_kubernetes
+from tests.support.kubernetes_machines import KubernetesMachines, kubernetes_on_machines
+from tests.support.kubernetes_rig import KubernetesMachinesRig
+from tests.support.machine_faults_contract import MachineFaultsContract
+from tests.support.machines import require_machines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.soak
+
+LEASE_S, MARGIN_S = 10.0, 10.0
+"""Longer than Kubernetes takes to see that a node is away."""
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[KubernetesMachines]:
+    require_kubernetes()
+    require_machines()
+    with (
+        tempfile.TemporaryDirectory(prefix="k8s-", ignore_cleanup_errors=True) as folder,
+        kubernetes_on_machines(Path(folder) / "rig") as found,
+    ):
+        yield found
+
+
+class TestKubernetesMachines(MachineFaultsContract):
+    @pytest.fixture
+    def rig(self, machines: KubernetesMachines, tmp_path: Path) -> Iterator[KubernetesMachinesRig]:
+        rig = KubernetesMachinesRig(machines, tmp_path, lease_s=LEASE_S, margin_s=MARGIN_S)
+        yield rig
+        rig.close()
