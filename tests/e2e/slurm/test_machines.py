@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LEASE_S, MARGIN_S = 10.0, 5.0
+LEASE_S, MARGIN_S = 15.0, 5.0
 
 
 @pytest.fixture(scope="session")

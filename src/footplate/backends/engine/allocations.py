@@ -172,7 +172,9 @@ class Allocations:
             self._files.bind(attempt.id, allocation.number, (running or ours)[0].id)
             return
         if not needed:
-            self._files.end(attempt.id, allocation.number, "it was not submitted", cancelled=False)
+            if not _is_being_made(attempt, allocation):
+                reason = "it was not submitted"
+                self._files.end(attempt.id, allocation.number, reason, cancelled=False)
             return
         _, until_s = self._refusals.get(name, ("", 0.0))
         if self._monotonic() >= until_s:
@@ -272,6 +274,11 @@ class Allocations:
                     log.warning("job %s can't be cancelled: %s", job.id, error)
         self._orphans = orphans
         self._contacts = {key: v for key, v in self._contacts.items() if key[0] in known}
+
+
+def _is_being_made(attempt: Attempt, allocation: Allocation) -> bool:
+    """Whether the tickets for it may yet come: they are written after it, by another thread."""
+    return not attempt.served_by(allocation) and allocation.number == max(attempt.allocations)
 
 
 def _launcher(replica: str, machine: Content) -> LauncherRequest:
