@@ -57,7 +57,7 @@ def test_a_job_is_checked_while_it_is_written_and_then_submitted(
     expect(page.locator("#error-machine")).to_contain_text("no machine type of the catalogue")
     expect(page.locator("#error-module")).to_be_empty()
     page.get_by_label("Machine type").fill("n1-standard-8")
-    page.get_by_label("Replicas").fill("2")
+    page.locator("#f-replicas").fill("2")
     expect(preview).to_contain_text("Accepted")
     expect(preview.get_by_role("row", name="workerpool1-0")).to_contain_text("n1-standard-8")
     expect(page.locator("#error-machine")).to_be_empty()
@@ -73,7 +73,7 @@ def test_a_job_is_checked_while_it_is_written_and_then_submitted(
 
     page.get_by_role("link", name="Clone and edit").click()
     expect(page.get_by_label("Name", exact=True)).to_have_value(f"written {HOSTILE}")
-    expect(page.get_by_label("Replicas")).to_have_value("2")
+    expect(page.locator("#f-replicas")).to_have_value("2")
     expect(page.get_by_label("Packages")).to_have_value(package)
     expect(preview).to_contain_text("Accepted")
     expect(page.locator("img")).to_have_count(0)
