@@ -260,7 +260,7 @@ _MD5 = base64.b64encode(hashlib.md5(_CONTENT, usedforsecurity=False).digest())
 
 
 CONSOLE = (
-    *("/jobs", "/searches", "/submit", "/experiments", "/models", "/capacity"),
+    *("/jobs", "/searches", "/submit", "/experiments", "/models", "/capacity", "/system"),
     *("/connect", "/sign-"),
 )
 """What the paths of pages begin with."""

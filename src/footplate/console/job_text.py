@@ -21,6 +21,7 @@ _KINDS = {
     "trialJobSpec": "hyperparameterTuningJobs",
     "jobSpec": "customJobs",
 }
+_MAX_DEPTH = 50
 _SPEC = "workerPoolSpecs"
 _VERSIONS = frozenset({"runtimeVersion", "pythonVersion"})
 
@@ -31,10 +32,17 @@ class _Loader(yaml.SafeLoader):
     Versions are text: as a number 1.10 would become 1.1.
     """
 
+    depth = 0
+
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             raise InvalidArgument("aliases (*name) are not read here: write out what is meant")
-        return super().compose_node(parent, index)
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise InvalidArgument("this is nested too deeply")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
     def construct_mapping(
         self,
@@ -81,8 +89,6 @@ def _read(text: str) -> JsonObject:
         raise InvalidArgument(f"this is not YAML: {where}{error.problem}") from None
     except yaml.YAMLError as error:
         raise InvalidArgument(f"this is not YAML: {' '.join(str(error).split())}") from None
-    except RecursionError:
-        raise InvalidArgument("this is nested too deeply") from None
     except (TypeError, ValueError, AttributeError, OverflowError):
         raise InvalidArgument("this has values that JSON has not, such as dates or sets") from None
     if not isinstance(made, dict):

@@ -17,5 +17,6 @@ ENTRIES = (
     Entry("Submit", "/submit"),
     Entry("Experiments", "/experiments"),
     Entry("Capacity", "/capacity"),
+    Entry("System", "/system"),
     Entry("Connect", "/connect"),
 )

@@ -18,6 +18,7 @@ from footplate.console.sign_in import sign_in_routes
 from footplate.console.site import Site
 from footplate.console.static_files import StaticFiles
 from footplate.console.submit_view import submit_routes
+from footplate.console.system_view import system_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,4 +55,5 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *experiments_routes(site),
         *models_routes(site),
         *capacity_routes(site),
+        *system_routes(site),
     ]

@@ -1,0 +1,33 @@
+"""The page on the service itself in a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+from playwright.sync_api import expect
+
+from tests.console.conftest import HOSTILE
+from tests.console.screens import look
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+    from footplate.testing.service import RunningService
+
+
+def test_it_looks_right(browser: Browser, service: RunningService) -> None:
+    look(browser, f"{service.url}/system", "system", "#runtimes", brief=True)
+
+
+def test_it_says_how_the_service_is_and_who_calls(page: Page, service: RunningService) -> None:
+    agent = HOSTILE.replace("\n", " ")
+    httpx.get(f"{service.url}/healthz", headers={"User-Agent": agent}, timeout=60)
+    page.goto(f"{service.url}/system")
+    expect(page.get_by_text("Healthy")).to_be_visible()
+    expect(page.locator("#servers")).to_contain_text("leads")
+    expect(page.locator("#limits")).to_contain_text("checked, not reserved")
+    expect(page.locator("#callers tbody tr").first).to_be_visible()
+    expect(page.locator("#runtimes")).to_contain_text("sklearn-cpu.1-9.py311")
+    expect(page.locator("img")).to_have_count(0)
+    expect(page).to_have_title("System · Footplate")
