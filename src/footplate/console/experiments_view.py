@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -27,6 +28,10 @@ _PAGE = "100"
 _MOST_CURVES = 10
 _MOST_SERIES = 200
 _BACKING = "backing_tensorboard_resource"
+_EXPERIMENT = re.compile(
+    r"projects/[^/]+/locations/[^/]+/"
+    r"(?:metadataStores/[^/]+/contexts|tensorboards/[^/]+/experiments)/[^/]+"
+)
 _OWN = ("_params", "_metrics", "_state")
 
 
@@ -89,6 +94,8 @@ async def read_all(
 
 async def _show(visit: Visit) -> Response:
     name = visit.request.path_params["name"]
+    if not _EXPERIMENT.fullmatch(name):
+        raise NotFound(f"{name[:200]!r} is no experiment")
     experiment: Any = await visit.get(f"/v1/{name}")
     runs = await _runs(visit, experiment)
     text, by = visit.parameter("filter").strip(), visit.parameter("order").strip()
