@@ -18,7 +18,7 @@ from footplate.domain.jobs import Ending
 from footplate.domain.names import StudyUid
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import CategoricalParameter, DoubleParameter
-from footplate.domain.studies.records import StudyRecord, StudyState
+from footplate.domain.studies.records import Report, StudyRecord, StudyState
 from footplate.domain.studies.space import SearchSpace
 from footplate.domain.studies.study import StudyConfig
 from footplate.domain.tuning.search import Search, TrialCounts
@@ -38,6 +38,24 @@ if TYPE_CHECKING:
 
 NAME = "projects/demo/locations/us-central1/hyperparameterTuningJobs/77"
 TRIALS = 12
+POINTS = 10
+
+
+def reports(number: int, start: datetime) -> list[Report]:
+    """A curve that falls to the trial's result; of the 9th, which was stopped, the first half."""
+    end = abs(number - 5) / 10 + 0.25
+    return [
+        Report(
+            f"{number}-{at}",
+            {"rmse": end + 1 / at - 1 / POINTS},
+            number * 100 * at // POINTS,
+            60.0 * at / POINTS,
+            start,
+            "hypertune",
+        )
+        for at in range(1, POINTS + 1)
+        if number != 9 or at <= POINTS // 2
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +91,8 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServic
             study, made=TRIALS, ended=TRIALS, state=StudyState.COMPLETED, version=study.version + 1
         )
         store.studies.write(made, trials)
+        for number in range(1, TRIALS + 1):
+            store.studies.report(study.uid, number, reports(number, now))
     with running_service(data_dir) as service:
         yield service
 
@@ -107,12 +127,16 @@ def test_it_is_reached_filtered_sorted_and_compared(page: Page, searched: Runnin
     expect(page).to_have_title("Trials · Footplate")
 
 
-def test_a_range_of_an_axis_chooses_rows(page: Page, searched: RunningService) -> None:
+def test_a_range_of_an_axis_chooses_rows_until_the_reader_wants_all(
+    page: Page, searched: RunningService
+) -> None:
     page.goto(f"{searched.url}/searches/{NAME}")
-    page.locator("#parallel canvas").wait_for()
+    parallel = page.locator("#parallel")
+    parallel.locator("canvas").wait_for()
+    parallel.scroll_into_view_if_needed()
     shown = page.locator("#trial-rows tbody tr:visible")
     expect(shown).to_have_count(TRIALS)
-    box = page.locator("#parallel").bounding_box()
+    box = parallel.bounding_box()
     assert box is not None
     x, low = box["x"] + 60, box["y"] + box["height"] - 20  # the lower end of the first axis
     page.mouse.move(x, low - 2)
@@ -121,6 +145,51 @@ def test_a_range_of_an_axis_chooses_rows(page: Page, searched: RunningService) -
     page.mouse.up()
     expect(shown).to_have_count(6)
     expect(shown.last.get_by_role("rowheader")).to_have_text("6")
+
+    page.evaluate("""() => {
+      const part = document.getElementById("trials");
+      part.setAttribute("hx-vals", '{"seen": "another"}');
+      part.dataset.old = "true";
+      document.body.dispatchEvent(new CustomEvent("footplate:change"));
+    }""")
+    expect(page.locator("#trials:not([data-old])")).to_be_attached()
+    expect(shown).to_have_count(6)
+    page.get_by_role("button", name="Show all rows").click()
+    expect(shown).to_have_count(TRIALS)
+
+
+def test_curves_bars_and_importance_have_tables(page: Page, searched: RunningService) -> None:
+    page.goto(f"{searched.url}/searches/{NAME}")
+    expect(page.locator("#curves canvas")).to_be_visible()
+    page.get_by_text("As a table").click()
+    rows = page.locator("#curve-rows tbody tr")
+    expect(rows).to_have_count(TRIALS)
+    expect(rows.nth(4).locator("td")).to_have_text(["10", "1.15", "0.25", "0.25 at step 500", ""])
+    expect(rows.nth(8)).to_contain_text(HOSTILE)
+    bars = page.get_by_role("region", name="Trials over time").locator("tbody tr")
+    expect(bars).to_have_count(TRIALS)
+    expect(bars.nth(8).locator(".stopped")).to_be_attached()
+    importance = page.get_by_role("region", name="Importance of parameters")
+    expect(importance.locator("tbody tr").first).to_contain_text("learning_rate")
+    expect(page.locator("img")).to_have_count(0)
+
+
+def test_another_stopping_rule_is_replayed(page: Page, searched: RunningService) -> None:
+    page.goto(f"{searched.url}/searches/{NAME}")
+    page.get_by_role("combobox", name="Stopping rule").select_option("median")
+    page.get_by_role("button", name="Replay").click()
+    replayed = page.locator("#replayed")
+    expect(replayed).to_contain_text(re.compile("The median rule would have stopped"))
+
+
+def test_a_search_goes_on(page: Page, searched: RunningService) -> None:
+    page.goto(f"{searched.url}/searches/{NAME}")
+    sent = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.get_by_label("Go on with").fill("3")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("#problem")).to_contain_text("studySpec")
+    assert any(url.endswith("/extend") for url in sent)
 
 
 def test_all_that_it_loads_is_small(searched: RunningService) -> None:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from footplate.domain.studies.learning_curves import measurements
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import DoubleParameter, IntegerParameter
 from footplate.domain.studies.records import Report, StoredReport, TrialRecord
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobUid
     from footplate.domain.studies.records import StudyRecord
+    from footplate.domain.studies.stopping import ReplayedStop, StoppingSpec
 
 LOSS = Metric("loss", Goal.MINIMIZE)
 STUDY = StudyConfig(
@@ -48,6 +50,8 @@ class MemoryTrials:
 
     def __init__(self) -> None:
         self.asked: list[tuple[JobUid, int]] = []
+        self.replayed: list[tuple[JobUid, StoppingSpec]] = []
+        self.stops: tuple[ReplayedStop, ...] = ()
         self.studies: dict[str, StudyRecord] = {}
         self.kept: dict[str, tuple[TrialRecord, ...]] = {}
         self.running: dict[str, dict[int, Job]] = {}
@@ -73,6 +77,15 @@ class MemoryTrials:
 
     def runs(self, job: Job) -> dict[int, Job]:
         return self.running.get(job.uid, {})
+
+    def curves(self, uid: JobUid) -> dict[int, tuple[Measurement, ...]]:
+        numbers = [number for job, number in self._reports if job == uid]
+        kept = {n: [stored.report for stored in self._reports[uid, n]] for n in numbers}
+        return {number: measurements(reports, (LOSS,)) for number, reports in kept.items()}
+
+    def replay(self, uid: JobUid, spec: StoppingSpec) -> tuple[ReplayedStop, ...]:
+        self.replayed.append((uid, spec))
+        return self.stops
 
     def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:
         self.asked.append((uid, number))

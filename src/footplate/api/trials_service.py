@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobUid
+    from footplate.domain.studies.metrics import Measurement
     from footplate.domain.studies.records import StoredReport, StudyRecord, TrialRecord
+    from footplate.domain.studies.stopping import ReplayedStop, StoppingSpec
 
 
 class TrialsService(Protocol):
@@ -29,6 +33,17 @@ class TrialsService(Protocol):
         """What a trial has reported so far, in the order of arrival."""
         ...
 
+    def curves(self, uid: JobUid) -> Mapping[int, tuple[Measurement, ...]]:
+        """What each trial has reported so far, by its number, in the order of steps."""
+        ...
+
+    def replay(self, uid: JobUid, spec: StoppingSpec) -> tuple[ReplayedStop, ...]:
+        """The trials that have ended and would have been stopped by this rule.
+
+        Raises FailedPrecondition where the search has several metrics.
+        """
+        ...
+
 
 class NoTrials:
     """Of a service that keeps none."""
@@ -43,6 +58,12 @@ class NoTrials:
         return {}
 
     def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:  # noqa: ARG002 - one for all
+        return ()
+
+    def curves(self, uid: JobUid) -> Mapping[int, tuple[Measurement, ...]]:  # noqa: ARG002 - one for all
+        return {}
+
+    def replay(self, uid: JobUid, spec: StoppingSpec) -> tuple[ReplayedStop, ...]:  # noqa: ARG002 - one for all
         return ()
 
 

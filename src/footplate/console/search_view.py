@@ -1,8 +1,9 @@
-"""The trials of a tuning job: table, best one, charts, and some side by side."""
+"""The trials of a tuning job: table, best one, charts with what is behind them, comparison."""
 
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -10,16 +11,37 @@ from urllib.parse import quote, urlencode
 
 from starlette.responses import Response
 
+from footplate.console.gantt import make_bars
+from footplate.console.importance import importances
+from footplate.console.search_actions import RULES, search_action_routes
+
 if TYPE_CHECKING:
     from starlette.routing import Route
 
+    from footplate.console.importance import Importance
     from footplate.console.site import Site, Visit
 
 MOST_COMPARED = 5
+_POINTS = "60"
+"""Of a learning curve: a chart has few more pixels for each."""
+TERMINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
 def search_routes(site: Site) -> list[Route]:
-    return [site.page("/searches/{name:path}", _show)]
+    return [
+        *search_action_routes(site),
+        site.page("/searches/{name:path}/curves", _curves),
+        site.page("/searches/{name:path}", _show),
+    ]
+
+
+async def _curves(visit: Visit) -> Response:
+    """For the script of the page."""
+    name = visit.request.path_params["name"]
+    found = await visit.get(f"/footplate/v1/{name}/curves", {"points": _POINTS})
+    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    response = Response(json.dumps(found), headers=headers, media_type="application/json")
+    return visit.site.compress(visit.request, response)
 
 
 async def _show(visit: Visit) -> Response:
@@ -44,12 +66,28 @@ async def _show(visit: Visit) -> Response:
         "asked": asked,
         "orders": {each: _order_url(here, asked, each) for each in names if _can_order(each)},
         "ended": sum("endTime" in trial for trial in whole["trials"]),
+        "bars": make_bars(whole["trials"], datetime.now(UTC)),
+        "importances": _importances(whole, metrics[0]),
+        "search_ended": whole["state"] in TERMINAL,
+        "rules": RULES,
         "digest": digest,
         "page_url": here,
         "here_url": _url(here, [*asked.items(), *(("compare", each) for each in chosen)]),
         "data": json.dumps({**whole, "trials": found["trials"]}),
     }
     return visit.render("search_live.html" if visit.is_fragment else "search.html", **context)
+
+
+def _importances(whole: Any, metric: str) -> list[Importance]:
+    """By the first metric, of the trials that have ended with a result."""
+    results = [
+        (trial["parameters"], trial["final"]["values"].get(metric))
+        for trial in whole["trials"]
+        if trial["state"] == "SUCCEEDED" and "final" in trial
+    ]
+    known = [(point, value) for point, value in results if isinstance(value, int | float)]
+    minimize = whole["metrics"][0]["goal"] == "MINIMIZE"
+    return importances(whole["parameters"], known, minimize=minimize)
 
 
 def _can_order(name: str) -> bool:

@@ -19,6 +19,8 @@ _GCLOUD = {
     "customJobs": "custom-jobs",
     "hyperparameterTuningJobs": "hp-tuning-jobs",
 }
+_MAX_ID = 128
+_LEARN_FROM = "footplate-learn-from"
 _OUTPUTS = ("name", "state", "createTime", "startTime", "endTime", "updateTime", "error", "etag")
 
 
@@ -33,6 +35,33 @@ def request_of(job: Mapping[str, JsonValue], *, new_id: str = "") -> JsonObject:
     if job["kind"] == "jobs":
         request["jobId"] = new_id or job["jobId"]
     return request
+
+
+def more_trials(job: Mapping[str, JsonValue], count: int, *, suffix: str) -> JsonObject:
+    """The body of a tuning job that goes on with the search of ``job`` for ``count`` trials.
+
+    A training job resumes it; a job of Vertex AI, which has no field for that, learns from it.
+    """
+    new_id = str(job["jobId"])[: _MAX_ID - len(suffix)] + suffix
+    request = request_of(job, new_id=new_id)
+    if job["kind"] == "jobs":
+        training = _object(request.get("trainingInput"))
+        search = _object(training.get("hyperparameters"))
+        search |= _counts(search, "maxTrials", "maxParallelTrials", count)
+        search["resumePreviousJobId"] = job["jobId"]
+        return {**request, "trainingInput": {**training, "hyperparameters": search}}
+    labels = {**_object(request.get("labels")), _LEARN_FROM: job["jobId"]}
+    counts = _counts(request, "maxTrialCount", "parallelTrialCount", count)
+    return {**request, **counts, "labels": labels}
+
+
+def _counts(given: JsonObject, most: str, parallel: str, count: int) -> JsonObject:
+    at_once = int(str(given.get(parallel) or 1))
+    return {most: count, parallel: min(at_once, count)}
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return dict(value) if isinstance(value, dict) else {}
 
 
 def parent_of(job: Mapping[str, JsonValue]) -> str:

@@ -40,7 +40,7 @@ class TuningServices:
         self.suggester = Suggester(studies, self.models, clock)
         self.reported = MeasurementCache(studies)
         self.stopping = EarlyStopping(self.reported)
-        self.trials = Trials(store, studies)
+        self.trials = Trials(store, studies, self.reported)
         self.earlier = PriorStudies(store, studies)
         self.resolver = SearchResolver(store, self.earlier)
         self.measuring = MeasurementRecorder(store, studies, clock, told)
@@ -84,6 +84,10 @@ class TuningServices:
             self._clock,
         )
         pipelines = PipelineAdvance(
-            store, registry, Trials(store, studies).trials, self._clock, wake_jobs
+            store,
+            registry,
+            Trials(store, studies, self.reported).trials,
+            self._clock,
+            wake_jobs,
         )
         return Tuner(store, advance, pipelines, self.models, self.reported, wake)

@@ -24,6 +24,7 @@ from footplate.domain.studies.records import (
     SuggestionRecord,
     TrialRecord,
 )
+from footplate.domain.studies.stopping import MedianSpec, ReplayedStop
 from footplate.domain.studies.trials import TrialState
 from tests.support.http_server import serve
 from tests.support.jobs import CREATED, make_job, make_spec
@@ -288,3 +289,40 @@ def test_what_is_no_filter_or_order_is_refused(
     refused = several.get(f"?{urlencode(query)}")
     assert refused.status_code == 400
     assert message in refused.text
+
+
+def test_curves_of_all_trials_come_together(world: World) -> None:
+    world.trials.keep(world.job, succeeded(1, 0.5), succeeded(2, 0.5))
+    for step in range(1, 7):
+        world.trials.report(world.job, 2, step, loss=1 / step if step < 6 else math.nan)
+    answer = httpx.get(f"{world.url}/footplate/v1/{NAME}/curves?points=3")
+    curve = {"trial": 2, "steps": [1, 3, 6], "values": {"loss": [1.0, 1 / 3, "NaN"]}}
+    assert answer.json() == {"curves": [curve]}
+
+
+@pytest.mark.parametrize("points", ["1", "x", "1001"])
+def test_a_wrong_number_of_points_is_refused(world: World, points: str) -> None:
+    answer = httpx.get(f"{world.url}/footplate/v1/{NAME}/curves?points={points}")
+    assert answer.status_code == 400
+    assert "points" in answer.text
+
+
+def test_a_stopping_rule_is_replayed(world: World) -> None:
+    world.trials.keep(world.job, succeeded(1, 0.5), succeeded(2, 0.75))
+    world.trials.stops = (ReplayedStop(2, 4, "at step 4: bad", 20.0),)
+    answer = httpx.get(f"{world.url}/footplate/v1/{NAME}/replay?rule=median").json()
+    stop = {"number": 2, "step": 4, "reason": "at step 4: bad", "savedMachineSeconds": 20.0}
+    assert answer == {
+        "rule": "median",
+        "stopped": [stop],
+        "savedMachineSeconds": 20.0,
+        "machineSeconds": 120.0,
+        "bestStopped": False,
+    }
+    assert world.trials.replayed == [(world.job.uid, MedianSpec())]
+
+
+def test_a_rule_that_is_unknown_is_refused(world: World) -> None:
+    answer = httpx.get(f"{world.url}/footplate/v1/{NAME}/replay?rule=hope")
+    assert answer.status_code == 400
+    assert "halving, median, decayCurve, convex" in answer.text

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from footplate.console.submissions import as_gcloud, as_python, as_yaml, parent_of, request_of
+from footplate.console.submissions import (
+    as_gcloud,
+    as_python,
+    as_yaml,
+    more_trials,
+    parent_of,
+    request_of,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,3 +95,32 @@ def test_a_pipeline_is_sent_by_curl() -> None:
     command = as_gcloud(job)
     assert command.startswith("curl ")
     assert json.dumps(HOSTILE) in command
+
+
+def test_a_training_job_resumes_the_search() -> None:
+    search: JsonObject = {"maxTrials": 9, "maxParallelTrials": 4, "goal": "MINIMIZE"}
+    request: JsonObject = {"jobId": "census", "trainingInput": {"hyperparameters": search}}
+    job: JsonObject = {**TRAINING, "request": request}
+    assert more_trials(job, 3, suffix="_1") == {
+        "jobId": "census_1",
+        "labels": {"team": "ads"},
+        "trainingInput": {
+            "hyperparameters": {
+                "maxTrials": 3,
+                "maxParallelTrials": 3,
+                "goal": "MINIMIZE",
+                "resumePreviousJobId": "census",
+            }
+        },
+    }
+
+
+def test_a_job_of_vertex_learns_from_the_search() -> None:
+    request: JsonObject = {"displayName": "x", "maxTrialCount": 9, "parallelTrialCount": 2}
+    job: JsonObject = {**CUSTOM, "kind": "hyperparameterTuningJobs", "request": request}
+    assert more_trials(job, 5, suffix="_1") == {
+        "displayName": "x",
+        "maxTrialCount": 5,
+        "parallelTrialCount": 2,
+        "labels": {"footplate-learn-from": "7"},
+    }

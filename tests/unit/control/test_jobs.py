@@ -11,6 +11,7 @@ from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.control.active_jobs import Queue
 from footplate.control.jobs import Jobs
 from footplate.control.submission_checks import SubmissionChecks
+from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.control.tuning.prior_studies import PriorStudies
 from footplate.control.tuning.search_resolution import SearchResolver
 from footplate.control.tuning.trials import Trials
@@ -94,7 +95,7 @@ class Desk:
             self.usage,
             submission_checks,
             queue,
-            Trials(self.store, self.store.studies),
+            Trials(self.store, self.store.studies, MeasurementCache(self.store.studies)),
             self.clock,
             CountingIds(),
             self._wake,

@@ -1,6 +1,7 @@
 """Routes of Footplate's own API: trials of a tuning job, in full detail.
 
-``GET /footplate/v1/{job name}/trials``, and ``.../trials/{number}/measurements``.
+``GET /footplate/v1/{job name}/trials``, ``.../trials/{number}/measurements``, ``.../curves``, and
+``.../replay``.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
-from footplate.domain.errors import FailedPrecondition, NotFound
+from footplate.domain.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
 from footplate.domain.names import parse_job_name
+from footplate.wire.footplate_v1.trial_curves import RULES, curves_json, replay_json
 from footplate.wire.footplate_v1.trial_selection import select_trials
 from footplate.wire.footplate_v1.trials import measurements_json, search_json, trial_json
+from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     Explain = Callable[[Job], Explanation | None]
 
 _MOST_DIGITS = 9
+_MOST_POINTS = 1000
+_DEFAULT_POINTS = 100
 
 
 def trials_routes(trials: TrialsService, get_job: GetJob, explain: Explain) -> list[Route]:
@@ -40,6 +45,8 @@ def trials_routes(trials: TrialsService, get_job: GetJob, explain: Explain) -> l
     return [
         json_route(f"{every}/{{number}}/measurements", {"GET": api.measurements}),
         json_route(every, {"GET": api.list}),
+        json_route("/footplate/v1/{name:path}/curves", {"GET": api.curves}),
+        json_route("/footplate/v1/{name:path}/replay", {"GET": api.replay}),
     ]
 
 
@@ -72,6 +79,22 @@ class _TrialsApi:
             raise NotFound(f"{job.name} has no trial {call.path['number'][:50]!r}")
         return measurements_json(self._trials.reports(job.uid, number))
 
+    def curves(self, call: Call) -> JsonObject:
+        """What each trial has reported: of a long curve ``points`` at most, evenly chosen."""
+        job, _ = self._tuning_job(call)
+        return curves_json(self._trials.curves(job.uid), _points(call.parameter("points")))
+
+    def replay(self, call: Call) -> JsonObject:
+        """``?rule=``: which trials it would have stopped, when, why, and what that saves."""
+        job, search = self._tuning_job(call)
+        rule = call.parameter("rule") or ""
+        if rule not in RULES:
+            allowed = f"{describe(rule)} given; allowed: {', '.join(RULES)}"
+            raise InvalidArgument.of((Violation("rule", allowed),))
+        trials = self._trials.trials(job.uid)
+        stops = self._trials.replay(job.uid, RULES[rule])
+        return replay_json(rule, search, trials, stops)
+
     def _tuning_job(self, call: Call) -> tuple[Job, Search]:
         job = self._get_job(parse_job_name(call.path["name"]))
         if job.spec.search is None:
@@ -92,3 +115,11 @@ class _TrialsApi:
 def _number(text: str) -> int:
     """0, which no trial has, for what isn't a number."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else 0
+
+
+def _points(text: str | None) -> int:
+    points = _DEFAULT_POINTS if text is None else _number(text)
+    if not 2 <= points <= _MOST_POINTS:
+        allowed = f"{describe(text)} given; allowed: an integer from 2 to {_MOST_POINTS}"
+        raise InvalidArgument.of((Violation("points", allowed),))
+    return points

@@ -9,6 +9,7 @@ from footplate.tuning.bayesian.model import lineage, model_from_record, newest, 
 from footplate.tuning.bayesian.model_fit import refit
 from footplate.tuning.bayesian.observations import finished_count
 from footplate.tuning.designer_selection import designer, version
+from footplate.tuning.stopping.replay import replay
 from footplate.tuning.stopping.rule import stopping_rule
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Tuner:
     version = staticmethod(version)
     refit = staticmethod(refit)
     stopping_rule = staticmethod(stopping_rule)
+    replay = staticmethod(replay)
     model_from_record = staticmethod(model_from_record)
 
     @staticmethod

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import NotFound
+from footplate.control.suggestions import tuner_loader
+from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.names import StudyUid, run_uid
+from footplate.domain.studies.stopping import PastTrial
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from footplate.control.tuning.measurement_cache import MeasurementCache
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobUid
+    from footplate.domain.studies.metrics import Measurement
     from footplate.domain.studies.records import StoredReport, StudyRecord, TrialRecord
+    from footplate.domain.studies.stopping import ReplayedStop, StoppingSpec
     from footplate.ports.store import Store
     from footplate.ports.studies import StudyStore
 
@@ -18,9 +26,10 @@ if TYPE_CHECKING:
 class Trials:
     """See :class:`footplate.api.trials_service.TrialsService`."""
 
-    def __init__(self, store: Store, studies: StudyStore) -> None:
+    def __init__(self, store: Store, studies: StudyStore, reported: MeasurementCache) -> None:
         self._store = store
         self._studies = studies
+        self._reported = reported
 
     def study(self, uid: JobUid) -> StudyRecord | None:
         try:
@@ -42,6 +51,21 @@ class Trials:
     def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:
         return self._studies.reports(StudyUid(uid), number)
 
+    def curves(self, uid: JobUid) -> Mapping[int, tuple[Measurement, ...]]:
+        study = self.study(uid)
+        if study is None:
+            return {}
+        return self._reported.curves(study.uid, study.config.metrics)
+
+    def replay(self, uid: JobUid, spec: StoppingSpec) -> tuple[ReplayedStop, ...]:
+        study = self.study(uid)
+        if study is None:
+            return ()
+        if len(study.config.metrics) > 1:
+            raise FailedPrecondition("stopping rules are replayed for searches of a single metric")
+        past = _past(self.trials(uid), self.curves(uid))
+        return tuner_loader.load().replay(replace(study.config, stopping=spec), past)
+
     def delete(self, uid: JobUid) -> None:
         """Drop the study of a tuning job; of any other job: nothing happens."""
         self._studies.delete(StudyUid(uid))
@@ -51,3 +75,18 @@ class Trials:
             return self._store.get_by_uid(run_uid(job.uid, number))
         except NotFound:
             return None
+
+
+def _past(
+    trials: tuple[TrialRecord, ...], curves: Mapping[int, tuple[Measurement, ...]]
+) -> list[PastTrial]:
+    """Those that ran and have ended."""
+    return [
+        PastTrial(
+            trial.trial(curves.get(trial.number, ())),
+            trial.start_time.timestamp(),
+            trial.end_time.timestamp(),
+        )
+        for trial in trials
+        if trial.state.ended and trial.start_time is not None and trial.end_time is not None
+    ]

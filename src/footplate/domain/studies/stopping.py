@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from footplate.domain.studies.trials import Trial
 
 
 @dataclass(frozen=True)
@@ -43,3 +46,22 @@ class ConvexSpec:
 
 
 StoppingSpec: TypeAlias = HalvingSpec | MedianSpec | DecayCurveSpec | ConvexSpec
+
+
+@dataclass(frozen=True)
+class PastTrial:
+    """One that has ended, with all its measurements. Both times are from one clock."""
+
+    trial: Trial
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
+class ReplayedStop:
+    """A rule would have stopped this trial at this step, and saved this machine time."""
+
+    number: int
+    step: int
+    reason: str
+    saved_s: float

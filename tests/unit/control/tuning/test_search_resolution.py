@@ -12,6 +12,7 @@ from footplate.control.active_jobs import Queue
 from footplate.control.jobs import Jobs
 from footplate.control.regions import Binding, Regions
 from footplate.control.submission_checks import SubmissionChecks
+from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.control.tuning.prior_studies import PriorStudies
 from footplate.control.tuning.search_resolution import SearchResolver
 from footplate.control.tuning.trials import Trials
@@ -104,7 +105,7 @@ class Desk:
             reduction=True,
         )
         queue = Queue(self.store, regions, built_in(), 3600.0, clock)
-        trials = Trials(self.store, self.store.studies)
+        trials = Trials(self.store, self.store.studies, MeasurementCache(self.store.studies))
         logs = MemoryLogs(clock.now)
         self.jobs = Jobs(
             self.store,
