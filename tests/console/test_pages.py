@@ -127,6 +127,10 @@ def test_without_the_token_there_is_nothing_but_the_way_in(closed: httpx.Client)
     assert events.status_code == 401
     closed.cookies.set("footplate_session", f"99999999999.{'0' * 64}")
     assert closed.get("/jobs").status_code == 303
+    job = "projects/demo/jobs/x"
+    assert closed.get(f"/searches/{job}").headers["location"] == f"/sign-in?next=/searches/{job}"
+    refused = closed.get("/terminal/x")
+    assert (refused.status_code, "not the address of a shell" in refused.text) == (403, True)
 
 
 def test_a_wrong_token_is_refused(closed: httpx.Client) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RETRY_S = 1
 _SUPERVISORS = "/replica/"
-_SHELLS = "/shell/"
+_SHELLS = ("/shell/", "/terminal/")
 _OURS, _STACKS = "/footplate/", ":stacks"
 
 
@@ -57,7 +57,7 @@ class LeaderOnly:
 
 def _needs_leader(path: str) -> bool:
     asks_for_stacks = path.startswith(_OURS) and path.endswith(_STACKS)  # objects have any name
-    return asks_for_stacks or path.startswith((_SUPERVISORS, _SHELLS))
+    return asks_for_stacks or path.startswith((_SUPERVISORS, *_SHELLS))
 
 
 def _refuse() -> Response:

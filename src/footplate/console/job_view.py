@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
@@ -41,7 +42,8 @@ async def _show(visit: Visit) -> Response:
     name = visit.request.path_params["name"]
     job: Any = await visit.get(f"/footplate/v1/{name}/details")
     events = await _read_events(visit, name)
-    digest = sha256(repr((job, len(events))).encode()).hexdigest()[:16]
+    shells = await _read_shells(visit, job)
+    digest = sha256(repr((job, len(events), shells)).encode()).hexdigest()[:16]
     if visit.is_fragment and visit.parameter("seen") == digest:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     context = {
@@ -49,6 +51,7 @@ async def _show(visit: Visit) -> Response:
         "events": events[-_SHOWN_EVENTS:],
         "omitted": max(0, len(events) - _SHOWN_EVENTS),
         "timeline": make_timeline(job, events, datetime.now(UTC)),
+        "shells": shells,
         "digest": digest,
         "ended": job["state"] in TERMINAL,
     }
@@ -62,6 +65,15 @@ async def _show(visit: Visit) -> Response:
         python=as_python(job),
         yaml=as_yaml(request_of(job)),
     )
+
+
+async def _read_shells(visit: Visit, job: Any) -> dict[str, str]:
+    """Addresses of shells by replica, while there are any."""
+    if not job["spec"]["webAccess"] or job["state"] in TERMINAL:
+        return {}
+    given: Any = await visit.get(f"/v1/{job['name']}")
+    found: Any = given.get("webAccessUris") or given.get("trainingOutput", {}).get("webAccessUris")
+    return {str(replica): urlsplit(str(uri)).path for replica, uri in (found or {}).items()}
 
 
 async def _read_events(visit: Visit, name: str) -> list[Any]:

@@ -19,6 +19,7 @@ from footplate.console.site import Site
 from footplate.console.static_files import StaticFiles
 from footplate.console.submit_view import submit_routes
 from footplate.console.system_view import system_routes
+from footplate.console.terminal import terminal_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,4 +57,5 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *models_routes(site),
         *capacity_routes(site),
         *system_routes(site),
+        *terminal_routes(site),
     ]

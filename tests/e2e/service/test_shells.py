@@ -229,11 +229,22 @@ def test_another_address_opens_none(desk_of_all: Sshing) -> None:
         assert refused(address)[0] == 403
 
 
-def test_a_browser_is_told_the_command(desk_of_all: Sshing) -> None:
-    page = httpx.get(desk_of_all.uris(desk_of_all.name)[MASTER])
-    command = f"footplate ai-platform jobs ssh {desk_of_all.name} --replica={MASTER}"
-    assert command in page.text
-    assert page.headers["referrer-policy"] == "no-referrer"
+def test_a_browser_is_led_to_a_terminal_and_a_program_is_told_the_command(
+    desk_of_all: Sshing,
+) -> None:
+    uri = desk_of_all.uris(desk_of_all.name)[MASTER]
+    told = httpx.get(uri)
+    assert told.json() == {
+        "job": str(desk_of_all.name),
+        "state": "RUNNING",
+        "replica": MASTER,
+        "command": f"footplate ai-platform jobs ssh {desk_of_all.name} --replica={MASTER}",
+    }
+    led = httpx.get(uri, headers={"Accept": "text/html"})
+    page = httpx.get(uri, headers={"Accept": "text/html"}, follow_redirects=True)
+    assert led.headers["location"] == f"/terminal/{uri.rpartition('/')[2]}"
+    assert f"Shell in {MASTER}" in page.text
+    assert {answer.headers["referrer-policy"] for answer in (told, led, page)} == {"no-referrer"}
 
 
 def test_the_first_word_must_say_what_to_open(desk_of_all: Sshing) -> None:

@@ -82,7 +82,7 @@ def test_supervisors_are_told_to_look_for_the_leader(url: str | None) -> None:
     assert "doesn't lead" in error["message"]
 
 
-@pytest.mark.parametrize("path", [STACKS, SHELL])
+@pytest.mark.parametrize("path", [STACKS, SHELL, "/terminal/token"])
 def test_users_are_sent_to_the_leader_at_the_host_that_they_know(path: str) -> None:
     answer = ask(path, LEADER, query="a=b")
     assert answer.status == 307

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from functools import partial
-from html import escape
+from http import HTTPStatus
 from ipaddress import ip_address
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from starlette.responses import HTMLResponse
+from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
@@ -42,19 +42,6 @@ if TYPE_CHECKING:
     Watch = Callable[[JobUid, Callable[[], None]], Callable[[], None]]
 
 
-def shell_page(job: Job, replica: str) -> str:
-    return (
-        "<!DOCTYPE html>\n"
-        f'<html lang="en"><meta charset="utf-8"><title>{escape(replica)}</title>\n'
-        f"<h1>A shell in {escape(replica)}</h1>\n"
-        f"<p>Job {escape(str(job.name))} is {job.state.value}. Anybody with this address can run "
-        "commands in this replica, beside its program, until that ends.</p>\n"
-        "<p>Open a shell in a terminal:</p>\n"
-        f"<pre>{escape(command_line(job, replica))}</pre>\n"
-        "</html>\n"
-    )
-
-
 def command_line(job: Job, replica: str) -> str:
     """The command that opens a shell."""
     if isinstance(job.name, CustomJobName):
@@ -68,7 +55,7 @@ OPENING_S = 10.0
 """How long a user may take to say what to open."""
 _NORMAL, _NO_CODE, _INTERNAL = 1000, 1005, 1011
 _MOST_REASON_BYTES = 120
-_PRIVATE = {"cache-control": "no-store", "referrer-policy": "no-referrer"}
+_PRIVATE = {"cache-control": "no-store", "referrer-policy": "no-referrer", "vary": "Accept"}
 
 
 def shell_routes(shells: Shells, tokens: Tokens, watch: Watch) -> list[BaseRoute]:
@@ -100,8 +87,18 @@ class _ShellApi:
         self._meetings: dict[str, _Meeting] = {}
 
     def page(self, request: HTTPConnection) -> Response:
-        job, replica = self._shells.find(request.path_params["token"])
-        return HTMLResponse(shell_page(job, replica), headers=_PRIVATE)
+        """What the shell is in; browsers are led to the terminal."""
+        token = request.path_params["token"]
+        job, replica = self._shells.find(token)
+        if "text/html" in request.headers.get("accept", ""):
+            return RedirectResponse(f"/terminal/{token}", HTTPStatus.SEE_OTHER, headers=_PRIVATE)
+        found = {
+            "job": str(job.name),
+            "state": job.state.value,
+            "replica": replica,
+            "command": command_line(job, replica),
+        }
+        return JSONResponse(found, headers=_PRIVATE)
 
     async def user(self, websocket: WebSocket) -> None:
         token = websocket.path_params["token"]
