@@ -1,0 +1,214 @@
+"""An engine in memory that answers half, and launchers on its nodes, which tests move on."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from footplate.backends.engine.engine import (
+    EngineJob,
+    EngineRefused,
+    EngineReport,
+    EngineUnavailable,
+    JobPhase,
+)
+from footplate.domain.launchers import LauncherReport, LauncherState
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Sequence
+
+    from footplate.backends.engine.engine import JobRequest, LauncherRequest
+    from footplate.ports.launchers import Launchers
+
+LEASE_S = 60.0
+
+
+def tokens_of(program: bytes) -> dict[str, str]:
+    """Those of the launchers, by replica, in the program that ``EngineBackend`` composes."""
+    call = program.decode().rstrip().splitlines()[-1]
+    text = call.removeprefix("main(json.loads(").removesuffix("))")
+    config = json.loads(eval(text, {"__builtins__": {}}))  # noqa: S307  a string literal of ours
+    return {each["replica"]: each["token"] for each in config["replicas"]}
+
+
+@dataclass
+class FakeLauncher:
+    """One on a node: ``live`` while a program runs, ``starts`` are all that it has started."""
+
+    replica: str
+    token: str
+    job: str
+    node: str
+    incarnation: str
+    answered_s: float
+    reachable: bool = True
+    restart: int = -1
+    state: LauncherState = LauncherState.IDLE
+    ending: str = ""
+    left: bool = False
+    stopping: bool = False
+    starts: list[int] = field(default_factory=list)
+
+    @property
+    def live(self) -> bool:
+        return self.state is LauncherState.LIVE
+
+    def report(self) -> LauncherReport:
+        return LauncherReport(
+            self.incarnation,
+            self.job,
+            self.node,
+            self.restart,
+            self.state,
+            ending=self.ending,
+            stopping=self.stopping,
+        )
+
+    def end(self, reason: str) -> None:
+        """Whatever the server says: its program is ended, and then it leaves."""
+        self.ending = self.ending or reason
+        self._end_program()
+        self.left = True
+
+    def exit(self) -> None:
+        """Its program ends by itself."""
+        self._end_program()
+
+    def _end_program(self) -> None:
+        if self.live:
+            self.state = LauncherState.GONE
+
+    def call(self, server: Launchers, now_s: float) -> None:
+        """Report, and do what is wanted; without an answer for the lease end the program."""
+        if not self.reachable:
+            if not self.left and now_s - self.answered_s > LEASE_S:
+                self.end("the server has not answered")
+            return
+        if self.left:
+            return
+        self.answered_s = now_s
+        answer = server.exchange(self.token, self.report())
+        if answer.leave:
+            self._end_program()
+            self.left = True
+        elif answer.restart is not None and answer.restart > self.restart and not self.live:
+            self.restart, self.stopping = answer.restart, answer.stop
+            self.state = LauncherState.GONE if answer.stop else LauncherState.LIVE
+            if not answer.stop:
+                self.starts.append(self.restart)
+        elif answer.stop:
+            self.stopping = True
+            self._end_program()
+
+
+class FakeEngine:
+    """``down``: it answers nobody. ``loses_answer``: the next submit is done, and says it failed.
+
+    ``hidden`` are jobs that its lists leave out, ``forgotten`` those that it doesn't know any more.
+    """
+
+    title = "the engine"
+    rank_variable = "RANK"
+    job_variable = "JOB"
+    node_variable = "NODE"
+
+    def __init__(self) -> None:
+        self.down = False
+        self.loses_answer = False
+        self.refuses = ""
+        self.hidden: set[str] = set()
+        self.forgotten: set[str] = set()
+        self.jobs: dict[str, EngineJob] = {}
+        self.programs: dict[str, bytes] = {}
+        self.launchers: builtins.list[FakeLauncher] = []
+        self._numbers = itertools.count(1)
+
+    # What the backend calls.
+
+    def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:
+        return None
+
+    def submit(self, request: JobRequest) -> str:
+        self._answer()
+        if self.refuses:
+            raise EngineRefused(self.refuses)
+        job_id = str(next(self._numbers))
+        self.jobs[job_id] = EngineJob(job_id, request.name, JobPhase.WAITING)
+        self.programs[job_id] = request.program
+        if self.loses_answer:
+            self.loses_answer = False
+            raise EngineUnavailable("the connection was reset")
+        return job_id
+
+    def cancel(self, job_id: str) -> None:
+        self._answer()
+        if job_id in self.jobs and job_id not in self.forgotten:
+            self.end_job(job_id, cancelled=True)
+
+    def list(self, prefix: str) -> tuple[EngineJob, ...]:
+        self._answer()
+        left_out = self.hidden | self.forgotten
+        ours = [job for job in self.jobs.values() if job.name.startswith(prefix)]
+        return tuple(job for job in ours if job.id not in left_out)
+
+    def find(self, job_id: str) -> EngineJob | None:
+        self._answer()
+        return None if job_id in self.forgotten else self.jobs.get(job_id)
+
+    def silent_nodes(self, nodes: str) -> tuple[str, ...]:
+        self._answer()
+        silent = {each.node for each in self.launchers if not each.reachable}
+        return tuple(name for name in nodes.split(",") if name in silent)
+
+    def check(self) -> EngineReport:
+        return EngineReport(reachable=not self.down)
+
+    def _answer(self) -> None:
+        if self.down:
+            raise EngineUnavailable("it is down")
+
+    # What happens on its nodes.
+
+    def begin_job(self, job_id: str, now_s: float) -> None:
+        """Start a launcher for each rank, each on a node of its own."""
+        job, tokens = self.jobs[job_id], tokens_of(self.programs[job_id])
+        for replica, token in tokens.items():
+            node = f"node-{job_id}-{replica}"
+            incarnation = f"{job_id}/{replica}"
+            self.launchers.append(FakeLauncher(replica, token, job_id, node, incarnation, now_s))
+        nodes = ",".join(self.nodes_of(job_id))
+        self.jobs[job_id] = replace(job, phase=JobPhase.RUNNING, nodes=nodes)
+
+    def nodes_of(self, job_id: str) -> tuple[str, ...]:
+        return tuple(each.node for each in self.of(job_id))
+
+    def of(self, job_id: str) -> tuple[FakeLauncher, ...]:
+        return tuple(each for each in self.launchers if each.job == job_id)
+
+    def end_job(self, job_id: str, *, cancelled: bool = False) -> None:
+        """On the nodes that it reaches; on the others launchers go on."""
+        for launcher in self.of(job_id):
+            if launcher.reachable:
+                launcher.end("the engine ends its job")
+        if self.jobs[job_id].phase is not JobPhase.ENDED:
+            reason = "it was cancelled" if cancelled else "it failed"
+            job = replace(
+                self.jobs[job_id], phase=JobPhase.ENDED, reason=reason, cancelled=cancelled
+            )
+            self.jobs[job_id] = job
+
+    def reach(self, launcher: FakeLauncher, *, reachable: bool) -> None:
+        """When a node is back, its engine ends there what has ended elsewhere."""
+        launcher.reachable = reachable
+        if reachable and self.jobs[launcher.job].phase is JobPhase.ENDED:
+            launcher.end("the engine ended its job")
+
+    def settle(self) -> None:
+        """Jobs end whose launchers have all left."""
+        for job in tuple(self.jobs.values()):
+            launchers = self.of(job.id)
+            if job.phase is JobPhase.RUNNING and all(each.left for each in launchers):
+                self.end_job(job.id)

@@ -1,0 +1,109 @@
+"""The files of attempts: what is made once, and by whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Replica, make_ticket
+from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
+from footplate.domain.errors import PermissionDenied
+from footplate.domain.names import AttemptId
+from footplate.ports.backend import Ticket
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ATTEMPT = AttemptId("u-1")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> AttemptFiles:
+    """With an attempt of one replica, in one allocation."""
+    files = AttemptFiles(tmp_path / "replicas")
+    files.open()
+    files.make(ATTEMPT, "europe-west4", [make_ticket(Ticket("master", "token"), 0, {})])
+    return files
+
+
+def load(files: AttemptFiles) -> tuple[Attempt, Replica]:
+    attempt = files.load(ATTEMPT)
+    assert attempt is not None
+    return attempt, attempt.replicas["master"]
+
+
+def test_the_first_job_of_an_allocation_is_its_only_one(files: AttemptFiles) -> None:
+    assert files.bind(ATTEMPT, 0, "7") == "7"
+    assert files.bind(ATTEMPT, 0, "8") == "7"
+    assert load(files)[0].allocations[0].job == "7"
+
+
+def test_the_first_launcher_of_a_replica_is_its_only_one(files: AttemptFiles) -> None:
+    _, replica = load(files)
+    first = {"incarnation": "a", "node": "n1", "job": "7"}
+    assert files.claim(ATTEMPT, replica, first) == first
+    assert files.claim(ATTEMPT, replica, {**first, "incarnation": "b"}) == first
+
+
+def test_what_is_stopped_before_it_was_given_is_gone_and_never_runs(files: AttemptFiles) -> None:
+    _, replica = load(files)
+    files.stop(ATTEMPT, replica)
+    assert files.give(ATTEMPT, replica), "a launcher that comes later is to stop at once"
+    attempt, replica = load(files)
+    assert (replica.gone, attempt.all_gone) == ("stopped before it started", True)
+
+
+def test_what_was_given_and_is_stopped_is_gone_when_its_launcher_says_so(
+    files: AttemptFiles,
+) -> None:
+    _, replica = load(files)
+    assert not files.give(ATTEMPT, replica)
+    files.stop(ATTEMPT, replica)
+    assert load(files)[1].gone is None
+
+
+def test_the_first_reason_of_an_end_stays(files: AttemptFiles) -> None:
+    _, replica = load(files)
+    files.set_gone(ATTEMPT, replica, "it was cancelled", cancelled=True)
+    files.set_gone(ATTEMPT, replica, "it ended")
+    _, replica = load(files)
+    assert (replica.gone, replica.cancelled) == ("it was cancelled", True)
+
+
+def test_a_later_start_is_another_one(files: AttemptFiles) -> None:
+    _, replica = load(files)
+    files.set_gone(ATTEMPT, replica, "it was lost")
+    files.add_ticket(ATTEMPT, make_ticket(Ticket("master", "token", restart=1), 0, {}))
+    _, replica = load(files)
+    assert (replica.restart, replica.gone, replica.given) == (1, None, False)
+
+
+def test_an_attempt_that_another_server_made_stays(files: AttemptFiles) -> None:
+    files.make(ATTEMPT, "us-east1", [make_ticket(Ticket("master", "other"), 0, {})])
+    attempt, replica = load(files)
+    assert (attempt.region, replica.ticket["token"]) == ("europe-west4", "token")
+
+
+def test_what_was_half_made_or_half_removed_goes_at_the_next_start(
+    files: AttemptFiles, tmp_path: Path
+) -> None:
+    root = tmp_path / "replicas"
+    for name in (".making-1", ".trash-1"):
+        (root / name).mkdir()
+    files.open()
+    assert [path.name for path in root.iterdir()] == [ATTEMPT]
+    files.discard(ATTEMPT)
+    files.discard(ATTEMPT)
+    assert files.attempts() == ()
+    assert files.load(ATTEMPT) is None
+
+
+def test_a_token_speaks_for_one_launcher() -> None:
+    tokens = LauncherTokens(b"a key")
+    bearer = LauncherBearer("europe-west4", ATTEMPT, 0, "master")
+    token = tokens.issue(bearer)
+    assert tokens.check(token) == bearer
+    for wrong in (token[:-1], token.replace("/0/", "/1/"), "", LauncherTokens(b"b").issue(bearer)):
+        with pytest.raises(PermissionDenied):
+            tokens.check(wrong)

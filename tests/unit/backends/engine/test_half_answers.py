@@ -1,0 +1,363 @@
+"""Whatever an engine answers: nothing is started twice, counted as gone while it runs, or lost."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+from hypothesis.stateful import run_state_machine_as_test as run_machine
+
+from footplate.backends.engine import EngineBackend, LauncherSettings
+from footplate.backends.engine.attempt_files import AttemptFiles
+from footplate.backends.engine.backend import DEFAULT_POLL_S
+from footplate.backends.engine.engine import JobPhase
+from footplate.backends.engine.launcher_calls import LauncherCalls
+from footplate.backends.engine.launcher_tokens import LauncherTokens
+from footplate.ports.backend import AttemptStart, Presence
+from tests.support.backend_rig import make_request, make_restart
+from tests.support.fake_engine import LEASE_S, FakeEngine, FakeLauncher
+from tests.support.profiles import scaled
+
+REGION = "europe-west4"
+MARGIN_S = 30.0
+STEP_S = 10.0
+REPLICAS = ("master-replica-0", "worker-replica-0")
+MACHINE = settings(
+    max_examples=scaled(8),
+    stateful_step_count=25,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+class HandDriven(EngineBackend):
+    """Its thread's work is done by whoever calls ``turn``."""
+
+    def _open(self) -> None:
+        self._files.open()
+
+    def turn(self) -> None:
+        self._allocations.ask()
+        self._allocations.advance_all(self._files.attempts(), asked=True)
+
+
+class World:
+    """The backend, its engine, and the launchers that run there, on one clock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now_s = 1000.0
+        self.engine = FakeEngine()
+        self.root = folder / "replicas"
+        self.files = AttemptFiles(self.root)
+        self.tokens = LauncherTokens(b"a key")
+        self.calls = LauncherCalls(self.tokens, {REGION: self.files}, {REGION: {}}, {})
+        self.backend = self.make_backend()
+        self.requests: dict[str, AttemptStart] = {}
+        self.stopped: set[str] = set()
+
+    def make_backend(self) -> HandDriven:
+        launchers = LauncherSettings(
+            url=lambda: "http://127.0.0.1:1",
+            authority=lambda: "",
+            archive="0",
+            supervisor="0",
+            lease_s=LEASE_S,
+            margin_s=MARGIN_S,
+        )
+        return HandDriven(
+            name=REGION,
+            service="x",
+            root=self.root,
+            engine=self.engine,
+            settings=launchers,
+            tokens=self.tokens,
+            calls=self.calls,
+            monotonic=lambda: self.now_s,
+        )
+
+    def start(self, request: AttemptStart) -> None:
+        self.requests[request.attempt_id] = request
+        self.backend.start(request)
+
+    def turn(self, seconds: float = DEFAULT_POLL_S) -> None:
+        """Time goes on; launchers call, and the backend looks."""
+        self.now_s += seconds
+        for launcher in self.engine.launchers:
+            launcher.call(self.calls, self.now_s)
+        self.engine.settle()
+        self.backend.turn()
+
+    def schedule(self) -> None:
+        for job in tuple(self.engine.jobs.values()):
+            if job.phase is JobPhase.WAITING:
+                self.engine.begin_job(job.id, self.now_s)
+
+    def heal(self) -> None:
+        self.engine.down = self.engine.loses_answer = False
+        self.engine.refuses = ""
+        self.engine.hidden.clear()
+        for launcher in self.engine.launchers:
+            self.engine.reach(launcher, reachable=True)
+
+    def presences(self, attempt_id: str) -> dict[str, Presence]:
+        seen = (each for each in self.backend.list() if each.attempt_id == attempt_id)
+        return {each.replica: each.presence for each in seen}
+
+    def launchers_of(self, attempt_id: str, replica: str) -> list[FakeLauncher]:
+        return [
+            each
+            for each in self.engine.launchers
+            if each.replica == replica and self.tokens.check(each.token).attempt_id == attempt_id
+        ]
+
+    def check(self) -> None:
+        for attempt_id in self.requests:
+            attempt = self.files.load(self.requests[attempt_id].attempt_id)
+            assert attempt is not None
+            for name, replica in attempt.replicas.items():
+                launchers = self.launchers_of(attempt_id, name)
+                starts = [number for each in launchers for number in each.starts]
+                assert len(set(starts)) == len(starts), f"{name} was started twice: {starts}"
+                live = [each for each in launchers if each.live]
+                assert len(live) <= 1, f"{name} runs twice"
+                gone = replica.gone is not None
+                assert not (gone and live), f"{name} is gone and runs: {replica.gone}"
+
+
+class HalfAnswers(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.world = World(self.folder)
+        self.numbers = itertools.count(1)
+
+    @initialize(loses=st.booleans(), hides=st.booleans())
+    def start_a_gang(self, loses: bool, hides: bool) -> None:  # noqa: FBT001
+        """It runs in each course: most of what can go wrong begins there."""
+        self.world.engine.loses_answer = loses
+        self.start(2)
+        self.world.turn(STEP_S)
+        if hides:
+            self.world.engine.hidden = set(self.world.engine.jobs)
+        self.run_all()
+
+    @rule(size=st.integers(1, 2))
+    @precondition(lambda self: len(self.world.requests) < 3)
+    def start(self, size: int) -> None:
+        self.world.start(make_request(f"u-{next(self.numbers)}", REPLICAS[:size]))
+
+    @rule()
+    def start_again(self) -> None:
+        for request in self.world.requests.values():
+            self.world.backend.start(request)
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.world.requests)
+    def restart_what_is_gone(self, data: st.DataObject) -> None:
+        world = self.world
+        attempt_id = data.draw(st.sampled_from(sorted(world.requests)))
+        seen = world.presences(attempt_id)
+        request = world.requests[attempt_id]
+        for ticket in request.tickets:
+            if seen[ticket.replica] is Presence.GONE and attempt_id not in world.stopped:
+                request = make_restart(request, ticket.replica, ticket.restart + 1)
+        world.start(request)
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.world.requests)
+    def stop(self, data: st.DataObject) -> None:
+        attempt_id = data.draw(st.sampled_from(sorted(self.world.requests)))
+        self.world.stopped.add(attempt_id)
+        self.world.backend.stop(self.world.requests[attempt_id].attempt_id)
+
+    @rule(steps=st.integers(1, 4))
+    def turn(self, steps: int) -> None:
+        """What waits goes on waiting."""
+        for _ in range(steps):
+            self.world.turn(STEP_S)
+
+    @rule()
+    def run_all(self) -> None:
+        for _ in range(3):
+            self.world.schedule()
+            self.world.turn(STEP_S)
+
+    @rule(down=st.booleans())
+    def go_down_or_come_back(self, down: bool) -> None:  # noqa: FBT001
+        self.world.engine.down = down
+
+    @rule()
+    def lose_the_next_answer(self) -> None:
+        self.world.engine.loses_answer = True
+
+    @rule(refuses=st.sampled_from(("", "no such partition")))
+    def refuse(self, refuses: str) -> None:
+        self.world.engine.refuses = refuses
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.world.engine.jobs)
+    def list_a_part(self, data: st.DataObject) -> None:
+        jobs = st.sets(st.sampled_from(sorted(self.world.engine.jobs)))
+        self.world.engine.hidden = data.draw(jobs)
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.world.engine.jobs)
+    def forget_a_job(self, data: st.DataObject) -> None:
+        """Its accounting is lost; what runs goes on."""
+        job = data.draw(st.sampled_from(sorted(self.world.engine.jobs)))
+        self.world.engine.forgotten.add(job)
+
+    @rule(data=st.data(), cancelled=st.booleans())
+    @precondition(lambda self: self.world.engine.jobs)
+    def end_a_job(self, data: st.DataObject, cancelled: bool) -> None:  # noqa: FBT001
+        job = data.draw(st.sampled_from(sorted(self.world.engine.jobs)))
+        self.world.engine.end_job(job, cancelled=cancelled)
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.world.engine.launchers)
+    def cut_off_or_heal(self, data: st.DataObject) -> None:
+        launcher = data.draw(st.sampled_from(self.world.engine.launchers))
+        self.world.engine.reach(launcher, reachable=not launcher.reachable)
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.world.engine.launchers)
+    def exit(self, data: st.DataObject) -> None:
+        data.draw(st.sampled_from(self.world.engine.launchers)).exit()
+
+    @rule()
+    def start_the_server_again(self) -> None:
+        self.world.backend = self.world.make_backend()
+
+    @invariant()
+    def nothing_runs_twice(self) -> None:
+        self.world.check()
+
+    def teardown(self) -> None:
+        try:
+            self._end_well()
+        finally:
+            shutil.rmtree(self.folder)
+
+    def _end_well(self) -> None:
+        """When all answer again, what was asked for runs or has ended; then all can be ended."""
+        world = self.world
+        world.heal()
+        self._settle()
+        for attempt_id in world.requests:
+            waiting = Presence.WAITING in world.presences(attempt_id).values()
+            assert not waiting, "nothing waits for ever"
+            world.backend.stop(world.requests[attempt_id].attempt_id)
+        self._settle()
+        for attempt_id, request in world.requests.items():
+            assert set(world.presences(attempt_id).values()) == {Presence.GONE}
+            world.backend.forget(request.attempt_id)
+        world.requests.clear()
+        self._settle()
+        known = set(world.engine.jobs) - world.engine.forgotten
+        assert {world.engine.jobs[each].phase for each in known} <= {JobPhase.ENDED}
+        assert not any(each.live for each in world.engine.launchers)
+
+    def _settle(self) -> None:
+        for _ in range(20):
+            self.world.schedule()
+            self.world.turn(STEP_S)
+            self.world.check()
+
+
+def test_whatever_the_engine_answers_nothing_is_lost_or_started_twice() -> None:
+    run_machine(HalfAnswers, settings=MACHINE)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """With a gang of two that runs."""
+    world = World(tmp_path)
+    world.start(make_request("u-1", REPLICAS))
+    world.turn()
+    world.schedule()
+    world.turn()
+    world.turn()
+    assert set(world.presences("u-1").values()) == {Presence.LIVE}
+    return world
+
+
+def test_a_failed_job_is_over_when_its_silent_node_must_have_ended_it(world: World) -> None:
+    cut_off = world.engine.launchers[0]
+    world.engine.reach(cut_off, reachable=False)
+    world.engine.end_job("1")
+    world.turn()
+    world.check()
+    assert cut_off.live
+    assert world.presences("u-1")[cut_off.replica] is not Presence.GONE
+    for _ in range(12):
+        world.turn(STEP_S)
+        world.check()
+    assert set(world.presences("u-1").values()) == {Presence.GONE}
+
+
+def test_a_job_whose_submit_was_not_answered_is_found_by_its_name(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.engine.loses_answer = True
+    world.start(make_request("u-1"))
+    for _ in range(5):
+        world.turn(STEP_S)
+    assert list(world.engine.jobs) == ["1"]
+    world.schedule()
+    world.turn()
+    world.turn()
+    assert world.presences("u-1") == {REPLICAS[0]: Presence.LIVE}
+
+
+def test_of_two_jobs_one_is_served_and_the_other_cancelled(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.engine.loses_answer = True
+    world.start(make_request("u-1"))
+    world.turn()
+    world.engine.hidden = {"1"}
+    for _ in range(5):
+        world.turn(STEP_S)
+    assert list(world.engine.jobs) == ["1", "2"]
+    world.engine.hidden.clear()
+    world.schedule()
+    for _ in range(3):
+        world.turn()
+        world.check()
+    assert [job.phase for job in world.engine.jobs.values()].count(JobPhase.RUNNING) == 1
+    assert sum(each.live for each in world.engine.launchers) == 1
+
+
+def test_what_runs_goes_on_when_its_engine_is_down_or_has_forgotten_it(world: World) -> None:
+    world.engine.forgotten = {"1"}
+    for _ in range(20):
+        world.turn(STEP_S)
+    world.engine.down = True
+    world.backend = world.make_backend()
+    for _ in range(20):
+        world.turn(STEP_S)
+    assert set(world.presences("u-1").values()) == {Presence.LIVE}
+    assert list(world.engine.jobs) == ["1"]
+    assert [each.starts for each in world.engine.launchers] == [[0], [0]]
+
+
+def test_a_refused_job_says_why_and_is_taken_later(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.engine.refuses = "there is no partition gpu"
+    world.start(make_request("u-1"))
+    world.turn()
+    (seen,) = world.backend.list()
+    assert seen.reason == "the engine refuses its job: there is no partition gpu"
+    world.engine.refuses = ""
+    for _ in range(5):
+        world.turn(STEP_S)
+    assert list(world.engine.jobs) == ["1"]
