@@ -333,6 +333,8 @@ def _headers(rig: Rig, template: str) -> Headers:
 def _query(method: str, template: str) -> str:
     if template == "/storage/v1/b":
         return f"project={PROJECT}"
+    if template == "/searches/{name:path}/replay":
+        return "rule=median"
     if method == "PATCH" and template.endswith("/jobs/{job}"):
         return "updateMask=labels"
     if method == "PATCH" and template.endswith("/models/{model}"):
