@@ -8,12 +8,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Unavailable
+from footplate.domain.log_lines import EVERYTHING
 from footplate.ports.logs import Entry, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from footplate.domain.log_lines import Screen
     from footplate.domain.names import JobUid
     from footplate.ports.logs import Line
 
@@ -52,15 +54,27 @@ class MemoryLogs:
         insert_id = f"{number:016x}"
         entries.append(Entry(timestamp, insert_id, attempt, replica, line, number + 1, trial))
 
-    def read(self, uid: JobUid, cursor: int = 0, limit: int = 1000) -> Reading:
-        found = tuple(self._after(uid, cursor)[:limit])
-        return Reading(found, cursor + len(found))
+    def read(
+        self, uid: JobUid, cursor: int = 0, limit: int = 1000, screen: Screen = EVERYTHING
+    ) -> Reading:
+        rest = self._after(uid, cursor)
+        taken = [(at, entry) for at, entry in enumerate(rest, 1) if screen.takes(entry)][:limit]
+        further = taken[-1][0] if len(taken) == limit else len(rest)
+        return Reading(tuple(entry for _, entry in taken), cursor + further)
 
-    def read_back(self, uid: JobUid, cursor: int | None = None, limit: int = 1000) -> Reading:
+    def read_back(
+        self,
+        uid: JobUid,
+        cursor: int | None = None,
+        limit: int = 1000,
+        screen: Screen = EVERYTHING,
+    ) -> Reading:
         cursor = len(self._entries.get(uid, ())) if cursor is None else cursor
         self._after(uid, cursor)
-        found = tuple(self._entries.get(uid, [])[max(0, cursor - limit) : cursor][::-1])
-        return Reading(found, cursor - len(found))
+        rest = self._entries.get(uid, [])[:cursor][::-1]
+        taken = [(at, entry) for at, entry in enumerate(rest, 1) if screen.takes(entry)][:limit]
+        further = taken[-1][0] if len(taken) == limit else len(rest)
+        return Reading(tuple(entry for _, entry in taken), cursor - further)
 
     def _after(self, uid: JobUid, cursor: int) -> list[Entry]:
         entries = self._entries.get(uid, [])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.log_lines import Screen
 from footplate.domain.names import JobUid
 from footplate.ports.logs import Line
 
@@ -78,6 +79,35 @@ class LogsContract(ABC):
     def test_many_lines_in_one_message_stay_one_entry(self, logs: Logs) -> None:
         logs.append(JOB, 1, MASTER, [make_line(1, "a\nb\r\nc\n"), make_line(2, "")])
         assert messages(logs.read(JOB).entries) == ["a\nb\r\nc\n", ""]
+
+    def test_a_screen_takes_what_it_asks_for_in_both_directions(self, logs: Logs) -> None:
+        texts = ("Stra\u00dfe", "STRASSE", 'a "quoted" word', "none \\ at all", "ERROR")
+        for number, text in enumerate(texts, 1):
+            severity = "ERROR" if number % 2 else "INFO"
+            line = Line(number, START, severity, text)
+            logs.append(JOB, 1 + number // 4, MASTER if number < 3 else WORKER, [line])
+        wanted: tuple[tuple[Screen, list[int]], ...] = (
+            (Screen(contains="strasse"), [0, 1]),
+            (Screen(contains='"quoted'), [2]),
+            (Screen(contains="\\ at"), [3]),
+            (Screen(contains="\u00df".casefold()), [0, 1]),
+            (Screen(severities=frozenset(("ERROR",))), [0, 2, 4]),
+            (Screen(replica=WORKER), [2, 3, 4]),
+            (Screen(attempt=2), [3, 4]),
+            (Screen(replica=WORKER, attempt=1, contains="word"), [2]),
+            (Screen(contains="nothing"), []),
+        )
+        size = logs.size(JOB)
+        for screen, expected in wanted:
+            chosen = [texts[at] for at in expected]
+            forward, back = logs.read(JOB, 0, 100, screen), logs.read_back(JOB, None, 100, screen)
+            assert messages(forward.entries) == chosen, screen
+            assert messages(back.entries) == chosen[::-1], screen
+            assert (forward.cursor, back.cursor) == (size, 0)
+            first = logs.read(JOB, 0, 1, screen)
+            if chosen:
+                rest = logs.read(JOB, first.cursor, 100, screen)
+                assert messages(first.entries + rest.entries) == chosen
 
     def test_half_a_surrogate_pair_harms_nothing(self, logs: Logs) -> None:
         logs.append(JOB, 1, MASTER, [make_line(1, "\ud800"), make_line(2)])

@@ -56,6 +56,30 @@ class Entry:
     """The number of the trial whose run printed it; empty: no trial did."""
 
 
+@dataclass(frozen=True)
+class Screen:
+    """What wanted lines have. Empty fields ask for nothing.
+
+    ``contains`` is casefolded; ``severities`` are names, of which a line has one.
+    """
+
+    replica: str = ""
+    attempt: int = 0
+    severities: frozenset[str] = frozenset()
+    contains: str = ""
+
+    def takes(self, entry: Entry) -> bool:
+        return (
+            self.replica in ("", entry.replica)
+            and self.attempt in (0, entry.attempt)
+            and (not self.severities or entry.line.severity in self.severities)
+            and self.contains in entry.line.message.casefold()
+        )
+
+
+EVERYTHING = Screen()
+
+
 def belongs(entry: Entry, job: Job) -> bool:
     """Whether an entry of the log that the job's lines are in is the job's own."""
     return job.tuning_job is None or entry.trial == job.spec.trial
@@ -63,7 +87,10 @@ def belongs(entry: Entry, job: Job) -> bool:
 
 @dataclass(frozen=True)
 class Reading:
-    """Entries, and the cursor that continues after them in the direction of the reading."""
+    """Entries, and the cursor that continues after them in the direction of the reading.
+
+    A reading with a screen may have no entries and yet have come further than it began.
+    """
 
     entries: tuple[Entry, ...]
     cursor: int

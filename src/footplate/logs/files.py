@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Unavailable
-from footplate.domain.log_lines import Reading
+from footplate.domain.log_lines import EVERYTHING, Reading
 from footplate.logs.job_log_file import Journal
 from footplate.logs.log_records import Writer
 from footplate.logs.watchers import Watchers
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from footplate.domain.log_lines import Entry, Line
+    from footplate.domain.log_lines import Entry, Line, Screen
     from footplate.domain.names import JobUid
 
 
@@ -161,17 +161,25 @@ class FileLogs:
         if grown:
             self._watchers.wake(uid)
 
-    def read(self, uid: JobUid, cursor: int = 0, limit: int = 1000) -> Reading:
+    def read(
+        self, uid: JobUid, cursor: int = 0, limit: int = 1000, screen: Screen = EVERYTHING
+    ) -> Reading:
         with self._journal(uid) as journal:
             if journal is None:
                 return _nothing(cursor)
-            return journal.read(cursor, limit)
+            return journal.read(cursor, limit, screen)
 
-    def read_back(self, uid: JobUid, cursor: int | None = None, limit: int = 1000) -> Reading:
+    def read_back(
+        self,
+        uid: JobUid,
+        cursor: int | None = None,
+        limit: int = 1000,
+        screen: Screen = EVERYTHING,
+    ) -> Reading:
         with self._journal(uid) as journal:
             if journal is None:
                 return _nothing(cursor or 0)
-            return journal.read_back(cursor, limit)
+            return journal.read_back(cursor, limit, screen)
 
     def size(self, uid: JobUid) -> int:
         with self._journal(uid) as journal:

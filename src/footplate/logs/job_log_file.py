@@ -11,9 +11,9 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import DataLoss, InvalidArgument, Unavailable
-from footplate.domain.log_lines import Reading
+from footplate.domain.log_lines import EVERYTHING, Reading
 from footplate.file_lock import file_lock
-from footplate.logs import lines, log_records
+from footplate.logs import lines, log_records, record_screens
 from footplate.logs.log_records import Checkpoint, LastEntry, Writer
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from footplate.domain.log_lines import Entry, Line
+    from footplate.domain.log_lines import Entry, Line, Screen
+    from footplate.logs.record_screens import MayHold
 
 CHECKPOINT_BYTES = 1 << 20
 """A checkpoint follows after this much, so that opening reads no more than about this."""
@@ -99,34 +100,30 @@ class Journal:
         self.size = offset
         return True
 
-    def read(self, cursor: int, limit: int) -> Reading:
+    def read(self, cursor: int, limit: int, screen: Screen = EVERYTHING) -> Reading:
         self._inspect()
         end = self.size
         self._check(cursor, end)
         entries: list[Entry] = []
-        stop = cursor + READING_BYTES
+        stop, may_hold = cursor + READING_BYTES, record_screens.compile_screen(screen)
         for offset, text in lines.lines_after(self._fd, cursor, end):
-            record = log_records.decode_record(text, offset)
             cursor = offset + len(text) + 1
-            if record is not None:
-                entries.append(record.entry)
-            if entries and (len(entries) >= limit or cursor >= stop):
+            _take(entries, text, offset, screen, may_hold)
+            if len(entries) >= limit or (cursor >= stop and (entries or may_hold)):
                 break
         return Reading(tuple(entries), cursor)
 
-    def read_back(self, cursor: int | None, limit: int) -> Reading:
+    def read_back(self, cursor: int | None, limit: int, screen: Screen = EVERYTHING) -> Reading:
         self._inspect()
         end = self.size
         cursor = end if cursor is None else cursor
         self._check(cursor, end)
         entries: list[Entry] = []
-        stop = cursor - READING_BYTES
+        stop, may_hold = cursor - READING_BYTES, record_screens.compile_screen(screen)
         for offset, text in lines.lines_before(self._fd, cursor):
-            record = log_records.decode_record(text, offset)
             cursor = offset
-            if record is not None:
-                entries.append(record.entry)
-            if entries and (len(entries) >= limit or cursor <= stop):
+            _take(entries, text, offset, screen, may_hold)
+            if len(entries) >= limit or (cursor <= stop and (entries or may_hold)):
                 break
         return Reading(tuple(entries), cursor)
 
@@ -263,3 +260,14 @@ class Journal:
         if size:
             raise DataLoss("the file of this job's log holds no log lines; move it away")
         return 0
+
+
+def _take(
+    entries: list[Entry], text: bytes, offset: int, screen: Screen, may_hold: MayHold | None
+) -> None:
+    """Add the record's entry if the screen takes it; most others are not decoded."""
+    if may_hold is not None and not may_hold(text):
+        return
+    record = log_records.decode_record(text, offset)
+    if record is not None and (may_hold is None or screen.takes(record.entry)):
+        entries.append(record.entry)

@@ -69,6 +69,11 @@ def encode_record(timestamp: datetime, writer: Writer, line: Line, previous: int
     return text.encode("utf-8", "replace")
 
 
+def encode_text(text: str) -> bytes:
+    """As it stands in a record, between quotes."""
+    return _bytes(text)
+
+
 def decode_record(text: bytes, offset: int) -> Record | None:
     """The entry that ``text`` at ``offset`` is; None for anything else."""
     if not text.startswith(_ENTRY):

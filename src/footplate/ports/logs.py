@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from footplate.domain.log_lines import Entry, Line, Reading
+from footplate.domain.log_lines import EVERYTHING, Entry, Line, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from footplate.domain.log_lines import Screen
     from footplate.domain.names import JobUid
 
 __all__ = ["Entry", "Line", "Logs", "Reading"]
@@ -35,15 +36,24 @@ class Logs(Protocol):
         """
         ...
 
-    def read(self, uid: JobUid, cursor: int = 0, limit: int = 1000) -> Reading:
+    def read(
+        self, uid: JobUid, cursor: int = 0, limit: int = 1000, screen: Screen = EVERYTHING
+    ) -> Reading:
         """At most ``limit`` entries after ``cursor`` (0: the beginning), in order of arrival.
 
         There may be fewer, so that no reading takes much memory; none only at the end. The
-        cost depends on ``limit``, not on what lies before or after.
+        cost depends on ``limit``, not on what lies before or after. With a ``screen`` only what
+        it takes: it may have to read on for long, and stops after some MiB.
         """
         ...
 
-    def read_back(self, uid: JobUid, cursor: int | None = None, limit: int = 1000) -> Reading:
+    def read_back(
+        self,
+        uid: JobUid,
+        cursor: int | None = None,
+        limit: int = 1000,
+        screen: Screen = EVERYTHING,
+    ) -> Reading:
         """As read, but those before ``cursor`` (None: the end), the latest first."""
         ...
 

@@ -74,6 +74,8 @@ def test_any_position_is_near_a_line(http: httpx.Client) -> None:
         ({"severity": "ERROR"}, list(range(3, COUNT, 4))),
         ({"severity": "WARNING", "replica": "worker-replica-1"}, list(range(1, COUNT, 2))),
         ({"contains": "ePOCH"}, [0, 10, 20, 30]),
+        ({"attempt": "1", "contains": "line 7"}, [7]),
+        ({"attempt": "2"}, []),
         ({"replica": "none"}, []),
     ],
 )
@@ -85,7 +87,7 @@ def test_lines_are_chosen(http: httpx.Client, query: dict[str, str], expected: l
 
 
 @pytest.mark.usefixtures("job")
-@pytest.mark.parametrize("name", ["cursor", "at", "limit", "severity"])
+@pytest.mark.parametrize("name", ["cursor", "at", "limit", "severity", "attempt"])
 @pytest.mark.parametrize("value", ["-1", "x", "1e3", "99999999999999999999", "\u0663"])
 def test_bad_values_are_named(http: httpx.Client, name: str, value: str) -> None:
     answer = http.get(URL, params={name: value})

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.log_lines import belongs
+from footplate.domain.log_lines import Screen, belongs
 from footplate.domain.names import parse_job_name
 from footplate.domain.service_log_lines import SERVICE
 from footplate.wire.json_text import describe
@@ -29,32 +29,10 @@ if TYPE_CHECKING:
 
 DEFAULT_LINES = 200
 MOST_LINES = 5000
-_MOST_SCANNED = 30_000
-"""So many lines are looked at for those that are wanted; then the answer says how far it came."""
+_MOST_ATTEMPTS = 1_000_000
+_MOST_TIME_S = 0.5
+"""So long a request looks for lines that are wanted; then the answer says how far it came."""
 _CHUNK = 1000
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """Which lines; empty fields choose all."""
-
-    replica: str
-    least: int
-    contains: str
-
-    def chunk(self, missing: int) -> int:
-        """How many lines to read at once."""
-        some = self.replica or self.least or self.contains
-        return _CHUNK if some else min(_CHUNK, missing)
-
-    def takes(self, entry: Entry) -> bool:
-        line = entry.line
-        return (
-            entry.replica != SERVICE
-            and self.replica in ("", entry.replica)
-            and (not self.least or _gravity(line.severity) >= self.least)
-            and (not self.contains or self.contains in line.message.casefold())
-        )
 
 
 def log_page_routes(logs: Logs, get_job: Callable[[JobName], Job]) -> list[Route]:
@@ -69,19 +47,19 @@ class _LogPages:
         self._get_job = get_job
 
     def get(self, call: Call) -> JsonObject:
-        """``?cursor=|at=&back=&limit=&replica=&severity=&contains=``.
+        """``?cursor=|at=&back=&limit=&replica=&attempt=&severity=&contains=``.
 
         The lines after ``cursor``, or with ``back=true`` those before it (without a cursor: before
         the end), in their order. ``at`` is any number up to ``size``, from which the nearest cursor
         is looked for. The answer's ``start`` is where reading began; its ``cursor`` goes on in the
         same direction, and ``more`` is false where nothing was left. A page may have fewer lines
-        than ``limit``, or none, and yet not be the last: no request reads much. With a filter it
-        may have up to a thousand more.
+        than ``limit``, or none, and yet not be the last: no request takes long.
         """
         job = self._get_job(parse_job_name(call.path["name"]))
-        wanted = _Wanted(
+        screen = Screen(
             call.parameter("replica") or "",
-            _least(call.parameter("severity")),
+            _number(call, "attempt", _MOST_ATTEMPTS),
+            _severities(call.parameter("severity")),
             (call.parameter("contains") or "").casefold(),
         )
         limit = _number(call, "limit", MOST_LINES) or DEFAULT_LINES
@@ -90,13 +68,14 @@ class _LogPages:
         cursor = self._cursor(call, job, size if back else 0)
         start = cursor
         found: list[Entry] = []
-        scanned, more = 0, True
+        deadline, more = monotonic() + _MOST_TIME_S, True
         read = self._logs.read_back if back else self._logs.read
-        while more and scanned < _MOST_SCANNED and len(found) < limit:
-            reading = read(job.log, cursor, wanted.chunk(limit - len(found)))
-            cursor, more = reading.cursor, bool(reading.entries)
-            scanned += len(reading.entries)
-            found += (e for e in reading.entries if belongs(e, job) and wanted.takes(e))
+        while more and len(found) < limit:
+            reading = read(job.log, cursor, min(_CHUNK, limit - len(found)), screen)
+            more, cursor = reading.cursor != cursor, reading.cursor
+            found += (e for e in reading.entries if belongs(e, job) and e.replica != SERVICE)
+            if monotonic() > deadline:
+                break
         if back:
             found.reverse()
         text = encode_lines(tuple(found)).decode()
@@ -116,14 +95,14 @@ class _LogPages:
         return default
 
 
-def _gravity(severity: str) -> int:
-    return SEVERITIES.index(severity) if severity in SEVERITIES else 0
-
-
-def _least(severity: str | None) -> int:
-    if severity and severity not in SEVERITIES:
-        raise _wrong("severity", severity, ", ".join(SEVERITIES))
-    return _gravity(severity or "")
+def _severities(least: str | None) -> frozenset[str]:
+    """These and all graver ones; empty: all."""
+    if not least:
+        return frozenset()
+    if least not in SEVERITIES:
+        raise _wrong("severity", least, ", ".join(SEVERITIES))
+    place = SEVERITIES.index(least)
+    return frozenset(SEVERITIES[place:]) if place else frozenset()
 
 
 def _number(call: Call, name: str, most: int) -> int:

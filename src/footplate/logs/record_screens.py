@@ -1,0 +1,53 @@
+"""Which records of a log file can hold a line that a screen takes, judged by their bytes.
+
+Decoding a record takes ten times as long as looking at its bytes, and searches decode few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from footplate.logs.log_records import encode_text
+
+if TYPE_CHECKING:
+    from footplate.domain.log_lines import Screen
+
+MayHold = Callable[[bytes], bool]
+_ATTEMPT_AT = 31
+"""Behind the timestamp, which is of fixed width."""
+
+
+def compile_screen(screen: Screen) -> MayHold | None:
+    """False only for records whose line the screen doesn't take; None: it takes all."""
+    tests: list[MayHold] = []
+    if screen.attempt:
+        tests.append(_starts(f"{screen.attempt},".encode()))
+    if screen.replica:
+        tests.append(_holds(encode_text(screen.replica)))
+    if screen.severities:
+        names = "|".join(sorted(map(re.escape, screen.severities)))
+        tests.append(_matches(re.compile(f'"(?:{names})"'.encode())))
+    if screen.contains:
+        tests.append(_says(encode_text(screen.contains)[1:-1].lower()))
+    if not tests:
+        return None
+    return tests[0] if len(tests) == 1 else lambda text: all(test(text) for test in tests)
+
+
+def _starts(attempt: bytes) -> MayHold:
+    return lambda text: text.startswith(attempt, _ATTEMPT_AT)
+
+
+def _holds(part: bytes) -> MayHold:
+    return lambda text: part in text
+
+
+def _matches(pattern: re.Pattern[bytes]) -> MayHold:
+    return lambda text: pattern.search(text) is not None
+
+
+def _says(part: bytes) -> MayHold:
+    """Only ASCII is folded by its bytes: all else is decoded, and decided then."""
+    return lambda text: part in text.lower() or not text.isascii()
