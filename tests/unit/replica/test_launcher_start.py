@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import TYPE_CHECKING, Any
 
+from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.launch import Launcher
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 LIMIT_S = 60
 
 
-class SlowLink:
-    """Its server answers when it is told to."""
-
-    def __init__(self) -> None:
-        self.asked = asyncio.Event()
-        self.answers = asyncio.Event()
-
-    async def own_address(self) -> str:
-        self.asked.set()
-        await self.answers.wait()
-        return "127.0.0.1"
-
-
 def test_a_replica_that_has_yet_to_start_is_not_taken_for_one_that_has_ended(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "archives").mkdir()
-    (tmp_path / "archives" / "digest.pyz").write_text("")
+    archive = tmp_path / "archive.pyz"
+    archive.write_text("")
+    comes = threading.Event()
+
+    def fetch(*_: object) -> str:
+        comes.wait(LIMIT_S)
+        return str(archive)
+
+    monkeypatch.setattr(bootstrap, "fetch", fetch)
     config: dict[str, Any] = {
         "url": "http://127.0.0.1:1",
         "authority": "",
@@ -42,13 +40,12 @@ def test_a_replica_that_has_yet_to_start_is_not_taken_for_one_that_has_ended(
     }
 
     async def run() -> None:
-        launcher, link = Launcher(str(tmp_path), config), SlowLink()
-        launcher._link = link  # type: ignore[assignment]  # a fake
+        launcher = Launcher(str(tmp_path), config)
         starting = asyncio.ensure_future(launcher._start(0, {}, stop=False))
-        await asyncio.wait_for(link.asked.wait(), LIMIT_S)
+        await asyncio.sleep(0)
         launcher._look()
         assert launcher._state() == "IDLE"
-        link.answers.set()
+        comes.set()
         await asyncio.wait_for(starting, LIMIT_S)
         assert launcher._state() == "STARTING"
         assert launcher._replica is not None
