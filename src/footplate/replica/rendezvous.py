@@ -25,16 +25,22 @@ if TYPE_CHECKING:
 HOSTS = "/etc/hosts"
 
 
-def write_files(directory: str, host: str) -> list[tuple[str, str]]:
-    """What a program at ``host`` is to see instead of a file of the machine, and of which.
+def write_hosts(directory: str, host: str) -> list[tuple[str, str]]:
+    """What a program at ``host`` is to see instead of the machine's hosts file, and where.
 
-    Raises OSError.
+    Programs find their own address by the machine's name, and tell it to their peers: PyTorch's
+    gloo does. Raises OSError.
     """
     path = os.path.join(directory, "hosts")
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(compose_hosts(read(HOSTS), host, socket.gethostname()))
-    files = [(path, HOSTS), (find_resolvers(read)[0], RESOLVERS)]
-    return [(source, place) for source, place in files if source and os.path.exists(place)]
+    return [(path, HOSTS)] if os.path.exists(HOSTS) else []
+
+
+def find_resolver_file() -> list[tuple[str, str]]:
+    """What a program with a loopback of its own is to see instead of the machine's, and where."""
+    source = find_resolvers(read)[0]
+    return [(source, RESOLVERS)] if source and os.path.exists(RESOLVERS) else []
 
 
 def compose_hosts(text: str, host: str, name: str) -> str:
@@ -208,6 +214,8 @@ def take_place(context: Context, view: MountNamespace | None) -> Ports | Replica
         context.ticket.get("network") != "namespaces" or context.task.get("host_network") is True
     )
     if address["host"] in (HOST, host) if address else shared:
+        if view is not None and host != HOST:
+            view.files = [*view.files, *write_hosts(context.home.path, host)]
         return take_ports(address, host)
     # who shares doesn't pay for it
     from footplate.replica.network.replica_network import NetworkUnavailable, ReplicaNetwork
@@ -218,7 +226,8 @@ def take_place(context: Context, view: MountNamespace | None) -> Ports | Replica
         raise TaskError(f"it can't have a network namespace of its own: {error}") from error
     context.keep_record()
     if view is not None:
-        view.files = [*view.files, *write_files(context.home.path, place.host)]
+        hosts = write_hosts(context.home.path, place.host)
+        view.files = [*view.files, *hosts, *find_resolver_file()]
     context.journal.event("NETWORK", place.describe(context.host))
     return place
 

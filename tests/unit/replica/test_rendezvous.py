@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from footplate.replica.background_tasks import BackgroundTasks
 from footplate.replica.context import Context
 from footplate.replica.control_requests import ControlRequests
+from footplate.replica.isolation.mount_namespace import MountNamespace
 from footplate.replica.journal import Journal
 from footplate.replica.nonblocking_http import NonblockingRequest
 from footplate.replica.phase import Delivering
@@ -21,6 +23,7 @@ from footplate.replica.rendezvous import (
     Ports,
     Rendezvous,
     enumerate_names,
+    take_place,
     take_ports,
 )
 from footplate.replica.report_client import ReportClient
@@ -29,7 +32,6 @@ from footplate.replica.workdir import Home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -109,6 +111,26 @@ def test_one_whose_port_is_taken_meanwhile_says_so_and_holds_nothing() -> None:
         ):
             take_ports(address(free.numbers[0], taken))
     bind("", free.numbers[0])
+
+
+def test_on_a_machine_of_an_engine_its_name_leads_to_where_others_reach_it(
+    context: Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "node-1")
+    context.ticket = {"host": "192.0.2.9"}
+    view = MountNamespace(str(tmp_path / "root"), "", "", ())
+    take_place(context, view).release()
+    [(path, place)] = view.files
+    assert place == "/etc/hosts"
+    assert Path(path).read_text().splitlines()[0] == "192.0.2.9 node-1"
+
+
+def test_on_the_services_machine_programs_see_its_own_hosts_file(
+    context: Context, tmp_path: Path
+) -> None:
+    view = MountNamespace(str(tmp_path / "root"), "", "", ())
+    take_place(context, view).release()
+    assert not view.files
 
 
 class Clock:
