@@ -25,7 +25,7 @@ from tests.clients.conftest import environment_of
 from tests.support.kubernetes import IMAGE, PROGRAMS, RIG, private_kubernetes
 from tests.support.kubernetes_rig import package_template, pod_template
 from tests.support.ray_cluster import HERE, running_ray
-from tests.support.slurm import PARTITION, missing_programs, running_slurm
+from tests.support.slurm import PARTITION, missing, running_slurm, short_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,15 +189,11 @@ class Ray:
 @contextmanager
 def slurm() -> Iterator[Slurm | None]:
     """None, of each of the three: it isn't installed here."""
-    if missing_programs() or os.geteuid() != 0:
+    if missing():
         yield None
         return
-    # munged gives up its rights, and must still find its socket.
-    with (
-        tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as name,
-        running_slurm(Path(name)) as cluster,
-    ):
-        out = Path(name) / "out"
+    with short_folder() as folder, running_slurm(folder) as cluster:
+        out = folder / "out"
         out.mkdir()
         machines = '[regions.machines]\n"*" = "--cpus-per-task=1 --mem-per-cpu=200"\n'
         region = f'backend = "slurm"\npartition = "{PARTITION}"\nshared = "{desk.CACHE.parent}"\n'

@@ -64,12 +64,16 @@ PropagateResourceLimits=NONE
 """
 
 
-def require_slurm() -> None:
+def missing() -> list[str]:
+    """What a Slurm of the tests needs, and this machine lacks."""
     wanted = ("slurmctld", "slurmd", "munged", "sbatch", "setpriv")
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
     absent = [name for name in wanted if shutil.which(name, path=path) is None]
-    if os.geteuid() != 0:
-        absent.append("root")
+    return absent if os.geteuid() == 0 else [*absent, "root"]
+
+
+def require_slurm() -> None:
+    absent = missing()
     packages = "(Debian: apt-get install slurm-wlm munge)"
     require(f"Slurm needs {', '.join(absent)} {packages}" if absent else None)
 
