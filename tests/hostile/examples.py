@@ -333,7 +333,7 @@ def _headers(rig: Rig, template: str) -> Headers:
 def _query(method: str, template: str) -> str:
     if template == "/storage/v1/b":
         return f"project={PROJECT}"
-    if template == "/searches/{name:path}/replay":
+    if template.endswith("/replay"):
         return "rule=median"
     if method == "PATCH" and template.endswith("/jobs/{job}"):
         return "updateMask=labels"
