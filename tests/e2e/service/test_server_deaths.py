@@ -21,7 +21,7 @@ ROUNDS = scaled(6)
 COUNTER = """
 import time
 for number in range(150):
-    print("line", number, flush=True)
+    print(f"line {number}", flush=True)
     time.sleep(0.002)
 """
 LAST = 150
