@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 NODES = ("n1", "n2", "n3")
 PARTITION = "pool"
 _START_S = 60.0
+_END_S = 180.0
+"""A node that came back a moment ago is late, on a busy machine more so."""
 _DEVICES = ("/dev/null", "/dev/zero")
 """What takes the place of GPUs: Slurm only counts them here."""
 _CONFIGURATION = """\
@@ -185,7 +187,7 @@ class SlurmCluster:
     def cancel_all(self) -> None:
         """End all jobs, and wait for it."""
         self.command("scancel", "-u", str(os.getuid()))
-        _wait(lambda: not self.command("squeue", "-h", "-o", "%i").strip())
+        _wait(lambda: not self.command("squeue", "-h", "-o", "%i").strip(), _END_S)
 
     def close(self) -> None:
         self.command("scancel", "-u", str(os.getuid()))
