@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ANY = "*"
 ROWS = 100
 """Shown of the jobs that run, and of those that wait."""
-_PAGE = 500
+_PAGE = "500"
 _MAX_JOBS = 5000
 _MAX_PLACES = 200
 """Projects in regions whose quota is asked for."""
@@ -89,16 +89,9 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _jobs(visit: Visit, condition: str) -> list[Any]:
-    """At most ``_MAX_JOBS``, newest first."""
-    found: list[Any] = []
-    asked = {"filter": condition, "pageSize": str(_PAGE)}
-    while len(found) < _MAX_JOBS:
-        answer: Any = await visit.get("/footplate/v1/jobs", asked)
-        found += answer["jobs"]
-        if not answer.get("nextPageToken"):
-            break
-        asked["pageToken"] = str(answer["nextPageToken"])
-    return found
+    """Newest first."""
+    asked = {"filter": condition, "pageSize": _PAGE}
+    return await visit.read_all("/footplate/v1/jobs", "jobs", asked, most=_MAX_JOBS)
 
 
 async def _allowances(

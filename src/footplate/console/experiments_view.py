@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from footplate.console.site import Site, Visit
 
 _REGION = "us-central1"
-_MOST = 1000
-"""Experiments, runs and models that a page shows."""
-_PAGE = "100"
 _MOST_CURVES = 10
 _MOST_SERIES = 200
 _BACKING = "backing_tensorboard_resource"
@@ -32,6 +29,7 @@ _EXPERIMENT = re.compile(
     r"projects/[^/]+/locations/[^/]+/"
     r"(?:metadataStores/[^/]+/contexts|tensorboards/[^/]+/experiments)/[^/]+"
 )
+_RUN = re.compile(r"projects/[^/]+/locations/[^/]+/tensorboards/[^/]+/experiments/[^/]+/runs/[^/]+")
 _OWN = ("_params", "_metrics", "_state")
 
 
@@ -45,8 +43,7 @@ def experiments_routes(site: Site) -> list[Route]:
 
 
 async def _show_all(visit: Visit) -> Response:
-    collections: Any = await visit.get("/footplate/v1/collections")
-    projects = sorted({str(name).split("/")[1] for name in collections["collections"]})
+    projects = await visit.find_projects()
     project = visit.parameter("project").strip() or (projects[0] if projects else "")
     region = visit.parameter("region").strip() or _REGION
     parent = f"/v1/projects/{project}/locations/{region}"
@@ -56,12 +53,12 @@ async def _show_all(visit: Visit) -> Response:
     if project:
         store = f"{parent}/metadataStores/default/contexts"
         asked = {"filter": "schema_title=system.Experiment"}
-        experiments = await read_all(visit, store, "contexts", asked)
-        boards = await read_all(visit, f"{parent}/tensorboards", "tensorboards")
+        experiments = await visit.read_all(store, "contexts", asked)
+        boards = await visit.read_all(f"{parent}/tensorboards", "tensorboards")
         for board in boards:
             path = f"/v1/{board['name']}/experiments"
-            board["experiments"] = await read_all(visit, path, "tensorboardExperiments")
-        models = await read_all(visit, f"{parent}/models", "models")
+            board["experiments"] = await visit.read_all(path, "tensorboardExperiments")
+        models = await visit.read_all(f"{parent}/models", "models")
     return visit.render(
         "experiments.html",
         project=project,
@@ -72,24 +69,6 @@ async def _show_all(visit: Visit) -> Response:
         models=models,
         server=server_url(visit),
     )
-
-
-async def read_all(
-    visit: Visit, path: str, key: str, query: Mapping[str, str] | None = None
-) -> list[Any]:
-    """At most ``_MOST`` of a list in pages; nothing where the parent isn't there."""
-    found: list[Any] = []
-    asked = {**(query or {}), "pageSize": _PAGE}
-    try:
-        while len(found) < _MOST:
-            answer: Any = await visit.get(path, asked)
-            found += answer.get(key, [])
-            if not answer.get("nextPageToken"):
-                break
-            asked["pageToken"] = str(answer["nextPageToken"])
-    except NotFound:
-        return found
-    return found
 
 
 async def _show(visit: Visit) -> Response:
@@ -147,11 +126,11 @@ def _curves_url(name: str, drawn: Sequence[Run]) -> str:
 async def _runs(visit: Visit, experiment: Mapping[str, Any]) -> list[Run]:
     name = str(experiment["name"])
     if "/tensorboards/" in name:
-        found = await read_all(visit, f"/v1/{name}/runs", "tensorboardRuns")
+        found = await visit.read_all(f"/v1/{name}/runs", "tensorboardRuns")
         return [_board_run(each) for each in found]
     store = name.rpartition("/")[0]
     asked = {"filter": f'schema_title=system.ExperimentRun AND parent_contexts:"{name}"'}
-    found = await read_all(visit, f"/v1/{store}", "contexts", asked)
+    found = await visit.read_all(f"/v1/{store}", "contexts", asked)
     board = (experiment.get("metadata") or {}).get(_BACKING)
     base = f"{board}/experiments/{name.rpartition('/')[2]}/runs" if isinstance(board, str) else ""
     return [_context_run(each, base) for each in found]
@@ -185,10 +164,11 @@ async def _curves(visit: Visit) -> Response:
 
     ``number`` is the run's place among those asked for, and so its colour.
     """
-    names = visit.request.query_params.getlist("run")[:_MOST_CURVES]
+    asked = visit.request.query_params.getlist("run")[:_MOST_CURVES]
+    names = [name for name in asked if _RUN.fullmatch(name)]
     tags: dict[str, list[Any]] = {}
     for number, name in enumerate(names):
-        found = await read_all(visit, f"/v1/{name}/timeSeries", "tensorboardTimeSeries")
+        found = await visit.read_all(f"/v1/{name}/timeSeries", "tensorboardTimeSeries")
         titles = {
             str(each["name"]): str(each.get("displayName", "")) for each in found[:_MOST_SERIES]
         }

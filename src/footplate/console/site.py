@@ -18,7 +18,7 @@ from footplate.console.formatting import FILTERS, ICONS, KINDS
 from footplate.console.navigation import ENTRIES
 from footplate.console.operations import Answer, call_operation
 from footplate.console.sessions import COOKIE
-from footplate.domain.errors import PermissionDenied, ServiceError
+from footplate.domain.errors import NotFound, PermissionDenied, ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -42,6 +42,8 @@ _HEADERS = {
     "Vary": "Accept, Accept-Encoding, Cookie, HX-Request",
 }
 _COMPRESSED_FROM = 1000
+_PAGE = "100"
+"""Items of lists that are asked for at once."""
 
 
 def _now() -> datetime:
@@ -88,6 +90,28 @@ class Visit:
     ) -> Answer:
         app = self.site.app()
         return await call_operation(app, self.request, self.token, method, path, query or {}, body)
+
+    async def read_all(
+        self, path: str, key: str, query: Mapping[str, str] | None = None, *, most: int = 1000
+    ) -> list[Any]:
+        """The items of all pages, about ``most`` of them; none where the parent isn't there."""
+        found: list[Any] = []
+        asked = {"pageSize": _PAGE, **(query or {})}
+        try:
+            while len(found) < most:
+                answer: Any = await self.get(path, asked)
+                found += answer.get(key, [])
+                if not answer.get("nextPageToken"):
+                    break
+                asked["pageToken"] = str(answer["nextPageToken"])
+        except NotFound:
+            return found
+        return found
+
+    async def find_projects(self) -> list[str]:
+        """Those that have jobs."""
+        answer: Any = await self.get("/footplate/v1/collections")
+        return sorted({str(name).split("/")[1] for name in answer["collections"]})
 
     def render(self, template: str, status: int = 200, **context: Any) -> Response:
         return self.site.render(self, template, status, **context)

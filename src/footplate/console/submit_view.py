@@ -66,8 +66,7 @@ def submit_routes(site: Site) -> list[Route]:
 
 async def _show(visit: Visit) -> Response:
     catalogue: Any = await visit.get("/footplate/v1/catalogue")
-    collections: Any = await visit.get("/footplate/v1/collections")
-    projects = sorted({str(name).split("/")[1] for name in collections["collections"]})
+    projects = await visit.find_projects()
     form, text = await _filled(visit, projects)
     images = [
         (f"{_REGISTRY}/{image}:latest", f"{image}, Python {each['python']}")

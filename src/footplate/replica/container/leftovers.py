@@ -32,15 +32,16 @@ def remove_leftovers(engine: Engine, service: str, launchers: str) -> int:
 
 
 def _is_supervised(home: str) -> bool:
-    """Whether a supervisor lives there, or that can't be known."""
+    """Whether a supervisor lives there, or that can't be known. Several may ask at once."""
     try:
-        descriptor = os.open(os.path.join(home, "lock"), os.O_RDWR | os.O_CLOEXEC)
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(os.path.join(home, "lock"), flags)
     except FileNotFoundError:
         return False
     except OSError:
         return True
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True
     finally:

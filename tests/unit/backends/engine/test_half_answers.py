@@ -42,7 +42,7 @@ MACHINE = settings(
 
 
 class HandDriven(EngineBackend):
-    """Its thread's work is done by whoever calls ``turn``."""
+    """Its thread's work is done by the caller of ``turn``."""
 
     def _open(self) -> None:
         self._files.open()
