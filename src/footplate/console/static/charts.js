@@ -1,6 +1,6 @@
 // Charts of what the replicas use, and a table behind each.
 
-import { ask, colour, fillTable, jobHasEnded, whenThemeChanges } from "./drawing.js";
+import { addFigure, ask, colour, fillTable, jobHasEnded, whenThemeChanges } from "./drawing.js";
 
 const section = document.getElementById("usage");
 const target = document.getElementById("charts");
@@ -87,22 +87,9 @@ function makeChart(place, kind, lines) {
 function put(kind, lines) {
   let chart = drawn.get(kind.key);
   if (!chart) {
-    const figure = document.createElement("figure");
-    const title = document.createElement("figcaption");
-    const place = document.createElement("div");
-    const details = document.createElement("details");
-    const summary = document.createElement("summary");
-    const table = document.createElement("table");
-    title.textContent = kind.title;
-    summary.textContent = "As a table";
-    place.setAttribute("aria-hidden", "true");
-    table.setAttribute("aria-label", kind.title);
-    details.append(summary, table);
-    figure.append(title, place, details);
-    target.append(figure);
-    chart = { place, table, plot: null, count: 0 };
+    chart = { plot: null, count: 0 };
+    Object.assign(chart, addFigure(target, kind.title, (width) => chart.plot?.setSize({ width, height: HEIGHT })));
     drawn.set(kind.key, chart);
-    new ResizeObserver(() => chart.plot?.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
   }
   if (chart.plot && chart.count === lines.length) chart.plot.setData(aligned(lines));
   else {

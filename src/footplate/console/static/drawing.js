@@ -53,3 +53,22 @@ export function fillTable(table, titles, rows) {
   }
   table.replaceChildren(head, body);
 }
+
+// A titled place for a chart in `target`, and the table behind it. `onResize` is told the new width.
+export function addFigure(target, titleText, onResize) {
+  const figure = document.createElement("figure");
+  const title = document.createElement("figcaption");
+  const place = document.createElement("div");
+  const details = document.createElement("details");
+  const summary = document.createElement("summary");
+  const table = document.createElement("table");
+  title.textContent = titleText;
+  summary.textContent = "As a table";
+  table.setAttribute("aria-label", titleText);
+  place.setAttribute("aria-hidden", "true");
+  details.append(summary, table);
+  figure.append(title, place, details);
+  target.append(figure);
+  new ResizeObserver(() => onResize(place.clientWidth)).observe(place);
+  return { place, table };
+}

@@ -1,6 +1,6 @@
 // Curves of an experiment's runs: one chart for each tag, and a table behind it.
 
-import { ask, colour, fillTable, plain, whenThemeChanges } from "./drawing.js";
+import { addFigure, ask, colour, fillTable, plain, whenThemeChanges } from "./drawing.js";
 
 const target = document.getElementById("curves");
 const HEIGHT = 200;
@@ -29,24 +29,12 @@ function draw(chart) {
 }
 
 function put(tag) {
-  const figure = document.createElement("figure");
-  const title = document.createElement("figcaption");
-  const place = document.createElement("div");
-  const details = document.createElement("details");
-  const summary = document.createElement("summary");
-  const table = document.createElement("table");
-  title.textContent = tag.tag;
-  summary.textContent = "As a table";
-  table.setAttribute("aria-label", tag.tag);
-  place.setAttribute("aria-hidden", "true");
+  const chart = { tag, plot: null };
+  const { place, table } = addFigure(target, tag.tag, (width) => chart.plot?.setSize({ width, height: HEIGHT }));
+  chart.place = place;
   fillTable(table, ["Run", "Last step", "Last", "Least", "Most"], tag.runs.map(rowOf));
-  details.append(summary, table);
-  figure.append(title, place, details);
-  target.append(figure);
-  const chart = { place, tag, plot: null };
   drawn.push(chart);
   draw(chart);
-  new ResizeObserver(() => chart.plot.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
 }
 
 const said = target.firstElementChild;
