@@ -1,10 +1,36 @@
-"""One Slurm for all tests of a worker."""
+"""One Slurm for all tests of a worker, and a service that has a region on it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import pytest
 
-from tests.support.slurm import SlurmCluster, require_slurm, running_slurm, short_folder
+from footplate.testing.service import running_service
+from tests.e2e.service.conftest import CACHE, Context
+from tests.support.slurm import (
+    PARTITION,
+    SlurmCluster,
+    require_slurm,
+    running_slurm,
+    short_folder,
+)
+
+ServeRegion = Callable[[str], AbstractContextManager[Context]]
+
+REGION = "europe-west4"
+SETTINGS = """\
+[[regions]]
+name = "{region}"
+backend = "slurm"
+partition = "{partition}"
+scratch = "{scratch}"
+shared = "{shared}"
+{keys}
+
+[regions.machines]
+"*" = "--cpus-per-task=1 --mem-per-cpu=200"
+"""
 
 
 @pytest.fixture(scope="session")
@@ -12,3 +38,30 @@ def slurm() -> Iterator[SlurmCluster]:
     require_slurm()
     with short_folder() as folder, running_slurm(folder) as cluster:
         yield cluster
+
+
+@pytest.fixture
+def serve_region(
+    slurm: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> ServeRegion:
+    """Starts a service whose REGION is on Slurm, with more ``keys`` of its table."""
+
+    @contextmanager
+    def serve(keys: str) -> Iterator[Context]:
+        monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
+        data = tmp_path / "data"
+        data.mkdir()
+        text = SETTINGS.format(
+            region=REGION,
+            partition=PARTITION,
+            scratch=tmp_path / "scratch",
+            shared=CACHE.parent,
+            keys=keys,
+        )
+        (data / "footplate.toml").write_text(text)
+        settings = {"stop_grace_s": 1, "cluster_address": "127.0.0.1:0"}
+        with running_service(data, CACHE, **settings) as service:
+            yield Context(service)
+            slurm.cancel_all()
+
+    return serve

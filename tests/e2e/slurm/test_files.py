@@ -1,29 +1,14 @@
 """Files and Google's storage API in programs on nodes that share no folders with the service."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
-from footplate.testing.service import running_service
-from tests.e2e.service.conftest import BUCKET, CACHE, Context
-from tests.support.slurm import PARTITION, SlurmCluster
+from tests.e2e.service.conftest import BUCKET, Context
+from tests.e2e.slurm.conftest import REGION, ServeRegion
 
-REGION = "europe-west4"
-SETTINGS = """\
-[[regions]]
-name = "{region}"
-backend = "slurm"
-partition = "{partition}"
-scratch = "{scratch}"
-shared = "{shared}"
-files = "copied"
-
-[regions.machines]
-"*" = "--cpus-per-task=1 --mem-per-cpu=200"
-"""
 SOURCE = """\
 import argparse, json, os, time, urllib.error, urllib.request
 parser = argparse.ArgumentParser()
@@ -58,20 +43,9 @@ while task == "chief":  # whose end is that of all
 
 
 @pytest.fixture
-def context(
-    slurm: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Context]:
-    monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
-    data = tmp_path / "data"
-    data.mkdir()
-    text = SETTINGS.format(
-        region=REGION, partition=PARTITION, scratch=tmp_path / "scratch", shared=CACHE.parent
-    )
-    (data / "footplate.toml").write_text(text)
-    settings = {"stop_grace_s": 1, "cluster_address": "127.0.0.1:0"}
-    with running_service(data, CACHE, **settings) as service:
-        yield Context(service)
-        slurm.cancel_all()
+def context(serve_region: ServeRegion) -> Iterator[Context]:
+    with serve_region('files = "copied"') as context:
+        yield context
 
 
 def test_files_are_copied_and_the_storage_api_is_relayed(context: Context) -> None:

@@ -8,31 +8,16 @@ import pytest
 
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
-from footplate.testing.service import running_service
-from tests.e2e.service.conftest import BUCKET, CACHE, Context
+from tests.e2e.service.conftest import BUCKET, Context
 from tests.e2e.service.test_reduction import EXECUTOR, REDUCER
-from tests.support.slurm import PARTITION, SlurmCluster
+from tests.e2e.slurm.conftest import REGION, ServeRegion
 from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.soak
 
-REGION = "europe-west4"
-SETTINGS = """\
-[[regions]]
-name = "{region}"
-backend = "slurm"
-partition = "{partition}"
-scratch = "{scratch}"
-shared = "{shared}"
-files = "copied"
-
-[regions.machines]
-"*" = "--cpus-per-task=1 --mem-per-cpu=200"
-"""
 ROUNDS, SIZE = 10, 100_000
 TRAINER = f"""
 import os
@@ -51,20 +36,9 @@ client.close()
 
 
 @pytest.fixture
-def context(
-    slurm: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Context]:
-    monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
-    data = tmp_path / "data"
-    data.mkdir()
-    text = SETTINGS.format(
-        region=REGION, partition=PARTITION, scratch=tmp_path / "scratch", shared=CACHE.parent
-    )
-    (data / "footplate.toml").write_text(text)
-    settings = {"stop_grace_s": 1, "cluster_address": "127.0.0.1:0"}
-    with running_service(data, CACHE, **settings) as service:
-        yield Context(service)
-        slurm.cancel_all()
+def context(serve_region: ServeRegion) -> Iterator[Context]:
+    with serve_region('files = "copied"') as context:
+        yield context
 
 
 def test_workers_sum_up_through_them(context: Context) -> None:

@@ -1,28 +1,15 @@
 """Jobs of a running service in a region that is a real Slurm, beside one that is this machine."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Context
+from tests.e2e.service.conftest import Context
 from tests.e2e.service.tuning_helpers import REPORTER, search, starts, trials
-from tests.support.slurm import PARTITION, SlurmCluster
+from tests.e2e.slurm.conftest import REGION, ServeRegion
+from tests.support.slurm import SlurmCluster
 
-REGION = "europe-west4"
-SETTINGS = """\
-[[regions]]
-name = "{region}"
-backend = "slurm"
-partition = "{partition}"
-scratch = "{scratch}"
-shared = "{shared}"
-
-[regions.machines]
-"*" = "--cpus-per-task=1 --mem-per-cpu=200"
-"""
 LINE = """\
 import os
 print("runs in", os.getcwd())
@@ -61,20 +48,9 @@ HyperTune().tell("loss", given.x, 1)
 
 
 @pytest.fixture
-def context(
-    slurm: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Context]:
-    monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
-    data = tmp_path / "data"
-    data.mkdir()
-    text = SETTINGS.format(
-        region=REGION, partition=PARTITION, scratch=tmp_path / "scratch", shared=CACHE.parent
-    )
-    (data / "footplate.toml").write_text(text)
-    settings = {"stop_grace_s": 1, "cluster_address": "127.0.0.1:0"}
-    with running_service(data, CACHE, **settings) as service:
-        yield Context(service)
-        slurm.cancel_all()
+def context(serve_region: ServeRegion) -> Iterator[Context]:
+    with serve_region("") as context:
+        yield context
 
 
 def test_a_job_runs_in_slurm_and_another_on_this_machine(context: Context) -> None:
