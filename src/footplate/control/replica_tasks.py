@@ -7,16 +7,14 @@ from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, BinaryIO, TypedDict
 
-from footplate.control.bucket_copies import find_copied, find_named
+from footplate.control.bucket_places import BucketPlaces
 from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import seconds_since
-from footplate.control.job_buckets import find_usable
 from footplate.control.node_places import HERE, NodePlaces
 from footplate.control.package_digests import PackageDigests
 from footplate.control.program_api import ProgramApi
 from footplate.control.program_storage import UNREACHABLE
 from footplate.control.tokens import Bearer
-from footplate.control.uri_paths import local_path
 from footplate.domain import algorithms, program_arguments, reduction, variable_expansion
 from footplate.domain.bucket_sharing import EVERY
 from footplate.domain.containers import container_path
@@ -28,7 +26,6 @@ from footplate.domain.persistent_resources import resource_of
 from footplate.domain.sites import Mode, gpu_assignment, memory_mb
 from footplate.wire.replica_v1 import (
     Allotment,
-    BoundBucket,
     ContainerTask,
     Package,
     PythonTask,
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
     from footplate.domain.runtimes import Runtime
     from footplate.domain.sites import Site
     from footplate.ports.bucket_copies import BucketCopies
-    from footplate.ports.buckets import Bucket, Buckets
+    from footplate.ports.buckets import Buckets
     from footplate.ports.clock import SteadyClock
     from footplate.ports.container_engine import ContainerEngine
     from footplate.ports.store import Store
@@ -112,6 +109,7 @@ class Tasks:
         """``copies``: of those buckets that are no folders; None: there are no such."""
         self._store = store
         self._buckets = buckets
+        self._places = BucketPlaces(buckets, shared_buckets, copies)
         self._contents = PackageDigests(buckets)
         self._catalogue = catalogue
         self._site = site
@@ -124,11 +122,9 @@ class Tasks:
         self._engine = engine
         self._storage = storage
         self._image_pull = image_pull
-        self._shared_buckets = shared_buckets
         self._authority = authority
         self._api = api or ProgramApi()
         self._resource = resource
-        self._copies = copies
 
     def task(self, bearer: Bearer, node: NodePlaces = HERE) -> Task:
         """Raises what ``current`` raises."""
@@ -138,7 +134,7 @@ class Tasks:
         gang = len(job.replicas) > 1
         addresses = {} if gang else self._alone(replica)
         variables = self._environment(job, replica, pool, addresses, node)
-        buckets, bound = self._buckets_of(job, node)
+        buckets, bound = self._places.visible(job, node)
         return Task(
             attempt_id=job.attempt_id,
             attempt=job.attempt,
@@ -146,7 +142,7 @@ class Tasks:
             job=str(job.name),
             **self._what_runs(job, pool, variables, node),
             environment=tuple(variables.items()),
-            directories=tuple(self._path(job, node, d.uri) for d in job.spec.directories),
+            directories=tuple(self._places.path(job, node, d.uri) for d in job.spec.directories),
             time_limit_s=self._time_left_s(job),
             stop_grace_s=self._limits.stop_grace_s,
             heartbeat_s=self._limits.heartbeat_s,
@@ -179,24 +175,6 @@ class Tasks:
         resource = None if name is None else self._resource(name)
         return "" if resource is None else resource.uid
 
-    def _buckets_of(
-        self, job: Job, node: NodePlaces
-    ) -> tuple[tuple[str, ...] | None, tuple[BoundBucket, ...]]:
-        """The names of those that lie where all do (None: all), and where the others are."""
-        shared = self._shared_buckets
-        if node.files:
-            named = find_named(self._buckets, job, shared)
-            return (), tuple(self._bound_bucket(job, node, each) for each, _ in named)
-        usable = find_usable(self._buckets, job, shared)
-        copied = [each.name for each, _ in find_copied(self._buckets, job, shared)]
-        bound = [each for each in usable.bound if not each.remote or each.name in copied]
-        return usable.names, tuple(self._bound_bucket(job, node, each) for each in bound)
-
-    def _bound_bucket(self, job: Job, node: NodePlaces, bucket: Bucket) -> BoundBucket:
-        path = self._path(job, node, f"gs://{bucket.name}")
-        copied = bucket.remote or bool(node.files)
-        return BoundBucket(bucket.name, path, bucket.read_only, copied=copied)
-
     def _build_environment(
         self, bearer: Bearer, pool: WorkerPool, node: NodePlaces
     ) -> tuple[tuple[str, str], ...]:
@@ -209,14 +187,14 @@ class Tasks:
         self, job: Job, pool: WorkerPool, variables: Mapping[str, str], node: NodePlaces
     ) -> _WhatRuns:
         """The program, its packages and its runtime."""
-        program = pool.program
+        program, path = pool.program, partial(self._places.path, job, node)
         if isinstance(program, ContainerProgram):
             task = self._container(job, program, variables)
             return {"program": task, "packages": (), "runtime": None}
         return {
             "program": PythonTask(
                 program.module,
-                program_arguments.arguments(job.spec, program, partial(self._path, job, node)),
+                program_arguments.arguments(job.spec, program, path),
             ),
             "packages": self._packages(job.spec, pool, program),
             "runtime": self._catalogue.runtimes.resolve(program.runtime, pool.field),
@@ -337,7 +315,7 @@ class Tasks:
         """
         site = self._site(job.spec.region)
         container = isinstance(pool.program, ContainerProgram)
-        path = container_path if container else partial(self._path, job, node)
+        path = container_path if container else partial(self._places.path, job, node)
         given = program_arguments.variables(job.spec, replica, job.name.job_id, addresses, path)
         given = (*given, *program_arguments.starts(job.attempt, _find(job, replica).restart))
         if addresses:
@@ -374,17 +352,6 @@ class Tasks:
             return None
         disk_gb = pool.disk.boot_disk_size_gb
         return Allotment(kind.name, kind.vcpus, memory_mb(kind), disk_gb)
-
-    def _path(self, job: Job, node: NodePlaces, uri: str) -> str:
-        """Where the job's programs find it: of a copy, where that lies."""
-        if node.files and uri.startswith("gs://"):
-            return f"{node.files}/{uri.removeprefix('gs://')}"
-        path = local_path(uri, self._buckets)
-        if self._copies is None or not path.startswith("gs://"):
-            return path
-        bucket, _, name = path.removeprefix("gs://").partition("/")
-        folder = self._copies.folder(job.uid, bucket)
-        return f"{folder}/{name}" if name else str(folder)
 
 
 def _bearer(job: Job, replica: str) -> Bearer:
