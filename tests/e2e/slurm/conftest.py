@@ -20,6 +20,8 @@ ServeRegion = Callable[[str], AbstractContextManager[Context]]
 
 REGION = "europe-west4"
 SETTINGS = """\
+cluster_address = "127.0.0.1:0"
+
 [[regions]]
 name = "{region}"
 backend = "slurm"
@@ -59,8 +61,7 @@ def serve_region(
             keys=keys,
         )
         (data / "footplate.toml").write_text(text)
-        settings = {"stop_grace_s": 1, "cluster_address": "127.0.0.1:0"}
-        with running_service(data, CACHE, **settings) as service:
+        with running_service(data, CACHE, stop_grace_s=1) as service:
             yield Context(service)
             slurm.cancel_all()
 

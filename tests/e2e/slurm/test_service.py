@@ -1,11 +1,14 @@
 """Jobs of a running service in a region that is a real Slurm, beside one that is this machine."""
 
+import subprocess
 from collections.abc import Iterator
 
 import pytest
 
 from footplate.domain.job_states import State
+from footplate.domain.stacks import describe
 from tests.e2e.service.conftest import Context
+from tests.e2e.service.test_shells import FOOTPLATE
 from tests.e2e.service.tuning_helpers import REPORTER, search, starts, trials
 from tests.e2e.slurm.conftest import REGION, ServeRegion
 from tests.support.slurm import SlurmCluster
@@ -60,6 +63,32 @@ def test_a_job_runs_in_slurm_and_another_on_this_machine(context: Context) -> No
     assert context.wait_for(here).state is State.SUCCEEDED
     assert any("/launchers/" in line for line in context.messages(there))
     assert "runs here" in context.messages(here)
+
+
+def test_a_shell_stacks_and_usage_are_had_from_a_node(context: Context) -> None:
+    name = context.submit(SLEEPS, region=REGION, enableWebAccess=True)
+    context.until(lambda: "sleeps" in context.messages(name))
+    context.until(lambda: bool(context.job(name).resource["trainingOutput"].get("webAccessUris")))  # type: ignore[union-attr]  # JSON
+    command = ("ai-platform", "jobs", "ssh", name.job_id, "--command", "pwd; echo $CLOUD_ML_JOB_ID")
+    done = subprocess.run(
+        (*FOOTPLATE, *command),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=context.service.environment(),
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    place, job_id = done.stdout.split()
+    assert "/launchers/" in place
+    assert job_id == name.job_id
+    with context.client() as client:
+        found = client.stacks.collect(name, ()).report.comparison
+        assert "task.py" in describe(found)
+        context.until(lambda: any(usage.replica for usage in client.usage(name)))
+        client.cancel(name)
+    context.wait_for(name, State.CANCELLED)
 
 
 def test_a_job_that_is_cancelled_in_slurm_ends_cancelled(
