@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import httpx
 from playwright.sync_api import expect
 
+from footplate.replica.cache_locks import MARKER
 from tests.console.conftest import HOSTILE
 from tests.console.screens import look
 
@@ -29,5 +31,20 @@ def test_it_says_how_the_service_is_and_who_calls(page: Page, service: RunningSe
     expect(page.locator("#limits")).to_contain_text("checked, not reserved")
     expect(page.locator("#callers tbody tr").first).to_be_visible()
     expect(page.locator("#runtimes")).to_contain_text("sklearn-cpu.1-9.py311")
+    expect(page.locator("#enforced tr", has_text="memory")).to_contain_text("emulate mode")
+    expect(page.get_by_text("There is no token")).to_be_visible()
     expect(page.locator("img")).to_have_count(0)
     expect(page).to_have_title("System · Footplate")
+
+
+def test_it_lists_environments_whose_names_are_text(guarded: RunningService) -> None:
+    layer = guarded.data_dir / "cache" / "layers" / ("e" * 32)
+    layer.mkdir(parents=True)
+    record = {"path": str(layer.resolve()), "runtime": HOSTILE, "packages": [HOSTILE], "bytes": 5}
+    (layer / MARKER).write_text(json.dumps(record))
+    with httpx.Client(base_url=guarded.url, headers={"Accept": "text/html"}) as client:
+        client.post("/sign-in", data={"token": "sesame"})
+        text = client.get("/system").text
+    assert "packages: &lt;img src=x" in text
+    assert "<img src=x" not in text
+    assert "Whoever has the server&#39;s token" in text or "Whoever has the server's token" in text

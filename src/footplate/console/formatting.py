@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 _TIMES = "\u00d7"
+_TEN, _THOUSAND = 10, 1000
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 ICONS = {
     "QUEUED": "◷",
@@ -117,6 +118,16 @@ def amount(number: int, name: str) -> str:
     return say_gb(number) if name == MEMORY_MB else str(number)
 
 
+def size(count: int) -> str:
+    """``512 B``, ``1.5 kB``, ``2.3 GB``: in powers of 1000."""
+    number, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if number < _THOUSAND:
+            break
+        number, unit = number / _THOUSAND, larger
+    return f"{number:.{0 if number >= _TEN or unit == 'B' else 1}f} {unit}"
+
+
 def icon(state: str) -> str:
     return ICONS.get(state, "\u2022")
 
@@ -140,5 +151,6 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "icon": icon,
     "resource": resource,
     "amount": amount,
+    "size": size,
     "kind": kind_title,
 }

@@ -64,7 +64,10 @@ async def _show(visit: Visit) -> Response:
         cpu_s=values.get("process_cpu_seconds_total", 0),
         proxy=await _answer(visit, "/footplate/v1/proxy"),
         regions=regions["regions"],
+        limits=(await visit.get("/footplate/v1/limits"))["limits"],
+        cache=await visit.get("/footplate/v1/environments"),
         callers=read_callers(samples)[:_MOST],
+        most=_MOST,
         runtimes=catalogue["runtimes"],
         counts={
             "machine types": len(catalogue["machineTypes"]),

@@ -52,13 +52,11 @@ def describe_machine(site: Site, settings: Settings) -> tuple[str, ...]:
     if site.mode is Mode.EMULATE:
         room = "1 replica" if site.replicas == 1 else f"up to {site.replicas} replicas"
         limited = settings.limits == "on"
-        limits = (
-            describe_limits(_find_limits(settings)) if limited else "no limits on CPU or memory"
-        )
+        limits = describe_limits(find_limits(settings)) if limited else "no limits on CPU or memory"
         first = f"{mode}, {room} at once, {_describe_gpus(site)}; {limits}."
     else:
         memory = f"{round(site.memory_mb / 1024, 1):g} GB"
-        limits = describe_limits(_find_limits(settings))
+        limits = describe_limits(find_limits(settings))
         vcpus = say_amount(VCPUS, site.vcpus)
         first = f"{mode}, {vcpus}, {memory}, {_describe_gpus(site)}; {limits}."
     return (first, *(f"  {note}" for note in site.notes))
@@ -79,7 +77,7 @@ def probe(settings: Settings) -> Mapping[str, object]:
     return ask_supervisor(settings, "probe", settings.isolation)
 
 
-def _find_limits(settings: Settings) -> Mapping[str, object]:
+def find_limits(settings: Settings) -> Mapping[str, object]:
     """The processes of a user id that nobody else has can be limited everywhere."""
     answer = probe(settings)
     faults, users = answer.get("faults"), resolve(settings.program_users)

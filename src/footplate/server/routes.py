@@ -10,6 +10,7 @@ from footplate.api.cloud_projects import cloud_project_routes
 from footplate.api.footplate_v1 import footplate_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.jobs import jobs_routes
+from footplate.api.footplate_v1.machine import machine_routes
 from footplate.api.footplate_v1.package_checks import package_check_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.regions import region_routes
@@ -40,6 +41,7 @@ from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.control.job_lists import JobLists
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.server.machine import RandomIds
+from footplate.server.machine_report import MachineReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,6 +160,7 @@ def _own_routes(
             parts.region_reports.engines,
         ),
         *region_routes(parts.region_reports),
+        *machine_routes(MachineReport(context.settings)),
         *tls_routes(tls),
         *jobs_routes(
             JobLists(context.store), parts.jobs, lambda: context.notifications.watchers.changes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.console.formatting import age, between, duration, icon, job_url, machines
+from footplate.console.formatting import age, between, duration, icon, job_url, machines, size
 
 if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
@@ -69,3 +69,19 @@ def test_names_stay_within_their_url() -> None:
 
 def test_an_unknown_state_has_an_icon() -> None:
     assert icon("NEW") == "\u2022"
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1500, "1.5 kB"),
+        (999_950, "1000 kB"),
+        (53_000_000, "53 MB"),
+        (2_340_000_000, "2.3 GB"),
+        (7 * 10**15, "7000 TB"),
+    ],
+)
+def test_sizes_have_one_unit(count: int, expected: str) -> None:
+    assert size(count) == expected

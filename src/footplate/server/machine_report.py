@@ -1,0 +1,157 @@
+"""What this machine enforces of programs, and the environments in its cache."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from footplate.domain.sites import Mode
+from footplate.ports.machine import CachedEnvironment, EnforcedLimit, EnvironmentCache
+from footplate.replica.environment.cache import Cache
+from footplate.replica.isolation import levels
+from footplate.server.isolation_probe import find_limits
+from footplate.server.program_users import resolve
+from footplate.settings import EVERY_PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from footplate.replica.environment.cache import CacheEntry
+    from footplate.settings import Settings
+
+_MEANS = {
+    "memory": "the machine type's memory, by control groups",
+    "CPU": "the machine type's vCPUs, by control groups",
+    "processes": "1024, and 512 for each vCPU",
+}
+_STRONG = (levels.CGROUP.name, levels.NAMESPACE.name)
+
+
+class MachineReport:
+    """Implements ports.machine.Machine. ``probe`` tries what the machine can, which takes time."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        probe: Callable[[Settings], Mapping[str, object]] = find_limits,
+    ) -> None:
+        self._settings = settings
+        self._probe = probe
+        self._lock = threading.Lock()
+        self._limits: tuple[EnforcedLimit, ...] = ()
+
+    def limits(self) -> Sequence[EnforcedLimit]:
+        with self._lock:
+            if not self._limits:
+                settings = self._settings
+                users, answer = resolve(settings.program_users), self._probe(settings)
+                self._limits = describe_enforcement(settings, users, answer)
+            return self._limits
+
+    def cache(self) -> EnvironmentCache:
+        settings = self._settings
+        found = sorted(map(_environment, Cache(str(settings.cache)).look()), key=_last_use)
+        return EnvironmentCache(
+            path=str(settings.cache),
+            limit_bytes=settings.cache_limit_bytes,
+            free_bytes=_free_bytes(settings.cache),
+            environments=tuple(reversed(found)),
+        )
+
+
+def _free_bytes(path: Path) -> int:
+    """Of the disk on which the path is, or will be."""
+    return shutil.disk_usage(next(each for each in (path, *path.parents) if each.exists())).free
+
+
+def describe_enforcement(
+    settings: Settings, users: Sequence[int | str] | None, answer: Mapping[str, object]
+) -> tuple[EnforcedLimit, ...]:
+    """``users`` as ``program_users.resolve`` gives them, ``answer`` as the supervisors' probe does:
+    empty if it couldn't be tried.
+    """
+    return (
+        *_describe_resources(settings, answer),
+        _describe_isolation(answer),
+        _describe_users(users, settings.allow_root),
+        _describe_network(settings.network),
+    )
+
+
+def _describe_resources(
+    settings: Settings, answer: Mapping[str, object]
+) -> tuple[EnforcedLimit, ...]:
+    if settings.mode is not Mode.ENFORCE and settings.limits != "on":
+        text = "not limited in emulate mode, unless the setting limits is on"
+        return tuple(EnforcedLimit(subject, text, enforced=False) for subject in (*_MEANS, "disk"))
+    given = answer.get("faults")
+    faults = given if isinstance(given, Mapping) and answer.get("containment_mode") else {}
+    limits = [
+        EnforcedLimit(
+            subject,
+            means if fault == "" else f"counted, and not limited: {fault}",
+            enforced=fault == "",
+        )
+        for subject, means in _MEANS.items()
+        for fault in (faults.get(subject, "it could not be tried"),)
+    ]
+    disk = "bootDiskSizeGb of the job, 100 GB without it: measured every few seconds"
+    return (*limits, EnforcedLimit("disk", disk, enforced=True))
+
+
+def _describe_isolation(answer: Mapping[str, object]) -> EnforcedLimit:
+    mode = str(answer.get("containment_mode") or "")
+    level = levels.find(mode)
+    if level is None:
+        return EnforcedLimit("isolation", "it could not be tried", enforced=False)
+    text = f"{mode}: {levels.describe(level.guaranteed, level.missing)}"
+    return EnforcedLimit("isolation", text, enforced=mode in _STRONG)
+
+
+def _describe_users(users: Sequence[int | str] | None, root: Sequence[str]) -> EnforcedLimit:
+    if users is None:
+        text = "programs run as the user of the service"
+        return EnforcedLimit("users", text, enforced=False)
+    name = users[-1]
+    one = "each start of a replica has a user id that nobody else has"
+    text = f"programs run as the user {name}" if isinstance(name, str) else one
+    if EVERY_PROJECT in root:
+        return EnforcedLimit("users", "programs are root (setting allow_root)", enforced=False)
+    if root:
+        text += f"; those of {', '.join(root)} are root (setting allow_root)"
+    return EnforcedLimit("users", text, enforced=True)
+
+
+def _describe_network(network: str) -> EnforcedLimit:
+    if network == "shared":
+        text = "programs have this machine's network, each replica a port of its own"
+        return EnforcedLimit("network", text, enforced=False)
+    text = "each replica of a gang has a network namespace and an address of its own"
+    return EnforcedLimit("network", text, enforced=True)
+
+
+def _environment(found: CacheEntry) -> CachedEnvironment:
+    """Records are read as files that others may have written."""
+    entry, record = found.entry, found.record
+    packages = record.get("packages")
+    return CachedEnvironment(
+        kind=entry.kind,
+        key=entry.key,
+        runtime=str(record.get("runtime") or ""),
+        slice=str(record.get("slice") or ""),
+        python=str(record.get("python") or ""),
+        packages=tuple(map(str, packages)) if isinstance(packages, list) else (),
+        size_bytes=entry.size_bytes,
+        last_use_time=datetime.fromtimestamp(entry.used_at, UTC),
+        in_use=entry.in_use,
+        kept=entry.kept,
+        complete=not entry.useless,
+    )
+
+
+def _last_use(each: CachedEnvironment) -> tuple[bool, datetime]:
+    return each.in_use, each.last_use_time
