@@ -9,8 +9,8 @@ import httpx
 from playwright.sync_api import expect
 
 from footplate.replica.cache_locks import MARKER
-from tests.console.conftest import HOSTILE
-from tests.console.screens import look
+from tests.console.conftest import HOSTILE, LONG
+from tests.console.screens import check_accessibility, look
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -45,6 +45,23 @@ def test_it_lists_environments_whose_names_are_text(guarded: RunningService) -> 
     with httpx.Client(base_url=guarded.url, headers={"Accept": "text/html"}) as client:
         client.post("/sign-in", data={"token": "sesame"})
         text = client.get("/system").text
+        closed = f"{guarded.url}/system/changes"
+        assert httpx.get(closed, headers={"Accept": "text/html"}).status_code == 303
     assert "packages: &lt;img src=x" in text
     assert "<img src=x" not in text
     assert "Whoever has the server&#39;s token" in text or "Whoever has the server's token" in text
+
+
+def test_changes_name_who_called(page: Page, service: RunningService) -> None:
+    headers = {"User-Agent": HOSTILE}
+    buckets = f"{service.url}/storage/v1/b"
+    httpx.post(f"{buckets}?project=demo", json={"name": "audited"}, timeout=60).raise_for_status()
+    httpx.delete(f"{buckets}/audited", headers=headers, timeout=60).raise_for_status()
+    cancel = f"{service.url}/jobs/{LONG}/cancel"  # it has ended: that changes nothing
+    httpx.post(cancel, headers={"HX-Request": "true"}, timeout=60).raise_for_status()
+    page.goto(f"{service.url}/system/changes")
+    rows = page.locator("#changes tbody tr")
+    expect(rows.filter(has_text="audited").first).to_contain_text("delete")
+    expect(rows.filter(has_text="the console").first).to_contain_text("cancel")
+    expect(page.locator("img")).to_have_count(0)
+    check_accessibility(page)

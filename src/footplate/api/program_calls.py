@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from footplate.api.security import check_key, given_token, lead_to_key, needs_no_token
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import PermissionDenied
+from footplate.wire.scope_keys import PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,12 +21,13 @@ Peer = tuple[str, int]
 
 
 class ProgramCallCheck:
-    """``check`` raises PermissionDenied for a connection, from its two ends, of a program.
+    """``check`` returns the job of whose program a connection is, from its two ends; empty: it is
+    a user's. It raises PermissionDenied if the program may not call.
 
     Paths that need keys of their own are left to these, and programs' keys open the buckets.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, check: Callable[[Peer, Peer], None]) -> None:
+    def __init__(self, app: ASGIApp, access: Access, check: Callable[[Peer, Peer], str]) -> None:
         self._app = app
         self._access = access
         self._check = check
@@ -36,7 +38,8 @@ class ProgramCallCheck:
             if not client or not server or server[1] is None:
                 raise PermissionDenied("this call's connection has no addresses")
             try:
-                await in_thread(self._check, tuple(client), tuple(server))
+                job = await in_thread(self._check, tuple(client), tuple(server))
+                scope = {**scope, PROGRAM: job} if job else scope
             except PermissionDenied:
                 given = given_token(scope)
                 if given is None or not await check_key(self._access, scope["path"], given):

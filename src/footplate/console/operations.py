@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from footplate.domain import errors
+from footplate.wire.scope_keys import BY_CONSOLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +78,7 @@ async def call_operation(
         "root_path": "",
         "query_string": urlencode(query, doseq=True).encode(),
         "headers": headers,
+        BY_CONSOLE: True,
     }
     sent: list[Message] = []
     rest = [raw]

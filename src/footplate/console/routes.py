@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from footplate.console.audit_view import audit_routes
 from footplate.console.capacity_view import capacity_routes
 from footplate.console.changes import changes_route
 from footplate.console.connect import connect_routes
@@ -57,5 +58,6 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *models_routes(site),
         *capacity_routes(site),
         *system_routes(site),
+        *audit_routes(site),
         *terminal_routes(site),
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from footplate.console.audit_view import read_entries
 from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? ([-+.\deE]+|NaN|[+-]Inf)")
 _LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 _REFUSED = 400
 _MOST = 50
+_CHANGES = 10
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ async def _show(visit: Visit) -> Response:
         cache=await visit.get("/footplate/v1/environments"),
         callers=read_callers(samples)[:_MOST],
         most=_MOST,
+        changed=(await read_entries(visit, _CHANGES))[0],
         runtimes=catalogue["runtimes"],
         counts={
             "machine types": len(catalogue["machineTypes"]),

@@ -30,10 +30,13 @@ class ProgramCalls:
         self._store = store
         self._projects = frozenset(projects)
 
-    def check(self, caller: Caller) -> None:
-        """Raises PermissionDenied: it may not call; says how to allow it."""
+    def check(self, caller: Caller) -> str:
+        """The name of the job whose program calls; empty: a user does.
+
+        Raises PermissionDenied: it may not call; says how to allow it.
+        """
         if caller.kind is CallerKind.USER:
-            return
+            return ""
         if caller.kind is CallerKind.UNKNOWN:
             raise PermissionDenied(
                 f"this call may come from a job's program ({caller.reason}), so it is refused; "
@@ -55,6 +58,7 @@ class ProgramCalls:
                 f"the program of {job.name} may not call this API: its job has no serviceAccount, "
                 "by which a job asks for access"
             )
+        return str(job.name)
 
     def _find_job(self, caller: Caller) -> Job | None:
         if caller.attempt_id is None:

@@ -17,6 +17,7 @@ from footplate.control.quotas import EffectiveQuotas
 from footplate.control.regions import Binding, Regions
 from footplate.control.service_log import ServiceLog
 from footplate.domain.errors import NotFound
+from footplate.logs.audit import FileAuditLog
 from footplate.logs.files import FileLogs
 from footplate.logs.usage import FileUsage
 from footplate.ports.servers import Member
@@ -79,6 +80,7 @@ class ServiceContext:
         self.disk = Disk(self.reserve, keep_room)
         elsewhere = (lambda: not self.leader.leads) if self.database.several else None
         self.logs = FileLogs(data_dir.logs, self.clock.now, elsewhere=elsewhere)
+        self.audit = FileAuditLog(data_dir.audit_file)
         self.usage = FileUsage(data_dir.usage, self.clock.now)
         remotes = open_remotes(settings.buckets)
         self.buckets = FolderBuckets(

@@ -58,6 +58,7 @@ class DataDir:
         self.server_file = root / "server.json"
         self.reserve = DiskReserve(root / "reserve", reserve_bytes)
         self.clock_file = root / "clock.json"
+        self.audit_file = root / "audit.jsonl"
         self._servers = root / "servers"
         self._identity_file = root / "identity.json"
         self._lock_file = root / "footplate.lock"

@@ -8,6 +8,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 
 from footplate.api.cloud_projects import cloud_project_routes
 from footplate.api.footplate_v1 import footplate_routes
+from footplate.api.footplate_v1.audit import audit_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.jobs import jobs_routes
 from footplate.api.footplate_v1.machine import machine_routes
@@ -160,6 +161,7 @@ def _own_routes(
             parts.region_reports.engines,
         ),
         *region_routes(parts.region_reports),
+        *audit_routes(context.audit),
         *machine_routes(MachineReport(context.settings)),
         *tls_routes(tls),
         *jobs_routes(

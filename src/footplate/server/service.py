@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 
 from footplate import __version__
 from footplate.api.app import create_app
+from footplate.api.audit import Audit
 from footplate.api.footplate_v1 import About, ServerView
 from footplate.api.leader_only import LeaderOnly
 from footplate.api.logging_v2 import EndOfStream, Followers
@@ -130,7 +131,11 @@ class Service:
             LeaderOnly, leads=lambda: cluster_member.leads, url=lambda: cluster_member.leader_url
         )
         counting = Middleware(CountRequests, counts=counts, routes=routes)
-        app = EndOfStream(create_app(routes, access, inner=[*inner, led, counting]), followers)
+        token = settings.token is not None
+        audit = Middleware(Audit, log=self._context.audit, routes=routes, token=token)
+        app = EndOfStream(
+            create_app(routes, access, inner=[*inner, led, counting, audit]), followers
+        )
         names = frozenset(() if cluster is None else (cluster.host,))
         relayed = Access(None, names, access.check_key)
         passing = Middleware(RelayedPrograms, access=relayed)
@@ -152,8 +157,8 @@ class Service:
         callers = ApiCallers(self._context.data_dir.replicas, users)
         calls = ProgramCalls(self._context.store, settings.api_access)
 
-        def check(client: tuple[str, int], server: tuple[str, int]) -> None:
-            calls.check(callers.find(client, server))
+        def check(client: tuple[str, int], server: tuple[str, int]) -> str:
+            return calls.check(callers.find(client, server))
 
         return [Middleware(ProgramCallCheck, access=access, check=check)]
 

@@ -38,10 +38,11 @@ class Gate:
         self.refuses = True
         self.asked: list[tuple[tuple[str, int], tuple[str, int]]] = []
 
-    def check(self, client: tuple[str, int], server: tuple[str, int]) -> None:
+    def check(self, client: tuple[str, int], server: tuple[str, int]) -> str:
         self.asked.append((client, server))
         if self.refuses:
             raise PermissionDenied(REFUSED)
+        return ""
 
 
 @pytest.fixture

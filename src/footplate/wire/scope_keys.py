@@ -1,0 +1,6 @@
+"""Keys that the service itself sets in the scope of a request: clients can't."""
+
+BY_CONSOLE = "footplate.by_console"
+"""The console makes the call, for a reader of its pages."""
+PROGRAM = "footplate.program"
+"""The name of the job whose program makes the call."""
