@@ -18,6 +18,7 @@ from footplate.backends.region_bindings import LOCAL, read_region_bindings
 from footplate.buckets.bindings import read_bindings
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest
+from footplate.domain.price_table import read_prices
 from footplate.domain.quota_tables import read_quotas
 from footplate.domain.sites import Mode
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from footplate.backends.region_bindings import RegionBinding
     from footplate.buckets.bindings import BucketBinding
+    from footplate.domain.machine_hours import Prices
     from footplate.domain.quotas import Quota
 
 DEFAULT_PORT = 8470
@@ -80,6 +82,7 @@ class Settings:
     gpu_type: str | None = None
     catalogue: Path | None = None
     quotas: tuple[Quota, ...] = ()
+    prices: Prices | None = None
     patience_s: float = 3600.0
     pythons: tuple[str, ...] = ()
     spool_limit_mb: int = 64
@@ -366,6 +369,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "gpu_type": _text,
     "catalogue": _path,
     "quotas": read_quotas,
+    "prices": read_prices,
     "patience_s": _seconds,
     "pythons": _texts,
     "spool_limit_mb": _whole(1, 65536),

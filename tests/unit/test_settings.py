@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.machine_hours import Prices
 from footplate.domain.quotas import Quota
 from footplate.domain.sites import Mode
 from footplate.settings import ISOLATIONS, NETWORKS, Settings, load_settings, strays
@@ -62,6 +63,20 @@ def test_an_open_door_needs_a_token(tmp_path: Path) -> None:
 
     settings = load_settings({"FOOTPLATE_TOKEN": "t"}, {"data_dir": tmp_path, "host": "0.0.0.0"})
     assert settings.token == "t"
+
+
+def test_prices_are_a_table_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "footplate.toml").write_text(
+        """
+        [prices]
+        currency = "EUR"
+        machines = { n1-standard-4 = 0.19 }
+        """
+    )
+    prices = load_settings({}, {"data_dir": tmp_path}).prices
+    assert prices == Prices("EUR", {"n1-standard-4": 0.19})
+    with pytest.raises(InvalidArgument, match="prices"):
+        load_settings({"FOOTPLATE_PRICES": "EUR"}, {"data_dir": tmp_path})
 
 
 def test_quotas_are_tables_of_the_file(tmp_path: Path) -> None:
@@ -184,7 +199,7 @@ def test_a_setting_of_few_values_has_each_of_them_documented() -> None:
 
 
 def test_the_example_is_a_file_that_is_taken(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", REFERENCE.read_text("utf-8"), re.DOTALL)
+    example = "\n".join(re.findall(r"```toml\n(.*?)```", REFERENCE.read_text("utf-8"), re.DOTALL))
     (tmp_path / "footplate.toml").write_text(example)
 
     settings = load_settings({}, {"data_dir": tmp_path})

@@ -14,6 +14,7 @@ from footplate.client.regions import Regions
 from footplate.client.storage import Storage
 from footplate.client.trials import Trials
 from footplate.client.usage import read_usage
+from footplate.domain.errors import NotFound
 from footplate.domain.names import (
     CustomJobName,
     JobName,
@@ -245,6 +246,15 @@ class Service:
             if isinstance(each := counts.get("restarts"), dict):
                 found |= {name: int(str(count)) for name, count in each.items()}
         return found
+
+    def hours(self, name: JobName) -> JsonObject | None:
+        """``machineHours`` and ``acceleratorHours`` so far, by type, and their ``cost`` in
+        ``currency``, where the server has prices; None: it is too old to know.
+        """
+        try:
+            return self._connection.call("GET", f"{job_path(name, '/footplate/v1')}/hours")
+        except NotFound:
+            return None
 
     def events(self, name: JobName, *, after: int = 0) -> Iterator[Event]:
         """The events so far, after number ``after``."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
+
+from footplate.console.hours import use_by_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -82,6 +85,7 @@ async def _show(visit: Visit) -> Response:
         limited=bool(limits["quotas"]),
         running=running[:ROWS],
         queued=in_order(queued)[:ROWS],
+        uses=use_by_project(running, datetime.now(UTC)),
         counts={"running": len(running), "queued": len(queued)},
         most=_MAX_JOBS,
         digest=digest,

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from footplate.console.formatting import FILTERS, ICONS, KINDS
+from footplate.console.hours import HOUR_FILTERS
 from footplate.console.navigation import ENTRIES
 from footplate.console.operations import Answer, call_operation
 from footplate.console.sessions import COOKIE
@@ -141,6 +142,7 @@ class Site:
             lstrip_blocks=True,
         )
         self._templates.filters.update(FILTERS)
+        self._templates.filters.update(HOUR_FILTERS)
         self._templates.globals.update(
             static=files.url, icons=ICONS, kinds=KINDS, version=version, entries=ENTRIES
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from footplate.control.preflight import NOTHING
 from footplate.control.uri_paths import local_path
 from footplate.domain.errors import NotFound, ServiceError, name_taken
+from footplate.domain.machine_hours import NO_PRICES
 from footplate.domain.names import TrainingJobName
 from footplate.domain.preview.advice import shortcomings
 from footplate.domain.preview.parity import parity_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from footplate.domain.admission import Explanation
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import JobSpec
+    from footplate.domain.machine_hours import Prices
     from footplate.domain.preview.plan import Plan
     from footplate.domain.sites import Site
     from footplate.domain.submission import Submission
@@ -44,6 +46,7 @@ class Validation:
         site: Callable[[str], Site],
         outlook: Callable[[JobSpec, str], Explanation | None],
         check_room: Callable[[], None] = lambda: None,
+        prices: Prices = NO_PRICES,
     ) -> None:
         """``check_room`` raises Unavailable where the disk is full."""
         self._store = store
@@ -53,6 +56,7 @@ class Validation:
         self._site = site
         self._outlook = outlook
         self._check_room = check_room
+        self._prices = prices
 
     def validate(self, submission: Submission, staging: Staging = NOTHING) -> Verdict:
         """All that submitting it would say; ``staging``: what will be uploaded before that."""
@@ -99,8 +103,15 @@ class Validation:
         spec, name = self._submission_checks.spec(submission), submission.name
         job_id = name.job_id if isinstance(name, TrainingJobName) else JOB_ID
         site = self._site(spec.region)
-        search = submission.search
-        return plan(spec, self._catalogue, site, job_id=job_id, path=self._path, search=search)
+        return plan(
+            spec,
+            self._catalogue,
+            site,
+            job_id=job_id,
+            path=self._path,
+            search=submission.search,
+            prices=self._prices,
+        )
 
     def _path(self, uri: str) -> str:
         try:

@@ -16,6 +16,7 @@ from footplate.control.status import Status
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.validation import Validation
 from footplate.domain.jobs import RestartBounds
+from footplate.domain.machine_hours import NO_PRICES
 from footplate.server.machine import RandomIds
 
 if TYPE_CHECKING:
@@ -123,7 +124,14 @@ class JobServices:
         self.status = Status(store, clock, leader.wake)
         self.region_reports = RegionReports(regions, catalogue, time.monotonic, queue.held_of)
         self.validation = Validation(
-            store, submission_checks, buckets, catalogue, regions.site, queue.outlook, check_room
+            store,
+            submission_checks,
+            buckets,
+            catalogue,
+            regions.site,
+            queue.outlook,
+            check_room,
+            settings.prices or NO_PRICES,
         )
         self.package_checks = PackageChecks(
             submission_checks, buckets, catalogue, regions.site, resolver

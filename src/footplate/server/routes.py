@@ -38,9 +38,11 @@ from footplate.api.vertex_v1 import (
     vizier_routes,
 )
 from footplate.console import console_routes
+from footplate.control.costs import Costs
 from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.control.job_lists import JobLists
 from footplate.control.program_storage import PATH as PROGRAMS
+from footplate.domain.machine_hours import NO_PRICES
 from footplate.server.machine import RandomIds
 from footplate.server.machine_report import MachineReport
 
@@ -165,7 +167,10 @@ def _own_routes(
         *machine_routes(MachineReport(context.settings)),
         *tls_routes(tls),
         *jobs_routes(
-            JobLists(context.store), parts.jobs, lambda: context.notifications.watchers.changes
+            JobLists(context.store),
+            parts.jobs,
+            Costs(context.store, catalogue, context.settings.prices or NO_PRICES, context.clock),
+            lambda: context.notifications.watchers.changes,
         ),
         *usage_routes(context.usage, get_job),
         *catalogue_routes(catalogue),

@@ -12,10 +12,14 @@ import pytest
 from footplate.api.app import create_app
 from footplate.api.footplate_v1.jobs import jobs_routes
 from footplate.api.security import Access
+from footplate.control.costs import Costs
 from footplate.control.job_lists import JobLists
 from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Address, Ending, Exit, ExitKind, Job, MachineSpec, Replica
+from footplate.domain.machine_hours import Prices
+from tests.support.catalogue import built_in
+from tests.support.clock import FakeClock
 from tests.support.http_server import serve
 from tests.support.jobs import CREATED, make_job, make_spec
 from tests.support.store import MemoryStore
@@ -87,7 +91,9 @@ def store() -> MemoryStore:
 
 @pytest.fixture
 def http(store: MemoryStore) -> Iterator[httpx.Client]:
-    routes = jobs_routes(JobLists(store), _Jobs(store), lambda: 5)
+    prices = Prices("EUR", {"a2-highgpu-1g": 1.5}, {"NVIDIA_TESLA_A100": 2.0})
+    costs = Costs(store, built_in(), prices, FakeClock())
+    routes = jobs_routes(JobLists(store), _Jobs(store), costs, lambda: 5)
     with serve(create_app(routes, Access())) as url, httpx.Client(base_url=url) as client:
         yield client
 
@@ -165,7 +171,18 @@ def test_a_list_shows_what_a_job_takes_and_how_it_ended(http: httpx.Client) -> N
         "endTime": "2026-01-02T03:04:10.678901Z",
         "labels": {"team": "ads"},
         "message": "It failed.",
+        "perHour": {"machines": 1, "accelerators": 1, "cost": 3.5, "currency": "EUR"},
     }
+
+
+def test_hours_are_those_of_the_jobs_that_have_replicas(http: httpx.Client) -> None:
+    used = http.get(f"/footplate/v1/{CUSTOM}/hours").json()
+    hours = 5 / 3600
+    assert used["machineHours"] == {"a2-highgpu-1g": pytest.approx(hours)}
+    assert used["acceleratorHours"] == {"NVIDIA_TESLA_A100": pytest.approx(hours)}
+    assert (used["cost"], used["currency"]) == (pytest.approx(3.5 * hours), "EUR")
+    waiting = http.get(f"/footplate/v1/{OLD}/hours").json()
+    assert waiting == {"machineHours": {}, "acceleratorHours": {}, "cost": 0, "currency": "EUR"}
 
 
 def test_details_have_replicas_request_and_spec(http: httpx.Client) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
+    from footplate.control.costs import Costs, Use
     from footplate.control.job_lists import JobLists
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
@@ -34,21 +35,27 @@ class Jobs(Protocol):
         ...
 
 
-def jobs_routes(lists: JobLists, jobs: Jobs, changes: Callable[[], int]) -> list[Route]:
+def jobs_routes(
+    lists: JobLists, jobs: Jobs, costs: Costs, changes: Callable[[], int]
+) -> list[Route]:
     """``changes`` returns a number that grows with each write to a job."""
-    api = _JobsApi(lists, jobs, changes)
+    api = _JobsApi(lists, jobs, costs, changes)
     return [
         json_route("/footplate/v1/jobs", {"GET": api.list}),
         json_route("/footplate/v1/collections", {"GET": api.collections}),
         json_route("/footplate/v1/changes", {"GET": api.changes}),
         json_route("/footplate/v1/{name:path}/details", {"GET": api.details}),
+        json_route("/footplate/v1/{name:path}/hours", {"GET": api.hours}),
     ]
 
 
 class _JobsApi:
-    def __init__(self, lists: JobLists, jobs: Jobs, changes: Callable[[], int]) -> None:
+    def __init__(
+        self, lists: JobLists, jobs: Jobs, costs: Costs, changes: Callable[[], int]
+    ) -> None:
         self._lists = lists
         self._jobs = jobs
+        self._costs = costs
         self._changes = changes
 
     def list(self, call: Call) -> JsonObject:
@@ -63,7 +70,9 @@ class _JobsApi:
             after=parse_token(call.parameter("pageToken", "page_token"), asked),
         )
         answer: JsonObject = {
-            "jobs": [brief_json(job, self._jobs.explain(job)) for job in page.jobs]
+            "jobs": [
+                brief_json(job, self._jobs.explain(job), self._per_hour(job)) for job in page.jobs
+            ]
         }
         if page.next_key is not None:
             answer["nextPageToken"] = format_token(page.next_key, asked)
@@ -78,4 +87,28 @@ class _JobsApi:
 
     def details(self, call: Call) -> JsonObject:
         job = self._jobs.get(parse_job_name(call.path["name"]))
-        return details_json(job, self._jobs.explain(job))
+        return details_json(job, self._jobs.explain(job), self._per_hour(job))
+
+    def hours(self, call: Call) -> JsonObject:
+        """What it has used so far, by type, and what that costs."""
+        use = self._costs.used(self._jobs.get(parse_job_name(call.path["name"])))
+        return {
+            "machineHours": {**use.hours.machines},
+            "acceleratorHours": {**use.hours.accelerators},
+            **_cost(use),
+        }
+
+    def _per_hour(self, job: Job) -> JsonObject | None:
+        use = self._costs.per_hour(job)
+        if use is None:
+            return None
+        hours = use.hours
+        return {
+            "machines": round(sum(hours.machines.values())),
+            "accelerators": round(sum(hours.accelerators.values())),
+            **_cost(use),
+        }
+
+
+def _cost(use: Use) -> JsonObject:
+    return {} if use.cost is None else {"cost": use.cost, "currency": use.currency}

@@ -24,6 +24,7 @@ from footplate.cli.trials.summary import is_tuning, summary, trial_counts
 from footplate.cli.usage_report import CHART_WIDTH, usage_table
 from footplate.domain.errors import NotFound
 from footplate.domain.job_states import State
+from footplate.domain.machine_hours import MachineHours, say_cost, say_hours
 from footplate.domain.names import TrainingJobName, trial_run_name
 from footplate.domain.stacks import describe as describe_stacks
 
@@ -73,9 +74,12 @@ def describe(session: Session, name: JobName, layout: Layout, *, summarize: bool
         job = service.job(name)
         _show_job(service, job, None if summarize else layout)
         happened = list(service.events(name))
+        used = service.hours(name)
     print_warnings(happened)
     if tell_wait(job):
         return
+    if used is not None and (text := say_use(used)):
+        click.secho(text, err=True, dim=True)
     if again := restarts(happened):
         click.secho(disarm(again), err=True, fg="yellow")
         click.secho(f"  {job_commands(name, session.flags)['events']}", err=True, dim=True)
@@ -86,6 +90,15 @@ def describe(session: Session, name: JobName, layout: Layout, *, summarize: bool
         click.secho(verdict(job), err=True, fg="red")
     elif job.resource.get("endExplanation"):
         click.secho(verdict(job), err=True, fg="yellow")
+
+
+def say_use(used: Mapping[str, Any]) -> str:
+    """Of what the server says; empty for a job that has never run."""
+    hours = MachineHours(used["machineHours"], used["acceleratorHours"])
+    if not hours.machines:
+        return ""
+    cost = f", {say_cost(used['cost'], used['currency'])}" if "cost" in used else ""
+    return f"Used {say_hours(hours)}{cost}."
 
 
 def print_warnings(happened: Sequence[Event]) -> None:

@@ -11,6 +11,7 @@ from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.containers import container_path
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram
+from footplate.domain.machine_hours import NO_PRICES, hours_of, say_cost, say_hours
 from footplate.domain.machines import accelerators_of, zones_for
 from footplate.domain.preview.reducers import bandwidth_step
 from footplate.domain.sites import gpu_assignment
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import DiskSpec, JobSpec, Scheduling, WorkerPool
+    from footplate.domain.machine_hours import Prices
     from footplate.domain.resources import Amounts
     from footplate.domain.sites import Mode, Site
     from footplate.domain.tuning.search import SearchRequest
@@ -125,6 +127,7 @@ def plan(
     job_id: str = JOB_ID,
     path: Callable[[str], str] = str,
     search: SearchRequest | None = None,
+    prices: Prices = NO_PRICES,
 ) -> Plan:
     """``path`` says what programs of the site can open, of a directory's URI.
 
@@ -140,7 +143,12 @@ def plan(
         zone=zones[0] if zones else None,
         mode=site.mode if site.engine is None else None,
         pools=tuple(planner.pool(pool) for pool in spec.pools if pool.replica_count),
-        steps=(*before, *_steps(spec), *bandwidth_step(spec.pools, catalogue)),
+        steps=(
+            *before,
+            *_steps(spec),
+            *bandwidth_step(spec.pools, catalogue),
+            *_cost_step(spec, catalogue, prices, 1 if search is None else search.counts.trials),
+        ),
         counts=counts_of(spec, catalogue),
         holds=site.held_by(spec, catalogue),
         limits="" if site.engine is None else site.engine.limits,
@@ -258,6 +266,15 @@ def _restarts(scheduling: Scheduling, *, alone: bool) -> Iterator[str]:
         yield f"A replica whose machine is lost starts again in place, at most {times(again)}."
         if all_again:
             yield f"After that all replicas start again, at most {times(all_again)}."
+
+
+def _cost_step(spec: JobSpec, catalogue: Catalogue, prices: Prices, trials: int) -> Iterator[str]:
+    """Nothing without prices of all that the job holds, or without a limit of its time."""
+    limit_s = spec.scheduling.max_running_time_s
+    hours = hours_of(spec, catalogue, limit_s * trials)
+    cost = prices.cost(hours)
+    if cost is not None and limit_s > 0:
+        yield f"It costs at most {say_cost(cost, prices.currency)}, for {say_hours(hours)}."
 
 
 def times(count: int) -> str:

@@ -35,8 +35,13 @@ VOCABULARY = Vocabulary(
 )
 
 
-def brief_json(job: Job, waiting: Explanation | None) -> JsonObject:
-    """What a list shows of a job. ``waiting``: why it isn't running yet."""
+def brief_json(
+    job: Job, waiting: Explanation | None, per_hour: JsonObject | None = None
+) -> JsonObject:
+    """What a list shows of a job. ``waiting``: why it isn't running yet.
+
+    ``per_hour``: how many machines and accelerators it holds, and what an hour of them costs.
+    """
     collection = job.name.collection.split("/")
     answer: JsonObject = {
         "name": str(job.name),
@@ -52,6 +57,8 @@ def brief_json(job: Job, waiting: Explanation | None) -> JsonObject:
     }
     if job.spec.search is not None:
         answer["trials"] = job.spec.search.counts.trials
+    if per_hour is not None:
+        answer["perHour"] = per_hour
     if job.labels:
         answer["labels"] = dict(job.labels)
     if waiting is not None:
@@ -62,13 +69,15 @@ def brief_json(job: Job, waiting: Explanation | None) -> JsonObject:
     return answer
 
 
-def details_json(job: Job, waiting: Explanation | None) -> JsonObject:
+def details_json(
+    job: Job, waiting: Explanation | None, per_hour: JsonObject | None = None
+) -> JsonObject:
     """All that is known of a job; its trials, events, lines and usage have operations of their own.
 
     ``request`` is the accepted request, ``spec`` what the service made of it.
     """
     return {
-        **brief_json(job, waiting),
+        **brief_json(job, waiting, per_hour),
         "attempt": job.attempt,
         "updateTime": format_time(job.update_time),
         "replicas": [_replica(each) for each in job.replicas],

@@ -18,6 +18,7 @@ from footplate.domain.jobs import (
     Scheduling,
     WorkerPool,
 )
+from footplate.domain.machine_hours import NO_PRICES, Prices
 from footplate.domain.names import TrainingJobName
 from footplate.domain.preview.plan import PlannedMachine, PlannedProgram, plan, words
 from footplate.domain.sites import EngineMachines, Gpu, Mode, Site
@@ -44,6 +45,21 @@ def guide() -> JobSpec:
     )
     ps = WorkerPool("ps", "ps-replica", MachineSpec("n1-highmem-8"), 3, program)
     return replace(base, pools=(master, worker, ps), job_dir="gs://b/out")
+
+
+def test_prices_give_what_it_costs_at_most() -> None:
+    prices = Prices("EUR", {"n1-standard-4": 0.5})
+    hour = replace(make_spec(workers=1), scheduling=Scheduling(max_running_time_s=3600))
+    cost = "It costs at most 1.00 EUR, for 2 machine-hours."
+    assert plan(hour, CATALOGUE, LAPTOP, prices=prices).steps[-1] == cost
+    search = SearchRequest(TrialCounts(10, 2))
+    steps = plan(hour, CATALOGUE, LAPTOP, prices=prices, search=search).steps
+    assert steps[-1] == "It costs at most 10.00 EUR, for 20 machine-hours."
+    unlimited = replace(hour, scheduling=Scheduling(max_running_time_s=0))
+    for spec, given in ((hour, NO_PRICES), (hour, Prices("EUR")), (unlimited, prices)):
+        assert not any(
+            "costs" in step for step in plan(spec, CATALOGUE, LAPTOP, prices=given).steps
+        )
 
 
 def test_an_engine_has_no_mode_and_says_what_it_enforces() -> None:

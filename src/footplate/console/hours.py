@@ -1,0 +1,92 @@
+"""What jobs have used, from what they hold in an hour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from footplate.console.formatting import parse
+from footplate.domain.machine_hours import say_cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from datetime import datetime
+
+_HOUR_S = 3600
+
+
+@dataclass
+class ProjectUse:
+    """Of the jobs of a project that hold machines now. Costs are of those that have prices."""
+
+    project: str
+    jobs: int = 0
+    machines: int = 0
+    accelerators: int = 0
+    hours: float = 0.0
+    accelerator_hours: float = 0.0
+    cost: float = 0.0
+    cost_per_hour: float = 0.0
+    currency: str = ""
+    unpriced: int = 0
+    """How many of the jobs have no price."""
+
+
+def ran_hours(job: Mapping[str, Any], now: datetime) -> float:
+    """From its first start to its end, or until now."""
+    if not job.get("startTime"):
+        return 0.0
+    end = parse(job["endTime"]) if job.get("endTime") else now
+    return max(0.0, (end - parse(job["startTime"])).total_seconds()) / _HOUR_S
+
+
+def used(job: Mapping[str, Any], now: datetime) -> list[str]:
+    """``2.5 machine-h`` and, if it has any, ``5 accelerator-h``; nothing before its start."""
+    rates, hours = job.get("perHour"), ran_hours(job, now)
+    if not (rates and hours):
+        return []
+    units = ((rates["machines"], "machine-h"), (rates["accelerators"], "accelerator-h"))
+    return [f"{decimal(rate * hours)} {unit}" for rate, unit in units if rate]
+
+
+def cost(job: Mapping[str, Any], now: datetime) -> str:
+    """Empty: a price isn't known, or it hasn't run."""
+    rates, hours = job.get("perHour"), ran_hours(job, now)
+    if not (rates and hours and "cost" in rates):
+        return ""
+    return say_cost(rates["cost"] * hours, rates["currency"])
+
+
+def decimal(number: float) -> str:
+    return f"{number:,.2f}".rstrip("0").rstrip(".")
+
+
+def use_by_project(jobs: Iterable[Mapping[str, Any]], now: datetime) -> list[ProjectUse]:
+    """``jobs`` hold machines."""
+    found: dict[str, ProjectUse] = {}
+    for job in jobs:
+        rates = job.get("perHour")
+        if not rates:
+            continue
+        project = str(job["project"])
+        use, hours = found.setdefault(project, ProjectUse(project)), ran_hours(job, now)
+        use.jobs += 1
+        use.machines += rates["machines"]
+        use.accelerators += rates["accelerators"]
+        use.hours += rates["machines"] * hours
+        use.accelerator_hours += rates["accelerators"] * hours
+        if "cost" in rates:
+            use.currency = rates["currency"]
+            use.cost_per_hour += rates["cost"]
+            use.cost += rates["cost"] * hours
+        else:
+            use.unpriced += 1
+    return sorted(found.values(), key=lambda use: use.project)
+
+
+HOUR_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "used": used,
+    "cost": cost,
+    "decimal": decimal,
+    "money": say_cost,
+}

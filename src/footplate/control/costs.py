@@ -1,0 +1,62 @@
+"""What jobs hold, have used, and cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import NotFound
+from footplate.domain.machine_hours import MachineHours, hours_of, hours_used
+from footplate.domain.names import backing_uid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import Job
+    from footplate.domain.machine_hours import Prices
+    from footplate.ports.clock import Clock
+    from footplate.ports.store import Store
+
+
+@dataclass(frozen=True)
+class Use:
+    """``cost`` None: the settings have no price of something in ``hours``."""
+
+    hours: MachineHours
+    cost: float | None
+    currency: str
+
+
+class Costs:
+    def __init__(self, store: Store, catalogue: Catalogue, prices: Prices, clock: Clock) -> None:
+        self._store = store
+        self._catalogue = catalogue
+        self._prices = prices
+        self._clock = clock
+
+    def per_hour(self, job: Job) -> Use | None:
+        """What it holds in an hour in which it runs; None: other jobs run for it."""
+        if not job.spec.runs_itself:
+            return None
+        return self._use(hours_of(job.spec, self._catalogue))
+
+    def used(self, job: Job) -> Use:
+        """So far; by a tuning job what its trials have used, by a pipeline what its job has."""
+        return self._use(hours_used(self._running(job), self._catalogue, self._clock.now()))
+
+    def _use(self, hours: MachineHours) -> Use:
+        return Use(hours, self._prices.cost(hours), self._prices.currency)
+
+    def _running(self, job: Job) -> Iterator[Job]:
+        """The jobs that have replicas: itself, its trials, or those of the job behind it."""
+        if job.spec.runs_itself:
+            yield job
+        elif job.spec.search is not None:
+            yield from self._store.runs(job.uid)
+        else:
+            try:
+                backing = self._store.get_by_uid(backing_uid(job.uid))
+            except NotFound:
+                return
+            yield from self._running(backing)

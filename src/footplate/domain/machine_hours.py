@@ -1,0 +1,107 @@
+"""How long jobs held machines and accelerators, and what that costs. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from footplate.domain.machines import accelerators_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from footplate.domain.catalogue import Catalogue
+    from footplate.domain.jobs import Job, JobSpec
+
+_HOUR_S = 3600.0
+
+
+@dataclass(frozen=True)
+class MachineHours:
+    """By machine type, and by type of accelerator."""
+
+    machines: Mapping[str, float] = field(default_factory=dict)
+    accelerators: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Of an hour of a machine type, without its accelerators, and of one accelerator."""
+
+    currency: str = ""
+    machines: Mapping[str, float] = field(default_factory=dict)
+    accelerators: Mapping[str, float] = field(default_factory=dict)
+
+    def cost(self, hours: MachineHours) -> float | None:
+        """None: the price of something in it isn't known."""
+        if not self.currency:
+            return None
+        pairs = ((hours.machines, self.machines), (hours.accelerators, self.accelerators))
+        if any(not used.keys() <= prices.keys() for used, prices in pairs):
+            return None
+        return sum(prices[name] * each for used, prices in pairs for name, each in used.items())
+
+
+NO_PRICES = Prices()
+
+
+def hours_of(spec: JobSpec, catalogue: Catalogue, seconds: float = _HOUR_S) -> MachineHours:
+    """What all replicas together hold in so many seconds."""
+    machines: dict[str, float] = defaultdict(float)
+    accelerators: dict[str, float] = defaultdict(float)
+    for pool in spec.pools:
+        hours = pool.replica_count * seconds / _HOUR_S
+        if hours:
+            machines[pool.machine.machine_type] += hours
+            name, count = accelerators_of(pool.machine, catalogue)
+            if name is not None and count:
+                accelerators[name] += count * hours
+    return MachineHours(dict(machines), dict(accelerators))
+
+
+def hours_used(jobs: Iterable[Job], catalogue: Catalogue, now: datetime) -> MachineHours:
+    """From the first start of each job to its end, or until now."""
+    used = MachineHours()
+    for job in jobs:
+        if job.start_time is not None and job.spec.runs_itself:
+            ran = ((job.end_time or now) - job.start_time).total_seconds()
+            used = add(used, hours_of(job.spec, catalogue, max(0.0, ran)))
+    return used
+
+
+def add(first: MachineHours, second: MachineHours, times: float = 1.0) -> MachineHours:
+    """``second`` counts ``times``."""
+    return MachineHours(
+        _sum(first.machines, second.machines, times),
+        _sum(first.accelerators, second.accelerators, times),
+    )
+
+
+def _sum(
+    first: Mapping[str, float], second: Mapping[str, float], times: float
+) -> Mapping[str, float]:
+    return {
+        name: first.get(name, 0.0) + times * second.get(name, 0.0)
+        for name in dict.fromkeys((*first, *second))
+    }
+
+
+def say_hours(hours: MachineHours) -> str:
+    """``4 machine-hours and 8.5 accelerator-hours``."""
+    named = (
+        (sum(hours.machines.values()), "machine-hour"),
+        (sum(hours.accelerators.values()), "accelerator-hour"),
+    )
+    told = [_say(number, unit) for number, unit in named if number or unit == "machine-hour"]
+    return " and ".join(told)
+
+
+def say_cost(amount: float, currency: str) -> str:
+    return f"{amount:,.2f} {currency}"
+
+
+def _say(number: float, unit: str) -> str:
+    shown = f"{number:,.2f}".rstrip("0").rstrip(".")
+    return f"{shown} {unit}{'' if shown == '1' else 's'}"
