@@ -9,6 +9,10 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 SYNCED := $(VENV)/.synced
 
+# The long tests of one engine of three run with each commit, chosen by its hash.
+TURN := $(shell echo $$((0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0) % 3 + 1)))
+TEST_ENGINE ?= $(word $(TURN),slurm kubernetes ray)
+
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 # Without bytecode each process of the tests compiles all that it imports: twice the CPU time.
@@ -26,7 +30,8 @@ demo: $(SYNCED)
 test: $(SYNCED) console
 	$(MAKE) --no-print-directory --output-sync --jobs 2 check collected
 	rm -rf .cache/requests
-	$(PYTEST) || { test $$? -eq 1 -a "$(CI)" = true && $(MAKE) --no-print-directory retest; }
+	@echo "Of the long tests of engines: those of $(TEST_ENGINE). 'make soak' runs all."
+	TEST_ENGINE=$(TEST_ENGINE) $(PYTEST) || { test $$? -eq 1 -a "$(CI)" = true && $(MAKE) --no-print-directory retest; }
 	$(BIN)/python tools/make_clients_reference.py --check
 
 # The tests that failed in the last run, one at a time. CI does this, since a test may fail for the
@@ -41,7 +46,8 @@ quick: check
 soak: $(SYNCED)
 	TEST_PROFILE=soak $(PYTEST) tests/simulation tests/hostile tests/contract tests/unit/domain \
 	  tests/unit/control/vizier tests/e2e/backends tests/e2e/service/test_server_deaths.py \
-	  tests/e2e/service/test_full_disk.py tests/e2e/service/test_hostile_programs.py
+	  tests/e2e/service/test_full_disk.py tests/e2e/service/test_hostile_programs.py \
+	  tests/e2e/slurm tests/e2e/kubernetes tests/e2e/ray
 	TEST_PROFILE=soak $(PYTEST) -m soak
 
 check: types ruff imports words

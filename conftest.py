@@ -80,6 +80,18 @@ SLOW = (
 """Tests that start a server, an engine or many processes, or build an environment: ``make quick``
 leaves them out, and they begin before the others."""
 
+ROTATED = {
+    "tests/e2e/slurm/test_contract.py": "slurm",
+    "tests/e2e/slurm/test_faults.py": "slurm",
+    "tests/e2e/slurm/test_machines.py": "slurm",
+    "tests/e2e/kubernetes/test_contract.py": "kubernetes",
+    "tests/e2e/kubernetes/test_faults.py": "kubernetes",
+    "tests/e2e/kubernetes/test_machines.py": "kubernetes",
+    "tests/e2e/ray": "ray",
+}
+"""Long tests of one engine, and that engine. ``make test`` names in ``TEST_ENGINE`` the one whose
+tests it runs; without this variable all are run."""
+
 WORKERS_PER_CORE = 2
 """Tests of servers and of processes wait for most of their time."""
 
@@ -101,23 +113,32 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if NAME != "soak":
-        at_length = {item for item in items if item.get_closest_marker("soak")}
-        config.hook.pytest_deselected(items=list(at_length))
-        items[:] = [item for item in items if item not in at_length]
+    left_out = {item for item in items if _is_left_out(item)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
     for item in items:
-        place = item.path.relative_to(config.rootpath).as_posix()
+        place = _place(item)
         if _first_of(place, SLOW) is not None:
             item.add_marker(pytest.mark.slow)
         if (group := _first_of(place, GROUPS)) is not None:
             item.add_marker(pytest.mark.xdist_group(GROUPS[group]))
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: _turn(item.path.relative_to(config.rootpath)))
+        items.sort(key=lambda item: _turn(_place(item)))
 
 
-def _turn(path: Path) -> int:
+def _is_left_out(item: pytest.Item) -> bool:
+    engine = ROTATED.get(_first_of(_place(item), ROTATED) or "")
+    if engine is not None and os.environ.get("TEST_ENGINE", engine) != engine:
+        return True
+    return NAME != "soak" and item.get_closest_marker("soak") is not None
+
+
+def _place(item: pytest.Item) -> str:
+    return item.path.relative_to(item.config.rootpath).as_posix()
+
+
+def _turn(place: str) -> int:
     """Groups, then other slow tests, then the rest; each in the order of the lists above."""
-    place = path.as_posix()
     first = _first_of(place, SLOW)
     return len(SLOW) if first is None else SLOW.index(first)
 

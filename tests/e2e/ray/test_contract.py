@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from tests.support.ray_cluster import RayCluster
 
-pytestmark = pytest.mark.soak
-
 
 @pytest.fixture
 def rig(ray_cluster: RayCluster, tmp_path: Path) -> Iterator[RayRig]:
