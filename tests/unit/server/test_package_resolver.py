@@ -15,7 +15,7 @@ import pytest
 from footplate.domain.errors import DeadlineExceeded
 from footplate.domain.runtimes import Runtime, Runtimes, Slice
 from footplate.ports.package_resolver import EnvironmentRequest, Resolution
-from footplate.replica.isolation.procfs import find
+from footplate.replica.isolation.procfs import Process, find_all
 from footplate.replica.supervisor_archive import build_archive
 from footplate.server.data_dir import DataDir
 from footplate.server.package_resolver import ProcessResolver
@@ -30,10 +30,7 @@ SLOW = """\
 import os, time
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    path = os.path.join(os.environ["TMPDIR"], "started")
-    with open(path + ".part", "w") as file:
-        file.write(str(os.getpid()))
-    os.rename(path + ".part", path)
+    open(os.path.join(os.environ["TMPDIR"], "started"), "w").close()
     time.sleep(600)
 """
 STARTED = "started"
@@ -101,27 +98,36 @@ def test_a_check_that_takes_too_long_leaves_no_process(rig: Rig) -> None:
     with pytest.raises(DeadlineExceeded, match=r"trainer-0\.1\.tar\.gz: not resolved within 0"):
         rig.resolve(slow, limit_s=0.01)
 
-    async def cancel() -> int:
+    async def cancel() -> list[Process]:
         task = asyncio.create_task(rig.resolving(slow))
-        await asyncio.to_thread(until, lambda: _read_started(rig.data_dir.root))
-        pid = int(_read_started(rig.data_dir.root))
+        await asyncio.to_thread(until, lambda: _has_started(rig.data_dir.root))
+        processes = find_checks(rig.data_dir.root)
         task.cancel()
         await asyncio.wait((task,))
         assert task.cancelled()
-        return pid
+        return processes
 
-    pid = asyncio.run(cancel())
+    assert asyncio.run(cancel()) != []
 
     assert rig.left() == []
-    until(lambda: find(pid) is None)
+    until(lambda: find_checks(rig.data_dir.root) == [])
 
 
-def _read_started(root: Path) -> str:
-    """What the build has written into its directory for temporary files; empty: not yet."""
-    for directory, _, names in os.walk(root):
-        if STARTED in names:
-            return Path(directory, STARTED).read_text()
-    return ""
+def find_checks(root: Path) -> list[Process]:
+    """The processes with a path below ``root`` in their environment."""
+    return [process for process in find_all() if os.fsencode(root) in _environment(process.pid)]
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
+def _has_started(root: Path) -> bool:
+    """Whether the build has written into its directory for temporary files."""
+    return any(STARTED in names for _, _, names in os.walk(root))
 
 
 def until(true: Callable[[], object]) -> None:
