@@ -24,7 +24,7 @@ from kubernetes import config as kubernetes_config
 from tests.clients.conftest import environment_of
 from tests.support.kubernetes import IMAGE, PROGRAMS, RIG, private_kubernetes
 from tests.support.kubernetes_rig import package_template, pod_template
-from tests.support.ray_cluster import HERE, running_ray
+from tests.support.ray_cluster import running_ray
 from tests.support.slurm import PARTITION, missing, running_slurm, short_folder
 
 if TYPE_CHECKING:
@@ -162,8 +162,8 @@ class Ray:
     environment: dict[str, str]
     python: Path
     address: str
+    host: str
     title: str = "ray job submit"
-    host: str = HERE
     number: int = 0
 
     def start(self, replicas: int) -> float:
@@ -245,7 +245,7 @@ def ray() -> Iterator[Ray | None]:
             f'backend = "ray"\naddress = "{cluster.address}"\nreserve = false\n'
             f'shared = "{desk.CACHE.parent}"\npython = "{python}"\n'
         )
-        yield Ray(Path(out), region, {}, python, cluster.address)
+        yield Ray(Path(out), region, {}, python, cluster.address, cluster.here)
 
 
 ENGINES = {"slurm": slurm, "kubernetes": kubernetes, "ray": ray}

@@ -1,28 +1,23 @@
-"""A real Ray for tests: one head, in a network namespace that this machine reaches."""
+"""A real Ray for tests: a head with an address of its own, and processes of this machine."""
 
 from __future__ import annotations
 
-import fcntl
 import os
-import shutil
 import subprocess
-import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 
-from tests.support.requirements import require
+from tests.support.machines import connected_machines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-HERE, THERE = "10.78.0.1", "10.78.0.2"
-"""Addresses of this machine and of the cluster's namespace, on the link between them."""
-SPACE, LINK = "fp-ray", "fp-ray0"
+HEAD = "head"
 PORT = 8265
 PATIENCE_S = 120.0
 HEALTH_CHECKS = {
@@ -36,14 +31,36 @@ HEALTH_CHECKS = {
 
 @dataclass(frozen=True)
 class RayCluster:
-    """``python`` is the interpreter that has Ray; ``folder`` is the cluster's."""
+    """``python`` is the interpreter that has Ray; ``folder`` is the cluster's.
+
+    ``host`` is the address of its head, and ``here`` that of this machine for its nodes.
+    """
 
     python: Path
     folder: Path
+    host: str
+    here: str
 
     @property
     def address(self) -> str:
-        return f"http://{THERE}:{PORT}"
+        return f"http://{self.host}:{PORT}"
+
+    def nodes(self) -> frozenset[str]:
+        """The addresses of the nodes that Ray uses; none while it doesn't answer."""
+        with httpx.Client(base_url=self.address, trust_env=False, timeout=5) as client:
+            try:
+                nodes = client.get("/api/v0/nodes").json()["data"]["result"]["result"]
+            except (httpx.HTTPError, ValueError, KeyError, TypeError):
+                return frozenset()
+        return frozenset(node["node_ip"] for node in nodes if node["state"] == "ALIVE")
+
+    def wait_for_nodes(self, ready: Callable[[frozenset[str]], bool]) -> None:
+        """Until Ray uses such nodes."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not ready(self.nodes()):
+            logs = [path.read_text()[-2000:] for path in self.folder.glob("*.log")]
+            assert time.monotonic() < deadline, "\n".join(logs)
+            time.sleep(0.2)
 
     def stop_jobs(self) -> None:
         with httpx.Client(base_url=self.address, trust_env=False) as client:
@@ -52,86 +69,42 @@ class RayCluster:
                     client.post(f"/api/jobs/{job['submission_id']}/stop")
 
 
-def require_namespaces() -> None:
-    absent = [name for name in ("ip", "nsenter") if shutil.which(name) is None]
-    if os.geteuid() != 0:
-        absent.append("root")
-    require(f"Ray's namespace needs {', '.join(absent)}" if absent else None)
+def ray_environment(python: Path) -> dict[str, str]:
+    """Of Ray's own processes."""
+    own = {
+        "PATH": f"{python.parent}:{os.environ['PATH']}",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_DISABLE_IMPORT_WARNING": "1",
+    }
+    return {**os.environ, **own, **HEALTH_CHECKS}
+
+
+def head_command(python: Path, host: str, sessions: Path, cpus: int) -> tuple[str, ...]:
+    return (
+        *(str(python.parent / "ray"), "start", "--head", "--block"),
+        *(f"--node-ip-address={host}", f"--num-cpus={cpus}", f"--temp-dir={sessions}"),
+        *(f"--dashboard-host={host}", f"--dashboard-port={PORT}"),
+    )
 
 
 @contextmanager
 def running_ray(python: Path, folder: Path, cpus: int = 4) -> Iterator[RayCluster]:
-    """One at a time on a machine: the others wait."""
-    with (Path(tempfile.gettempdir()) / f"{SPACE}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with _run_head(python, folder, cpus) as cluster:
-            yield cluster
-
-
-@contextmanager
-def _run_head(python: Path, folder: Path, cpus: int) -> Iterator[RayCluster]:
-    variables = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}"}
-    variables |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DISABLE_IMPORT_WARNING": "1"}
-    variables |= HEALTH_CHECKS
-    start = ("start", "--head", "--block", f"--node-ip-address={THERE}", f"--num-cpus={cpus}")
-    listen = (f"--dashboard-host={THERE}", f"--dashboard-port={PORT}", f"--temp-dir={folder}")
-    _remove_link()
-    _make_link()
-    try:
-        with (folder / "ray.log").open("wb") as log:
+    with connected_machines(HEAD) as machines:
+        host = machines.address(HEAD)
+        found = RayCluster(python, folder, host, machines.here)
+        space = f"--net=/var/run/netns/{machines.space(HEAD)}"
+        with (folder / "head.log").open("wb") as log:
             head = subprocess.Popen(
-                (
-                    "nsenter",
-                    f"--net=/var/run/netns/{SPACE}",
-                    python.parent / "ray",
-                    *start,
-                    *listen,
-                ),
-                env=variables,
+                ("nsenter", space, *head_command(python, host, folder, cpus)),
+                env=ray_environment(python),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
         try:
-            found = RayCluster(python, folder)
-            _wait_until_it_answers(found)
+            found.wait_for_nodes(lambda nodes: host in nodes)
             yield found
         finally:
             head.terminate()
             head.wait()
-    finally:
-        _remove_link()
-
-
-def _wait_until_it_answers(cluster: RayCluster) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    with httpx.Client(base_url=cluster.address, trust_env=False, timeout=5) as client:
-        while True:
-            try:
-                nodes = client.get("/api/v0/nodes").json()
-                if any(n["state"] == "ALIVE" for n in nodes["data"]["result"]["result"]):
-                    return
-            except (httpx.HTTPError, ValueError, KeyError, TypeError):
-                pass
-            assert time.monotonic() < deadline, (cluster.folder / "ray.log").read_text()[-4000:]
-            time.sleep(0.2)
-
-
-def _make_link() -> None:
-    inside = f"{LINK}p"
-    for command in (
-        f"ip netns add {SPACE}",
-        f"ip link add {LINK} type veth peer name {inside} netns {SPACE}",
-        f"ip addr add {HERE}/30 dev {LINK}",
-        f"ip link set {LINK} up",
-        f"ip -n {SPACE} addr add {THERE}/30 dev {inside}",
-        f"ip -n {SPACE} link set {inside} up",
-        f"ip -n {SPACE} link set lo up",
-    ):
-        subprocess.run(command.split(), check=True, capture_output=True)
-
-
-def _remove_link() -> None:
-    for command in (f"ip link del {LINK}", f"ip netns del {SPACE}"):
-        subprocess.run(command.split(), check=False, capture_output=True)

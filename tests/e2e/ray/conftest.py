@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.clients.conftest import environment_of
-from tests.support.ray_cluster import RayCluster, require_namespaces, running_ray
+from tests.support.machines import require_machines
+from tests.support.ray_cluster import RayCluster, running_ray
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[RayCluster]:
-    require_namespaces()
+    require_machines()
     python = Path(environment_of("ray-2.60.0"))
     # Its sockets' paths must be short.
     with (

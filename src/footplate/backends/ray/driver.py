@@ -12,12 +12,21 @@ import os
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import ray
-from ray.util.placement_group import placement_group
+from ray.util.placement_group import (
+    placement_group,
+    placement_group_table,
+    remove_placement_group,
+)
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 SET_PDEATHSIG = 1
+PIN_S = 10.0
+"""How long the places of a gang may take that were free just now."""
+CHECK_S = 10.0
+"""How often is looked whether a launcher that hasn't started has lost its node."""
 
 
 def launch(rank: int, program: bytes, variables: dict[str, str]) -> int:
@@ -37,15 +46,57 @@ def launch(rank: int, program: bytes, variables: dict[str, str]) -> int:
     return launcher.returncode
 
 
+def reserve(job: dict[str, Any]) -> tuple[Any, list[str | None]]:
+    """A place for each launcher, all or none, and the node that each is bound to.
+
+    Ray puts what a dead node had on another one, and keeps it there for a gang that goes on
+    without it: the replica that starts again elsewhere might find no room. So the places of a gang
+    are bound to the nodes that Ray chose. A launcher without others ends its job with its node.
+    """
+    bundles, strategy = job["bundles"], job["strategy"]
+    while True:
+        group = placement_group(bundles, strategy=strategy, name=job["name"])
+        ray.get(group.ready())
+        if len(bundles) == 1:
+            return group, [None]
+        addresses = {node["NodeID"]: node["NodeManagerAddress"] for node in ray.nodes()}
+        chosen = placement_group_table(group)["bundles_to_node_id"]
+        nodes = [addresses[chosen[rank]] for rank in range(len(bundles))]
+        remove_placement_group(group)
+        bound = [{**b, f"node:{nodes[rank]}": 0.001} for rank, b in enumerate(bundles)]
+        group = placement_group(bound, strategy=strategy, name=f"{job['name']} (bound)")
+        if group.wait(PIN_S):
+            return group, nodes
+        remove_placement_group(group)  # another was faster
+
+
+def wait(runs: dict[Any, str | None]) -> int:
+    """Wait for all launchers; return how many failed. Values are the nodes they are bound to."""
+    failed = 0
+    while runs:
+        done, _ = ray.wait(list(runs), timeout=CHECK_S)
+        for run in done:
+            del runs[run]
+            try:
+                ray.get(run)
+            except ray.exceptions.RayError as error:
+                failed += 1
+                sys.stderr.write(f"{error}\n")
+        alive = {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
+        for run, node in list(runs.items()):
+            if node is not None and node not in alive:
+                ray.cancel(run, force=True)
+    return failed
+
+
 def main() -> None:
     with open("job.json") as file:
         job = json.load(file)
     with open("program.py", "rb") as file:
         program = file.read()
     ray.init(log_to_driver=False)
-    group = placement_group(job["bundles"], strategy=job["strategy"], name=job["name"])
-    ray.get(group.ready())
-    runs = []
+    group, nodes = reserve(job)
+    runs = {}
     for rank, bundle in enumerate(job["bundles"]):
         others = {k: v for k, v in bundle.items() if k not in ("CPU", "GPU", "memory")}
         place = PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=rank)
@@ -57,15 +108,8 @@ def main() -> None:
             max_retries=0,
             scheduling_strategy=place,
         )
-        runs.append(run.remote(rank, program, {"FOOTPLATE_JOB": job["name"]}))
-    failed = 0
-    for run in runs:
-        try:
-            ray.get(run)
-        except ray.exceptions.RayError as error:
-            failed += 1
-            sys.stderr.write(f"{error}\n")
-    sys.exit(1 if failed else 0)
+        runs[run.remote(rank, program, {"FOOTPLATE_JOB": job["name"]})] = nodes[rank]
+    sys.exit(1 if wait(runs) else 0)
 
 
 if __name__ == "__main__":

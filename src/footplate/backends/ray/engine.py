@@ -188,7 +188,7 @@ class RayEngine:
         parameters = {"limit": _NODES, "detail": True}
         answer = self._ask("GET", "/api/v0/placement_groups", params=parameters).json()
         groups = answer["data"]["result"]["result"]
-        return {g["name"]: g for g in groups if g["state"] in ("PENDING", "RESCHEDULING")}
+        return {g["name"]: g for g in groups if g["state"] == "PENDING"}
 
     def _send(self, method: str, path: str, **given: Any) -> httpx.Response:
         try:
