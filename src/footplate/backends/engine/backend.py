@@ -206,13 +206,18 @@ class EngineBackend:
             raise Unavailable(f"the replicas' directory can't be used: {error}") from error
         for attempt_id in self._files.attempts():
             self._seen[attempt_id] = self._look(attempt_id)
-        self._calls.listen(self._name, self._note)
+        self._calls.listen(self._name, self._take)
         self._thread = threading.Thread(target=self._work, name="engine-backend", daemon=True)
         self._thread.start()
 
     def _wake(self, attempt_id: AttemptId) -> None:
         self._refresh((attempt_id,), quietly=True)
         self._calls.wake(self._name, attempt_id)
+        self._note(attempt_id)
+
+    def _take(self, attempt_id: AttemptId) -> None:
+        """A launcher has said something new: that counts also while the engine doesn't answer."""
+        self._refresh((attempt_id,))
         self._note(attempt_id)
 
     def _note(self, attempt_id: AttemptId) -> None:

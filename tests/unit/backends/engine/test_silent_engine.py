@@ -1,0 +1,89 @@
+"""While an engine takes its time to answer, launchers are listened to all the same."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.backends.engine import EngineBackend, LauncherSettings
+from footplate.backends.engine.attempt_files import AttemptFiles
+from footplate.backends.engine.launcher_calls import LauncherCalls
+from footplate.backends.engine.launcher_tokens import LauncherTokens
+from footplate.ports.backend import Presence
+from tests.support.backend_rig import WORKERS, all_are, make_request
+from tests.support.fake_engine import FakeEngine
+from tests.support.local_backend import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from footplate.backends.engine.engine import EngineJob
+
+REGION = "europe-west4"
+
+
+class HangingEngine(FakeEngine):
+    """Each list waits while ``answers`` isn't set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers = threading.Event()
+        self.answers.set()
+        self.hangs = threading.Event()
+
+    def list(self, prefix: str) -> tuple[EngineJob, ...]:
+        if not self.answers.is_set():
+            self.hangs.set()
+        self.answers.wait()
+        return super().list(prefix)
+
+
+class Desk:
+    def __init__(self, root: Path) -> None:
+        self.engine = HangingEngine()
+        tokens = LauncherTokens(b"a key")
+        self.calls = LauncherCalls(tokens, {REGION: AttemptFiles(root)}, {REGION: {}}, {})
+        self.backend = EngineBackend(
+            name=REGION,
+            service="x",
+            root=root,
+            engine=self.engine,
+            settings=LauncherSettings(lambda: "http://127.0.0.1:1", lambda: "", "0", "0"),
+            tokens=tokens,
+            calls=self.calls,
+            poll_s=0.01,
+        )
+
+    def call(self) -> None:
+        for launcher in self.engine.launchers:
+            launcher.call(self.calls, 0.0)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path / "replicas")
+    yield desk
+    desk.engine.answers.set()
+    desk.backend.close()
+
+
+def test_a_gang_is_stopped_while_the_engine_does_not_answer(desk: Desk) -> None:
+    request, told = make_request("u-1", WORKERS[:2]), threading.Event()
+    desk.backend.start(request)
+    wait_until(lambda: bool(desk.engine.jobs))
+    desk.engine.begin_job("1", 0.0)
+    desk.call()
+    desk.call()
+    wait_until(lambda: all_are(desk.backend, request, Presence.LIVE))
+    desk.engine.answers.clear()
+    assert desk.engine.hangs.wait(60)
+    desk.backend.watch(lambda _: told.set())
+    desk.backend.stop(request.attempt_id)
+    for _ in range(2):  # what is wanted, and what has become of it
+        desk.call()
+    assert all_are(desk.backend, request, Presence.GONE)
+    assert told.is_set()
+    assert not desk.engine.answers.is_set()
