@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from footplate.ports.launchers import Launchers
 
 LEASE_S = 60.0
+KILL_TURNS = 3
 
 
 def tokens_of(program: bytes) -> dict[str, str]:
@@ -50,6 +51,8 @@ class FakeLauncher:
     ending: str = ""
     left: bool = False
     stopping: bool = False
+    late: int = 0
+    """How many looks its engine takes to end it, after its node is back."""
     starts: list[int] = field(default_factory=list)
 
     @property
@@ -107,6 +110,7 @@ class FakeLauncher:
 class FakeEngine:
     """``down``: it answers nobody. ``loses_answer``: the next submit is done, and says it failed.
 
+    ``tells_lost``: it says of a job that a node of it was away at its end.
     ``hidden`` are jobs that its lists leave out, ``forgotten`` those that it doesn't know any more.
     """
 
@@ -119,11 +123,13 @@ class FakeEngine:
         self.down = False
         self.loses_answer = False
         self.refuses = ""
+        self.tells_lost = False
         self.hidden: set[str] = set()
         self.forgotten: set[str] = set()
         self.jobs: dict[str, EngineJob] = {}
         self.programs: dict[str, bytes] = {}
         self.launchers: builtins.list[FakeLauncher] = []
+        self._told_silent: set[str] = set()
         self._numbers = itertools.count(1)
 
     # What the backend calls.
@@ -161,7 +167,9 @@ class FakeEngine:
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
         self._answer()
         silent = {each.node for each in self.launchers if not each.reachable}
-        return tuple(name for name in nodes.split(",") if name in silent)
+        found = tuple(name for name in nodes.split(",") if name in silent)
+        self._told_silent.update(found)
+        return found
 
     def check(self) -> EngineReport:
         return EngineReport(reachable=not self.down)
@@ -195,19 +203,37 @@ class FakeEngine:
                 launcher.end("the engine ends its job")
         if self.jobs[job_id].phase is not JobPhase.ENDED:
             reason = "it was cancelled" if cancelled else "it failed"
-            job = replace(
-                self.jobs[job_id], phase=JobPhase.ENDED, reason=reason, cancelled=cancelled
+            lost = self.tells_lost and not all(each.reachable for each in self.of(job_id))
+            self.jobs[job_id] = replace(
+                self.jobs[job_id],
+                phase=JobPhase.ENDED,
+                reason=reason,
+                cancelled=cancelled,
+                lost=lost,
             )
-            self.jobs[job_id] = job
 
     def reach(self, launcher: FakeLauncher, *, reachable: bool) -> None:
-        """When a node is back, its engine ends there what has ended elsewhere."""
+        """When a node is back, its engine ends there what has ended elsewhere: later, if that has
+        said that it was away.
+        """
         launcher.reachable = reachable
-        if reachable and self.jobs[launcher.job].phase is JobPhase.ENDED:
+        job = self.jobs[launcher.job]
+        if reachable and job.phase is JobPhase.ENDED:
+            launcher.late = KILL_TURNS if job.lost or launcher.node in self._told_silent else 0
+            self._end_late(launcher)
+
+    def _end_late(self, launcher: FakeLauncher) -> None:
+        if launcher.late:
+            launcher.late -= 1
+        else:
             launcher.end("the engine ended its job")
 
     def settle(self) -> None:
-        """Jobs end whose launchers have all left."""
+        """Jobs end whose launchers have all left, and launchers whose jobs have ended."""
+        for launcher in self.launchers:
+            ended = self.jobs[launcher.job].phase is JobPhase.ENDED
+            if ended and launcher.reachable and not launcher.left:
+                self._end_late(launcher)
         for job in tuple(self.jobs.values()):
             launchers = self.of(job.id)
             if job.phase is JobPhase.RUNNING and all(each.left for each in launchers):

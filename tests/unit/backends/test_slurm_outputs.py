@@ -33,6 +33,7 @@ def test_jobs_of_a_queue() -> None:
     assert [job.cancelled for job in jobs] == [False, False, True, False, False]
     assert jobs[3].name == "a|strange|name"
     assert jobs[4].reason == "a node of it failed (job 11 in Slurm: NODE_FAIL)"
+    assert [job.lost for job in jobs] == [False, False, False, False, True]
 
 
 @pytest.mark.parametrize(

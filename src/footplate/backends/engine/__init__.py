@@ -8,6 +8,7 @@ crash. Below ``ROOT/ATTEMPT_ID/``::
 
     ~A.allocation     {"replicas": [...]}: the allocation number A
     ~A.job            {"id": "..."}: the one job of the engine that serves it; never changes
+    ~A.silent         {}: its job has ended, but a node of it did not answer then
     ~A.ended          {"reason": "...", "cancelled": bool}: no node of it runs anything of ours
     REPLICA~N.ticket  the start number N of a replica, and its allocation
     REPLICA~N.stop    that start is to end

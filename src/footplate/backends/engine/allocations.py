@@ -202,14 +202,26 @@ class Allocations:
     def _end(
         self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Sequence[Replica]
     ) -> None:
-        """The engine says that the job has ended: so it has on all nodes that answer."""
+        """The engine says that the job has ended: so it has if all of its nodes answered then."""
         running = [r for r in needed if not self._has_ended(attempt, r)]
-        if running and job.nodes and self._engine.silent_nodes(job.nodes):
+        if running and not self._is_over(attempt, allocation, job):
             return
         for replica in needed:
             reason = job.reason or "its job has ended"
             self._files.set_gone(attempt.id, replica, reason, cancelled=job.cancelled)
         self._files.end(attempt.id, allocation.number, job.reason, cancelled=job.cancelled)
+
+    def _is_over(self, attempt: Attempt, allocation: Allocation, job: EngineJob) -> bool:
+        """Whether nothing of it can run, by the word of the engine alone.
+
+        A node that comes back runs for a while what ended without it: its launchers decide.
+        """
+        if allocation.silent:
+            return False
+        if job.lost or (job.nodes and self._engine.silent_nodes(job.nodes)):
+            self._files.mark_silent(attempt.id, allocation.number)
+            return False
+        return True
 
     def _end_unknown(self, attempt: Attempt, allocation: Allocation) -> None:
         """The engine has lost its records, or the job ended long ago: its launchers decide."""

@@ -35,6 +35,8 @@ class Allocation:
     ended: str | None = None
     """Why nothing of it runs any more; None: that isn't so."""
     cancelled: bool = False
+    silent: bool = False
+    """A node of its job did not answer when that had ended."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,10 @@ class AttemptFiles:
         path = self._root / attempt_id / f"~{number}.ended"
         write_once(path, {"reason": reason, "cancelled": cancelled})
 
+    def mark_silent(self, attempt_id: AttemptId, number: int) -> None:
+        """Raises OSError."""
+        write_once(self._root / attempt_id / f"~{number}.silent", {})
+
     def stop(self, attempt_id: AttemptId, replica: Replica) -> None:
         """Raises OSError."""
         write_once(self._path(attempt_id, replica, "stop"), {})
@@ -262,6 +268,7 @@ def _load_allocation(path: Path, number: int) -> Allocation:
         str((_read(path / f"~{number}.job") or {}).get("id", "")),
         None if ended is None else str(ended["reason"]),
         bool(ended and ended["cancelled"]),
+        _read(path / f"~{number}.silent") is not None,
     )
 
 

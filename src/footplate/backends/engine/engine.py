@@ -40,6 +40,8 @@ class EngineJob:
     """In the engine's own notation."""
     cancelled: bool = False
     """Somebody has cancelled it with the engine's own means, or we have."""
+    lost: bool = False
+    """A node of it did not answer when it ended: what ran there may go on when the node is back."""
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,8 @@ def make_job(job_id: str, name: str, state: str, reason: str, nodes: str) -> Eng
         words = f"cancelled in Slurm (job {job_id})"
     else:
         words = f"{_ENDED[state]} (job {job_id} in Slurm: {state})"
-    return EngineJob(job_id, name, JobPhase.ENDED, words, nodes, cancelled)
+    lost = state == "NODE_FAIL"
+    return EngineJob(job_id, name, JobPhase.ENDED, words, nodes, cancelled, lost)
 
 
 def explain(reason: str) -> str:

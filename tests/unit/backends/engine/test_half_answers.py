@@ -142,10 +142,10 @@ class HalfAnswers(RuleBasedStateMachine):
         self.world = World(self.folder)
         self.numbers = itertools.count(1)
 
-    @initialize(loses=st.booleans(), hides=st.booleans())
-    def start_a_gang(self, loses: bool, hides: bool) -> None:  # noqa: FBT001
+    @initialize(loses=st.booleans(), hides=st.booleans(), tells=st.booleans())
+    def start_a_gang(self, loses: bool, hides: bool, tells: bool) -> None:  # noqa: FBT001
         """It runs in each course: most of what can go wrong begins there."""
-        self.world.engine.loses_answer = loses
+        self.world.engine.loses_answer, self.world.engine.tells_lost = loses, tells
         self.start(2)
         self.world.turn(STEP_S)
         if hides:
@@ -299,6 +299,32 @@ def test_a_failed_job_is_over_when_its_silent_node_must_have_ended_it(world: Wor
     world.turn()
     world.check()
     assert cut_off.live
+    assert world.presences("u-1")[cut_off.replica] is not Presence.GONE
+    for _ in range(12):
+        world.turn(STEP_S)
+        world.check()
+    assert set(world.presences("u-1").values()) == {Presence.GONE}
+
+
+@pytest.mark.parametrize("tells", [False, True])
+@pytest.mark.parametrize("anew", [False, True])
+def test_what_ended_without_a_node_is_over_when_its_launcher_is(
+    world: World,
+    tells: bool,  # noqa: FBT001
+    anew: bool,  # noqa: FBT001
+) -> None:
+    """The node is back, and its engine has yet to end what runs there."""
+    engine, cut_off = world.engine, world.engine.launchers[0]
+    engine.tells_lost = tells
+    engine.reach(cut_off, reachable=False)
+    engine.end_job("1")
+    world.turn()
+    engine.reach(cut_off, reachable=True)
+    if anew:
+        world.backend = world.make_backend()
+    world.turn()
+    assert cut_off.live
+    world.check()
     assert world.presences("u-1")[cut_off.replica] is not Presence.GONE
     for _ in range(12):
         world.turn(STEP_S)
