@@ -149,6 +149,7 @@ class Allocations:
             self._end_unknown(attempt, allocation)
             return
         self._unknown.pop(allocation.job, None)
+        self._end_tasks(attempt, allocation, job, needed)
         if job.phase is JobPhase.ENDED:
             self._end(attempt, allocation, job, needed)
         elif job.phase is JobPhase.WAITING and not needed:
@@ -198,6 +199,21 @@ class Allocations:
         self._refusals.pop(name, None)
         if self._files.bind(attempt.id, allocation.number, job_id) != job_id:
             self._engine.cancel(job_id)
+
+    def _end_tasks(
+        self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Iterable[Replica]
+    ) -> None:
+        """Of a job that may go on: the replicas whose launchers have ended, or never come."""
+        tasks = dict(zip(allocation.replicas, job.tasks, strict=False))
+        for replica in needed:
+            task = tasks.get(replica.name)
+            if task is None:
+                continue
+            reason, cancelled = task.reason or "its launcher has ended", task.cancelled
+            if task.ended:
+                self._files.set_gone(attempt.id, replica, reason, cancelled=cancelled)
+            elif task.stuck and replica.claim is None:
+                self._files.stop(attempt.id, replica, reason, cancelled=cancelled)
 
     def _end(
         self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Sequence[Replica]

@@ -169,11 +169,18 @@ class AttemptFiles:
         """Raises OSError."""
         write_once(self._root / attempt_id / f"~{number}.silent", {})
 
-    def stop(self, attempt_id: AttemptId, replica: Replica) -> None:
-        """Raises OSError."""
+    def stop(
+        self,
+        attempt_id: AttemptId,
+        replica: Replica,
+        reason: str = "stopped before it started",
+        *,
+        cancelled: bool = False,
+    ) -> None:
+        """``reason``: why it is gone if no launcher has it. Raises OSError."""
         write_once(self._path(attempt_id, replica, "stop"), {})
         if not self._path(attempt_id, replica, "run").exists():
-            self.set_gone(attempt_id, replica, "stopped before it started")
+            self.set_gone(attempt_id, replica, reason, cancelled=cancelled)
 
     def give(self, attempt_id: AttemptId, replica: Replica) -> bool:
         """Let a launcher have this start; whether it is to stop at once. Raises OSError.

@@ -28,6 +28,18 @@ class JobPhase(Enum):
 
 
 @dataclass(frozen=True)
+class EngineTask:
+    """What an engine that sees the launchers of a job one by one says of one."""
+
+    ended: bool = False
+    """None of its processes is left."""
+    stuck: bool = False
+    """If it hasn't started yet, it won't as it is."""
+    reason: str = ""
+    cancelled: bool = False
+
+
+@dataclass(frozen=True)
 class EngineJob:
     """A job of the engine, as that sees it."""
 
@@ -42,6 +54,8 @@ class EngineJob:
     """Somebody has cancelled it with the engine's own means, or we have."""
     lost: bool = False
     """A node of it did not answer when it ended: what ran there may go on when the node is back."""
+    tasks: tuple[EngineTask, ...] = ()
+    """By rank; empty: the engine sees the job as a whole."""
 
 
 @dataclass(frozen=True)

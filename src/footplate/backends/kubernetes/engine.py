@@ -22,6 +22,7 @@ from footplate.backends.engine.engine import (
 )
 from footplate.backends.kubernetes import manifests
 from footplate.backends.kubernetes.jobs import see_job, see_jobs
+from footplate.backends.kubernetes.pod_states import find_slow_nodes
 
 if TYPE_CHECKING:
     import builtins
@@ -34,6 +35,8 @@ TIMEOUT_S = 20
 KEEP = timedelta(minutes=15)
 """How long the objects of a job that has ended stay, for those who look."""
 PAGE = 500
+MAX_ASKED_NODES = 20
+"""At each look at the jobs."""
 _MANAGED = ",".join(f"{key}={value}" for key, value in manifests.MANAGED_BY.items())
 NEEDED_RIGHTS = (
     *(("secrets", verb) for verb in ("create", "get", "list", "patch", "delete")),
@@ -131,7 +134,7 @@ class KubernetesEngine:
                 for each in secrets
                 if each["metadata"].get("annotations", {}).get(manifests.JOB, "").startswith(prefix)
             ]
-            found = see_jobs(ours, pods)
+            found = see_jobs(ours, pods, self._find_silent(core, pods))
             ended = {job.id for job in found if job.phase is JobPhase.ENDED}
             old = [
                 each for each in ours if each["metadata"]["name"] in ended and _is_old(each, pods)
@@ -157,6 +160,20 @@ class KubernetesEngine:
         with self._calls() as core:
             known = {each["metadata"]["name"]: each for each in self._nodes(core)}
         return tuple(name for name in wanted if not _is_ready(known.get(name)))
+
+    def _find_silent(self, core: Any, pods: Sequence[dict[str, Any]]) -> frozenset[str]:
+        """Of the nodes that take long to start a Pod, those that Kubernetes knows to be away."""
+        silent = set()
+        for name in find_slow_nodes(pods, datetime.now(UTC))[:MAX_ASKED_NODES]:
+            try:
+                nodes = _items(core.list_node(field_selector=f"metadata.name={name}", **_RAW))
+            except ApiException as error:
+                if error.status == 403:  # the namespace is all that may be read
+                    break
+                raise
+            if not any(_is_ready(node) for node in nodes):
+                silent.add(name)
+        return frozenset(silent)
 
     def _nodes(self, core: Any) -> builtins.list[dict[str, Any]]:
         """None where the namespace is all that may be read."""

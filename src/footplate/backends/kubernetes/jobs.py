@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from footplate.backends.engine.engine import EngineJob, JobPhase
-from footplate.backends.kubernetes.manifests import COMPLETE, JOB, RANKS
+from footplate.backends.engine.engine import EngineJob, EngineTask, JobPhase
+from footplate.backends.kubernetes.manifests import COMPLETE, JOB, RANKS, pod_name
 from footplate.backends.kubernetes.pod_states import DELETED, PodState, PodView, see_pod
 
 if TYPE_CHECKING:
@@ -14,35 +14,56 @@ if TYPE_CHECKING:
 
 UNKNOWN_NODE = "?"
 """Of a Pod that isn't there any more: it may have been deleted without its node's word."""
+_MISSING = PodView(PodState.ENDED, DELETED, UNKNOWN_NODE, deleted=True)
 
 
 def see_jobs(
-    secrets: Iterable[dict[str, Any]], pods: Iterable[dict[str, Any]]
+    secrets: Iterable[dict[str, Any]],
+    pods: Iterable[dict[str, Any]],
+    silent: frozenset[str] = frozenset(),
 ) -> tuple[EngineJob, ...]:
-    """Those of which all Pods were made once: of a job that isn't complete nothing is known."""
+    """Those of which all Pods were made once: of a job that isn't complete nothing is known.
+
+    ``silent``: nodes that don't answer Kubernetes.
+    """
     by_job: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for pod in pods:
         by_job[pod["metadata"]["labels"][JOB]].append(pod)
     return tuple(
-        see_job(secret, by_job[secret["metadata"]["name"]])
+        see_job(secret, by_job[secret["metadata"]["name"]], silent)
         for secret in secrets
         if COMPLETE in secret["metadata"]["annotations"]
     )
 
 
-def see_job(secret: dict[str, Any], pods: Iterable[dict[str, Any]]) -> EngineJob:
+def see_job(
+    secret: dict[str, Any],
+    pods: Iterable[dict[str, Any]],
+    silent: frozenset[str] = frozenset(),
+) -> EngineJob:
     metadata = secret["metadata"]
-    views = [see_pod(pod) for pod in pods]
-    missing = int(metadata["annotations"][RANKS]) - len(views)
-    views[:0] = [PodView(PodState.ENDED, DELETED, UNKNOWN_NODE, deleted=True)] * missing
+    known = {pod["metadata"]["name"]: see_pod(pod, silent) for pod in pods}
+    names = [pod_name(metadata["name"], n) for n in range(int(metadata["annotations"][RANKS]))]
+    views = [known.get(name, _MISSING) for name in names]
     phase = _phase(views)
     return EngineJob(
         id=metadata["name"],
         name=metadata["annotations"][JOB],
         phase=phase,
-        reason=_reason(views, phase),
+        reason=_reason(sorted(views, key=lambda view: view is not _MISSING), phase),
         nodes=",".join(sorted({view.node for view in views if view.node})),
         cancelled=any(view.deleted for view in views),
+        tasks=tuple(_see_task(view) for view in views),
+    )
+
+
+def _see_task(view: PodView) -> EngineTask:
+    known = view is not _MISSING
+    return EngineTask(
+        ended=known and view.state is PodState.ENDED,
+        stuck=not known or view.state is PodState.UNREACHABLE,
+        reason=view.reason,
+        cancelled=view.deleted,
     )
 
 

@@ -53,6 +53,10 @@ def object_name(job: str) -> str:
     return f"footplate-{hashlib.sha256(job.encode()).hexdigest()[:20]}"
 
 
+def pod_name(secret: str, rank: int) -> str:
+    return f"{secret}-{rank}"
+
+
 def make_secret(request: JobRequest) -> dict[str, Any]:
     """With the program of all Pods of a job: it has the tokens of their launchers in it.
 
@@ -110,7 +114,7 @@ def make_pod(
         "kind": "Pod",
         "metadata": {
             **metadata,
-            "name": f"{owner['name']}-{rank}",
+            "name": pod_name(owner["name"], rank),
             "labels": labels,
             "annotations": {**(metadata.get("annotations") or {}), REPLICA: launcher.replica},
             "ownerReferences": [reference],

@@ -7,9 +7,14 @@ pod-lifecycle has what each says.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SLOW = timedelta(seconds=20)
 MOST_CHARACTERS = 500
 _IMAGE_REASONS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
@@ -36,21 +41,37 @@ class PodView:
     """Somebody has deleted it, with Kubernetes' own means or by us."""
 
 
-def see_pod(pod: dict[str, Any]) -> PodView:
-    """``pod`` is the JSON object of the API."""
+def see_pod(pod: dict[str, Any], silent: frozenset[str] = frozenset()) -> PodView:
+    """``pod`` is the JSON object of the API, ``silent`` are nodes that don't answer."""
     status = pod.get("status") or {}
     node = (pod.get("spec") or {}).get("nodeName") or ""
     phase = status.get("phase")
     deleted = bool(pod["metadata"].get("deletionTimestamp"))
     if phase in ("Succeeded", "Failed"):
         return PodView(PodState.ENDED, DELETED if deleted else _end_reason(status), node, deleted)
-    if _is_away(status):
+    if _is_away(status) or (phase == "Pending" and node in silent):
         return PodView(PodState.UNREACHABLE, f"its node {node} doesn't answer Kubernetes", node)
     if phase == "Running":
         return PodView(PodState.RUNNING, "", node)
     if deleted and not node:
         return PodView(PodState.ENDED, DELETED, "", deleted)
+    if deleted:
+        return PodView(PodState.UNREACHABLE, DELETED, node, deleted)
     return PodView(PodState.WAITING, _waiting_reason(pod, status, node), node)
+
+
+def find_slow_nodes(pods: Iterable[dict[str, Any]], now: datetime) -> list[str]:
+    """Those that have had a Pod for ``SLOW`` without starting it: it may be that they are dead."""
+    found = set()
+    for pod in pods:
+        status = pod.get("status") or {}
+        for condition in status.get("conditions") or ():
+            since = condition.get("lastTransitionTime")
+            bound = condition.get("type") == "PodScheduled" and condition.get("status") == "True"
+            waits = status.get("phase") == "Pending" and bound and since
+            if waits and now - datetime.fromisoformat(since) > SLOW:
+                found.add(str(pod["spec"]["nodeName"]))
+    return sorted(found)
 
 
 def _is_away(status: dict[str, Any]) -> bool:

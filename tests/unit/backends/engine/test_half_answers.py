@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,10 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 from footplate.backends.engine import EngineBackend, LauncherSettings
 from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.backend import DEFAULT_POLL_S
-from footplate.backends.engine.engine import JobPhase
+from footplate.backends.engine.engine import EngineTask, JobPhase
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
+from footplate.domain.launchers import LauncherState
 from footplate.ports.backend import AttemptStart, Presence
 from tests.support.backend_rig import make_request, make_restart
 from tests.support.fake_engine import LEASE_S, FakeEngine, FakeLauncher
@@ -330,6 +332,48 @@ def test_what_ended_without_a_node_is_over_when_its_launcher_is(
         world.turn(STEP_S)
         world.check()
     assert set(world.presences("u-1").values()) == {Presence.GONE}
+
+
+def test_a_task_that_has_ended_ends_its_replica_alone(world: World) -> None:
+    """Its launcher was killed, and says nothing."""
+    launcher = world.engine.launchers[1]
+    launcher.left, launcher.state = True, LauncherState.GONE
+    ended = EngineTask(ended=True, reason="killed", cancelled=True)
+    world.engine.jobs["1"] = replace(world.engine.jobs["1"], tasks=(EngineTask(), ended))
+    world.turn()
+    world.check()
+    first, second = world.backend.list()
+    assert (first.presence, second.presence) == (Presence.LIVE, Presence.GONE)
+    assert (second.reason, second.cancelled) == ("killed", True)
+
+
+def test_a_launcher_that_will_not_start_is_replaced_by_that_of_another_job(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    request = make_request("u-1", REPLICAS)
+    world.start(request)
+    world.turn()
+    stuck = EngineTask(stuck=True, reason="its node does not answer")
+    world.schedule()
+    first, second = world.engine.launchers
+    second.reachable = False
+    world.turn()
+    world.turn()
+    world.engine.jobs["1"] = replace(world.engine.jobs["1"], tasks=(stuck, stuck))
+    world.turn()
+    assert world.presences("u-1") == dict(
+        zip(REPLICAS, (Presence.LIVE, Presence.GONE), strict=True)
+    )
+    world.start(make_restart(request, REPLICAS[1]))
+    for _ in range(2):
+        world.turn()
+        world.schedule()
+    second.reachable = True
+    world.turn()
+    world.turn()
+    world.check()
+    assert set(world.presences("u-1").values()) == {Presence.LIVE}
+    assert second.left
+    assert (first.starts, second.starts) == ([0], [])
 
 
 def test_a_job_whose_submit_was_not_answered_is_found_by_its_name(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -45,9 +46,21 @@ class Server:
         pod = make_pod(PodSettings(image="i"), secret, 0, REQUEST.launchers[0])
         self.secret, self.pod = secret, {**pod, "status": {"phase": "Running"}}
         self.sent: list[dict[str, Any]] = []
+        self.ready = ""
+        """Of its node; empty: nodes may not be read."""
         self.app = Starlette(
-            routes=[Route("/api/v1/namespaces/default/{kind}", self._answer, methods=["GET"])]
+            routes=[
+                Route("/api/v1/namespaces/default/{kind}", self._answer, methods=["GET"]),
+                Route("/api/v1/nodes", self._answer_node, methods=["GET"]),
+            ]
         )
+
+    async def _answer_node(self, request: Request) -> JSONResponse:
+        if not self.ready:
+            return JSONResponse({"message": "forbidden"}, 403)
+        assert request.query_params["fieldSelector"] == "metadata.name=n1"
+        status = {"conditions": [{"type": "Ready", "status": self.ready}]}
+        return JSONResponse({"items": [{"metadata": {"name": "n1"}, "status": status}]})
 
     async def _answer(self, request: Request) -> JSONResponse:
         found = self.secret if request.path_params["kind"] == "secrets" else self.pod
@@ -67,6 +80,21 @@ def test_a_look_at_all_jobs_reads_no_program(tmp_path: Path) -> None:
     secret, pod = server.sent
     assert secret.keys() == {"metadata"}
     assert pod["status"] == {"phase": "Running"}
+
+
+@pytest.mark.parametrize("ready", ["True", "Unknown", ""])
+def test_the_node_of_a_pod_that_does_not_start_is_asked_for(tmp_path: Path, ready: str) -> None:
+    """Where the namespace is all that may be read, nothing is said of it."""
+    server = Server()
+    server.pod["spec"]["nodeName"] = "n1"
+    bound = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    server.pod["status"] = {"phase": "Pending", "conditions": [bound]}
+    server.ready = ready
+    with serve(server.app) as url:
+        (tmp_path / "kubeconfig").write_text(kubeconfig(url))
+        engine = KubernetesEngine(PodSettings(image="i"), kubeconfig=tmp_path / "kubeconfig")
+        (job,) = engine.list("footplate-x-")
+    assert [task.stuck for task in job.tasks] == [ready == "Unknown"]
 
 
 async def answer_nothing(_: Request) -> JSONResponse:

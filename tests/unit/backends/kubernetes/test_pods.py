@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from kubernetes.client import ApiClient
 
-from footplate.backends.engine.engine import JobPhase, JobRequest, LauncherRequest
+from footplate.backends.engine.engine import EngineTask, JobPhase, JobRequest, LauncherRequest
 from footplate.backends.kubernetes.jobs import see_jobs
 from footplate.backends.kubernetes.manifests import (
     COMPLETE,
@@ -16,7 +17,12 @@ from footplate.backends.kubernetes.manifests import (
     make_pod,
     make_secret,
 )
-from footplate.backends.kubernetes.pod_states import DELETED, PodState, see_pod
+from footplate.backends.kubernetes.pod_states import (
+    DELETED,
+    PodState,
+    find_slow_nodes,
+    see_pod,
+)
 
 CHIEF = LauncherRequest("master-replica-0", "n1-standard-8", 8, 30_000, "NVIDIA_TESLA_T4", 2)
 WORKER = LauncherRequest("worker-replica-0", "e2-standard-4", 4, 16_000)
@@ -184,6 +190,33 @@ def test_a_pod_that_was_deleted_before_it_had_a_node_never_ran() -> None:
     assert seen.state is PodState.ENDED
 
 
+def test_a_pod_that_is_deleted_before_its_node_started_it_does_not_wait() -> None:
+    """A node that is away is asked in vain to end it, for as long as Kubernetes knows it."""
+    seen = see_pod(pod(0, {"phase": "Pending"}, deletionTimestamp="2026-01-01T00:00:00Z"))
+    assert (seen.state, seen.reason, seen.deleted) == (PodState.UNREACHABLE, DELETED, True)
+
+
+def test_a_pod_on_a_node_that_is_away_does_not_wait() -> None:
+    waiting = pod(0, {"phase": "Pending"})
+    assert see_pod(waiting, frozenset({"n2"})).state is PodState.WAITING
+    seen = see_pod(waiting, frozenset({"n1"}))
+    assert (seen.state, seen.reason) == (
+        PodState.UNREACHABLE,
+        "its node n1 doesn't answer Kubernetes",
+    )
+
+
+def test_nodes_that_take_long_to_start_a_pod_are_found() -> None:
+    bound = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    pods = [
+        pod(0, {"phase": "Pending", "conditions": [bound]}, "n1"),
+        pod(1, {"phase": "Running", "conditions": [bound]}, "n2"),
+        pod(0, {"phase": "Pending", "conditions": [UNSCHEDULABLE]}, ""),
+    ]
+    assert find_slow_nodes(pods, datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)) == []
+    assert find_slow_nodes(pods, datetime(2026, 1, 1, 0, 1, tzinfo=UTC)) == ["n1"]
+
+
 def test_a_pod_that_somebody_deletes_says_so_once_it_has_ended() -> None:
     seen = see_pod(pod(0, ENDED, deletionTimestamp="2026-01-01T00:00:00Z"))
     assert (seen.state, seen.reason, seen.deleted) == (PodState.ENDED, DELETED, True)
@@ -227,6 +260,17 @@ def test_pods_that_are_not_there_were_deleted_perhaps_without_their_node() -> No
     (job,) = see_jobs([made_secret()], [pod(0, ENDED)])
     assert (job.phase, job.reason, job.cancelled) == (JobPhase.ENDED, DELETED, True)
     assert job.nodes == "?,n1"
+
+
+def test_each_pod_of_a_job_is_seen_for_itself() -> None:
+    running = [pod(0, RUNNING, "n1"), pod(1, {"phase": "Pending"}, "n2")]
+    (job,) = see_jobs([made_secret()], running, frozenset({"n2"}))
+    away = EngineTask(stuck=True, reason="its node n2 doesn't answer Kubernetes")
+    assert (job.phase, job.tasks) == (JobPhase.RUNNING, (EngineTask(), away))
+    failed = {"phase": "Failed", **container(terminated={"exitCode": 137})}
+    (job,) = see_jobs([made_secret()], [pod(1, failed)])
+    ended = EngineTask(ended=True, reason="its launcher ended with status 137")
+    assert job.tasks == (EngineTask(stuck=True, reason=DELETED, cancelled=True), ended)
 
 
 def test_a_job_whose_pods_were_not_all_made_is_not_seen() -> None:
