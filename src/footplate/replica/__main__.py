@@ -1,6 +1,7 @@
 """``python -I -S supervisor.pyz {run|environment|check-packages|image|sweep} HOME``,
 ``launch DIRECTORY``, ``{fetch|save|follow}-buckets HOME``, ``probe ISOLATION``,
-``probe-network NETWORK``, ``{stacks|shell} HOME REQUEST``, or ``fork-server``.
+``probe-network NETWORK``, ``{stacks|shell} HOME REQUEST``, ``guard SOCKET CONTAINER``, or
+``fork-server``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 _USAGE = (
     "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, launch DIRECTORY, "
     "{fetch|save|follow}-buckets HOME, probe ISOLATION, probe-network NETWORK, "
-    "{stacks|shell} HOME REQUEST, or fork-server"
+    "{stacks|shell} HOME REQUEST, guard SOCKET CONTAINER, or fork-server"
 )
 _USAGE_CODE = 2
 
@@ -77,6 +78,10 @@ def _grant(kind: str, home: str, control_request: str) -> int:
         from footplate.replica import shell
 
         return shell.main(home, control_request)
+    if kind == "guard":
+        from footplate.replica.container import guard
+
+        return guard.main(home, control_request)
     return _refuse()
 
 

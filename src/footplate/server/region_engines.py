@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _FOLDER = "regions"
 _USE = "launchers"
+_CONTAINERS_END_S = 10.0
+"""Within which a guard ends a container whose launcher and supervisor were killed."""
 MUNGE = Path("/run/munge")
 """Where Slurm's commands prove who calls them: programs don't see it."""
 
@@ -104,6 +106,7 @@ class RegionEngines:
                 supervisor=self._digest,
                 scratch=region.scratch or "",
                 lease_s=region.lease_s or DEFAULT_LEASE_S,
+                settle_s=_CONTAINERS_END_S if region.containers else 0.0,
             ),
             tokens=self._tokens,
             calls=self.calls,

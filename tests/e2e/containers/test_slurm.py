@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import secrets
+import signal
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -111,6 +116,49 @@ def test_a_container_on_a_node_is_stopped_with_its_job(
     assert in_slurm.wait_for(name, State.CANCELLED).state is State.CANCELLED
     in_slurm.check_nothing_is_left()
     in_slurm.until(lambda: not slurm.command("squeue", "-h", "-o", "%i").strip())
+
+
+def test_no_container_outlives_the_kill_of_all_processes_of_its_job(
+    in_slurm: ContainerContext, slurm: SlurmCluster
+) -> None:
+    """No new job is let in, so that no other launcher removes what was left over."""
+    source = f"{SLEEPS} # {secrets.token_hex(8)}"
+    name = run(in_slurm, source)
+    in_slurm.until(lambda: "sleeps" in in_slurm.messages(name))
+    assert not any("guard" in text for text in in_slurm.told(name, "ISOLATION"))
+    inside = processes_of(source)
+    assert inside
+    slurm.command("scontrol", "update", f"PartitionName={PARTITION}", "State=DOWN")
+    try:
+        scratch = in_slurm.service.data_dir.parent / "scratch"
+        end_at_once(processes_of(f"{scratch}/launchers/"))
+        in_slurm.until(lambda: not inside & processes_of(source))
+    finally:
+        slurm.command("scontrol", "update", f"PartitionName={PARTITION}", "State=UP")
+    in_slurm.until(lambda: in_slurm.messages(name).count("sleeps") == 2)
+    with in_slurm.client() as client:
+        client.cancel(name)
+    in_slurm.wait_for(name, State.CANCELLED)
+    in_slurm.check_nothing_is_left()
+
+
+def processes_of(words: str) -> set[int]:
+    """Those in whose command line they stand."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdigit() and words in (entry / "cmdline").read_text():
+                found.add(int(entry.name))
+    return found
+
+
+def end_at_once(processes: set[int]) -> None:
+    """None of them does anything when another one ends."""
+    assert processes
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in processes:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
 
 
 def test_the_check_of_the_region_names_the_engine_of_a_node(in_slurm: ContainerContext) -> None:

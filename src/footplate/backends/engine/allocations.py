@@ -42,6 +42,7 @@ SERVED_S = 60.0
 
 class Allocations:
     """``quiet_s``: a launcher that hasn't called for so long has nothing left running.
+    ``settle_s``: how long something may live that the engine has ended without its launcher.
 
     What was seen when stands on this process's own clock, and begins with it: a new server waits
     as if all launchers had called just then.
@@ -55,6 +56,7 @@ class Allocations:
         make_program: Callable[[Attempt, int, tuple[str, ...]], bytes],
         quiet_s: float,
         monotonic: Callable[[], float],
+        settle_s: float = 0.0,
     ) -> None:
         self._engine = engine
         self._files = files
@@ -62,6 +64,9 @@ class Allocations:
         self._make_program = make_program
         self._quiet_s = quiet_s
         self._monotonic = monotonic
+        self._settle_s = settle_s
+        self._ended: dict[str, float] = {}
+        """When a job was first seen to have ended without the word of all launchers."""
         self._jobs: tuple[EngineJob, ...] | None = None
         """None: the engine hasn't answered the last question."""
         self._trouble = ""
@@ -222,6 +227,7 @@ class Allocations:
         running = [r for r in needed if not self._has_ended(attempt, r)]
         if running and not self._is_over(attempt, allocation, job):
             return
+        self._ended.pop(job.id, None)
         for replica in needed:
             reason = job.reason or "its job has ended"
             self._files.set_gone(attempt.id, replica, reason, cancelled=job.cancelled)
@@ -237,7 +243,8 @@ class Allocations:
         if job.lost or (job.nodes and self._engine.silent_nodes(job.nodes)):
             self._files.mark_silent(attempt.id, allocation.number)
             return False
-        return True
+        now_s = self._monotonic()
+        return now_s - self._ended.setdefault(job.id, now_s) >= self._settle_s
 
     def _end_unknown(self, attempt: Attempt, allocation: Allocation) -> None:
         """The engine has lost its records, or the job ended long ago: its launchers decide."""

@@ -44,6 +44,7 @@ class LauncherSettings:
     by if that is https. ``archive`` and ``supervisor`` are digests of what launchers run.
     Without contact for ``lease_s`` a launcher ends its replica; ``margin_s`` later nothing of it is
     left. ``scratch`` is a directory on each node, for this user alone (empty: below /tmp).
+    ``settle_s``: how long something may live that the engine has ended without its launcher.
     """
 
     url: Callable[[], str]
@@ -53,6 +54,7 @@ class LauncherSettings:
     scratch: str = ""
     lease_s: float = DEFAULT_LEASE_S
     margin_s: float = DEFAULT_MARGIN_S
+    settle_s: float = 0.0
 
 
 class EngineBackend:
@@ -89,6 +91,7 @@ class EngineBackend:
             self._make_program,
             settings.lease_s + settings.margin_s,
             monotonic,
+            settings.settle_s,
         )
         self._mutex = threading.RLock()
         self._woken = threading.Event()

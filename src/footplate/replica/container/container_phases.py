@@ -8,8 +8,10 @@ from footplate.replica.bucket_phases import after_fetching
 from footplate.replica.container import image_users
 from footplate.replica.container.container_spec import check_program, compose
 from footplate.replica.container.containment import EngineContainment
+from footplate.replica.container.guard_container import compose_guard
 from footplate.replica.container.mounts import open_buckets
 from footplate.replica.container.node_engine import NoEngine, find_socket
+from footplate.replica.isolation import levels
 from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.preparation_phases import Preparing, keep_limits, proceed, read_limits
 from footplate.replica.program_phases import Running
@@ -88,6 +90,15 @@ def _tell_users(context: Context, containment: EngineContainment, reason: str) -
         context.journal.event("ISOLATION", words)
 
 
+def _tell_guard(context: Context, containment: EngineContainment) -> None:
+    if containment.unguarded:
+        words = "if all processes of its job are killed at once, the container runs on until the "
+        words += (
+            f"node's next job with a container: its guard does not start: {containment.unguarded}"
+        )
+        context.journal.event("ISOLATION", levels.describe("", words))
+
+
 def _tell_disk(context: Context) -> None:
     limits, containment = context.wanted, context.containment
     if limits is not None and limits.disk_bytes and containment and not containment.written:
@@ -124,16 +135,26 @@ class ImageProgram:
         spec = compose(context, self._image, self._limits)
         mounts = spec["HostConfig"]["Mounts"]
         first_id, unmapped = image_users.find_first_id(context, self._image, mounts)
-        containment.promise()
+        guard = self._compose_guard(context, spec, *containment.names)
+        containment.promise(guarded=guard is not None)
         context.keep_record()
         context.started += 1
 
         def begin(stdout: int, stderr: int) -> None:
-            context.child = containment.run(spec, stdout, stderr, first_id)
+            context.child = containment.run(spec, stdout, stderr, first_id, guard)
 
         output = Running.connect(context, begin)
         context.keep_record()
         return Starting(context, containment, output, unmapped)
+
+    def _compose_guard(
+        self, context: Context, spec: dict[str, Any], socket: str, container: str
+    ) -> dict[str, Any] | None:
+        """On a node, where an engine may kill all processes of a job but not the container's."""
+        if not context.ticket.get("launchers"):
+            return None
+        archive, engine = context.command[-1], str(self._image["engine"])
+        return compose_guard(spec, container, socket, context.home.path, archive, engine)
 
 
 class Starting(Phase):
@@ -167,6 +188,7 @@ class Starting(Phase):
             context.keep_record()
             _tell_disk(context)
             _tell_users(context, containment, self._unmapped)
+            _tell_guard(context, containment)
             context.journal.state("RUNNING")
             return Running(context, self._output)
         if not ended:

@@ -52,7 +52,7 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
         "LogConfig": {"Type": "none"},
         "ShmSize": _shm_bytes(limits),
         "CapDrop": list(DROPPED_CAPABILITIES),
-        "SecurityOpt": _security_options(),
+        "SecurityOpt": security_options(),
         "OomScoreAdj": _OOM_SCORE,
         **_describe_limits(limits),
         **_request_gpus(devices, str(image.get("engine") or "")),
@@ -124,7 +124,7 @@ def _shm_bytes(limits: Limits | None) -> int:
     return max(memory // _SHM_SHARE, _MIN_SHM_BYTES)
 
 
-def _security_options() -> list[str]:
+def security_options() -> list[str]:
     """Where SELinux is on, its labels would keep the container from the host's directories."""
     options = ["no-new-privileges"]
     if os.path.exists("/sys/fs/selinux/enforce"):

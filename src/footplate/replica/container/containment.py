@@ -11,8 +11,10 @@ import json
 import os
 import signal
 import time
+from contextlib import suppress
 
 from footplate.replica.container.engine_api import Engine, EngineError, EngineGone
+from footplate.replica.container.guard_start import guard_name
 from footplate.replica.container.runner import Runner
 from footplate.replica.isolation import levels, syscalls
 from footplate.replica.isolation.containment import KILL_TIMEOUT_S, Child, Containment, ProcessSet
@@ -41,6 +43,7 @@ class EngineContainment(Containment):
         self._mark = mark
         self._container = f"footplate-{mark[:20]}"
         self._created = False
+        self._guarded = False
         self._child: Child | None = None
         self._init: Process | None = None
         self._status: Stream | None = None
@@ -53,6 +56,7 @@ class EngineContainment(Containment):
         """Of a dead supervisor, by what ``record`` told."""
         containment = cls(str(record["engine"]), str(record["mark"]))
         containment._created = bool(record["created"])
+        containment._guarded = bool(record.get("guarded"))
         if record.get("init"):
             containment._init = Process(int(record["init"]), 0, int(record["start"]), zombie=False)
         return containment
@@ -62,14 +66,28 @@ class EngineContainment(Containment):
         self._child = super().start(launch, view)
         return self._child
 
-    def promise(self) -> None:
+    @property
+    def names(self) -> tuple[str, str]:
+        """Of the engine's socket and of the container."""
+        return self._engine.path, self._container
+
+    def promise(self, *, guarded: bool = False) -> None:
         """From now on ``record`` has a container in it, which is about to be made."""
         self._created = True
+        self._guarded = guarded
 
-    def run(self, spec: dict[str, Any], stdout: int, stderr: int, first_id: int = 0) -> Child:
+    def run(
+        self,
+        spec: dict[str, Any],
+        stdout: int,
+        stderr: int,
+        first_id: int = 0,
+        guard: dict[str, Any] | None = None,
+    ) -> Child:
         """Create and start the container in a separate process; ``status`` reports progress.
 
         ``first_id``: of the user whom the image's root shall be; 0: the engine says which.
+        ``guard``: the body that creates its guard, if it has one.
 
         Raises SpawnFailed, OSError: there can be no more processes.
         """
@@ -85,7 +103,8 @@ class EngineContainment(Containment):
             begin_session()
             os.close(ready)
             outputs = stdout, stderr, status.writing
-            Runner(Engine(self._engine.path), self._container, *outputs, first_id).run(spec)
+            engine = Engine(self._engine.path)
+            Runner(engine, self._container, *outputs, first_id, guard).run(spec)
 
         try:
             self._child = Child(spawn(body))
@@ -111,6 +130,11 @@ class EngineContainment(Containment):
     def unmapped(self) -> str:
         """Why the engine didn't map the image's users."""
         return str((self._told.get("started") or {}).get("unmapped") or "")
+
+    @property
+    def unguarded(self) -> str:
+        """Why the container has no guard; empty: it has one, or needs none."""
+        return str((self._told.get("started") or {}).get("unguarded") or "")
 
     @property
     def error(self) -> str:
@@ -147,6 +171,9 @@ class EngineContainment(Containment):
             return
         try:
             self._engine.remove(self._container)
+            if self._guarded:
+                with suppress(EngineError):  # it removes itself
+                    self._engine.remove(guard_name(self._container))
             self._created = False
         except (EngineError, EngineGone):
             return
@@ -170,7 +197,8 @@ class EngineContainment(Containment):
         init = self._init
         init_record = {} if init is None else {"init": init.pid, "start": init.start}
         where = {"engine": self._engine.path, "container": self._container}
-        return {**where, "created": self._created, **init_record}
+        made = {"created": self._created, "guarded": self._guarded}
+        return {**where, **made, **init_record}
 
     def _take(self, lines: list[str]) -> None:
         for line in filter(None, lines):

@@ -14,8 +14,10 @@ import resource
 import select
 import signal
 import time
+from contextlib import suppress
 
 from footplate.replica.container.engine_api import EngineError, EngineGone
+from footplate.replica.container.guard_start import NoGuard, start_guard
 from footplate.replica.isolation.cgroup_hierarchies import find_groups
 from footplate.replica.isolation.procfs import find
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any, Sequence
 
     from footplate.replica.container.engine_api import Attachment, Engine
+    from footplate.replica.container.guard_start import Guard
 
 
 _FILES = ("memory.events", "memory.oom_control")
@@ -95,10 +98,12 @@ class Runner:
         stderr: int,
         status: int,
         first_id: int = 0,
+        guard: dict[str, Any] | None = None,
     ) -> None:
         """``status``: where JSON lines go that the supervisor reads.
 
         ``first_id``: of this machine's user whom the image's root shall be, if not root itself.
+        ``guard``: what creates the container's guard, if it is to have one.
         """
         self._engine = engine
         self._name = name
@@ -106,6 +111,9 @@ class Runner:
         self._status = status
         self._first_id = first_id
         self._unmapped = ""
+        self._guard_spec = guard
+        self._guard: Guard | None = None
+        self._unguarded = ""
         self._stop_signal = _DEFAULT_STOP
         self._stopping = False
         self._started = False
@@ -134,6 +142,7 @@ class Runner:
     def _start(self, spec: dict[str, Any]) -> Attachment:
         """Raises EngineError, EngineGone."""
         engine, name = self._engine, self._name
+        self._start_guard()
         self._create(spec)
         details = engine.inspect(name)
         config = details.get("Config") or {}
@@ -150,6 +159,15 @@ class Runner:
         if self._stopping:
             self._pass_stop()
         return attachment
+
+    def _start_guard(self) -> None:
+        """First, so that the container never runs without it. Raises EngineGone."""
+        if self._guard_spec is None:
+            return
+        try:
+            self._guard = start_guard(self._engine, self._name, self._guard_spec)
+        except NoGuard as error:
+            self._unguarded = str(error)
 
     def _create(self, spec: dict[str, Any]) -> None:
         """Map the image's users if that can be. Raises EngineError, EngineGone."""
@@ -195,6 +213,7 @@ class Runner:
                     "written": upper,
                     "first_id": self._first_id,
                     "unmapped": self._unmapped,
+                    "unguarded": self._unguarded,
                 }
             }
         )
@@ -205,20 +224,35 @@ class Runner:
         poller.register(attachment, select.POLLIN)
         if self._pidfd >= 0:
             poller.register(self._pidfd, select.POLLIN)
+        if self._guard is not None:
+            poller.register(self._guard, select.POLLIN)
         while True:
-            ready = [0] if attachment.has_early else [fd for fd, _ in poller.poll()]
+            own = attachment.fileno()
+            ready = [own] if attachment.has_early else [fd for fd, _ in poller.poll()]
+            if self._guard is not None and self._guard.fileno() in ready:
+                self._look_at_guard(poller)
             if self._pidfd in ready:  # its control group is still there for a moment
                 self._oom.read()
                 self._refusals.read()
                 poller.unregister(self._pidfd)
                 self._pidfd = -1
-                if len(ready) == 1:
-                    continue
+            if own not in ready:
+                continue
             pieces = attachment.read()
             if pieces is None:
                 return
             for stream, piece in pieces:
                 _write(self._outputs.get(stream, self._outputs[1]), piece)
+
+    def _look_at_guard(self, poller: select.poll) -> None:
+        """Without its guard the container doesn't go on. Raises EngineGone."""
+        if self._guard is None or not self._guard.has_ended():
+            return
+        poller.unregister(self._guard)
+        self._guard = None
+        self._notify({"fault": "the guard of its container has ended"})
+        with suppress(EngineError):  # the container has ended, too
+            self._engine.signal(self._name, "KILL")
 
     def _conclude(self) -> int:
         """The exit code, once the engine tells it. Raises EngineError, EngineGone."""

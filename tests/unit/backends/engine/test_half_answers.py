@@ -57,8 +57,9 @@ class HandDriven(EngineBackend):
 class World:
     """The backend, its engine, and the launchers that run there, on one clock."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settle_s: float = 0.0) -> None:
         self.now_s = 1000.0
+        self.settle_s = settle_s
         self.engine = FakeEngine()
         self.root = folder / "replicas"
         self.files = AttemptFiles(self.root)
@@ -76,6 +77,7 @@ class World:
             supervisor="0",
             lease_s=LEASE_S,
             margin_s=MARGIN_S,
+            settle_s=self.settle_s,
         )
         return HandDriven(
             name=REGION,
@@ -332,6 +334,21 @@ def test_what_ended_without_a_node_is_over_when_its_launcher_is(
         world.turn(STEP_S)
         world.check()
     assert set(world.presences("u-1").values()) == {Presence.GONE}
+
+
+def test_what_is_killed_with_its_launcher_has_time_to_end(tmp_path: Path) -> None:
+    """A container is ended from outside the job that its launcher ran in."""
+    world = World(tmp_path, settle_s=STEP_S)
+    world.start(make_request("u-1"))
+    world.turn()
+    world.schedule()
+    world.turn()
+    world.turn()
+    world.engine.end_job("1")
+    world.turn()
+    assert world.presences("u-1") == {REPLICAS[0]: Presence.LIVE}
+    world.turn(STEP_S)
+    assert world.presences("u-1") == {REPLICAS[0]: Presence.GONE}
 
 
 def test_a_task_that_has_ended_ends_its_replica_alone(world: World) -> None:

@@ -1,0 +1,85 @@
+"""Guards of containers on real engines: they end a container whose supervisor was killed."""
+
+from __future__ import annotations
+
+import fcntl
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.replica.container.container_spec import HOME_LABEL, SERVICE_LABEL
+from footplate.replica.container.engine_api import Engine as EngineApi
+from footplate.replica.container.guard_container import compose_guard
+from footplate.replica.container.guard_start import Guard, NoGuard, guard_name, start_guard
+from footplate.replica.supervisor_archive import build_archive
+from tests.e2e.containers.container_context import IMAGE, Engine
+from tests.support.supervisor_process import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PROGRAM = "program-of-a-test"
+
+
+@pytest.fixture(params=["podman", "dockerd"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    found = request.getfixturevalue(request.param)
+    assert isinstance(found, Engine)
+    yield found
+    wait_until(lambda: not found.containers(), "the removal of all containers", 60)
+    assert found.volumes() == []
+
+
+def compose_program(home: Path, image: str = IMAGE) -> dict[str, Any]:
+    return {
+        "Image": image,
+        "Entrypoint": ["python3"],
+        "Cmd": ["-c", "import time; time.sleep(600)"],
+        "Labels": {SERVICE_LABEL: "a-service", HOME_LABEL: str(home)},
+        "HostConfig": {"NetworkMode": "host"},
+    }
+
+
+def begin(engine: Engine, home: Path, program: dict[str, Any]) -> tuple[EngineApi, Guard]:
+    api, archive = EngineApi(engine.socket), build_archive(home / "archive")
+    spec = compose_guard(program, PROGRAM, engine.socket, str(home), str(archive), api.identify())
+    return api, start_guard(api, PROGRAM, spec)
+
+
+@contextmanager
+def supervised(home: Path) -> Iterator[None]:
+    """As long as a supervisor would hold its lock."""
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def test_a_container_goes_with_its_supervisor(engine: Engine, tmp_path: Path) -> None:
+    """The image's variables are for its programs, not for the guard's Python."""
+    image = engine.derive("trainers/hostile:dev", "ENV LD_PRELOAD=/no.so PYTHONHOME=/no")
+    program = compose_program(tmp_path, image)
+    with supervised(tmp_path):
+        api, guard = begin(engine, tmp_path, program)
+        api.create(PROGRAM, program)
+        api.start(PROGRAM)
+        assert {each["State"] for each in engine.containers()} == {"running"}
+    wait_until(lambda: not engine.containers(), "the end of the container and its guard", 60)
+    assert guard.has_ended()
+    guard.close()
+
+
+def test_the_end_of_a_guard_is_seen(engine: Engine, tmp_path: Path) -> None:
+    with supervised(tmp_path):
+        api, guard = begin(engine, tmp_path, compose_program(tmp_path))
+        api.signal(guard_name(PROGRAM), "KILL")
+        assert guard.has_ended()
+        guard.close()
+
+
+def test_a_guard_that_cannot_start_says_why(engine: Engine, tmp_path: Path) -> None:
+    """Its image isn't there."""
+    program = compose_program(tmp_path, "trainers/nothing:dev")
+    with supervised(tmp_path), pytest.raises(NoGuard, match="image"):
+        begin(engine, tmp_path, program)
