@@ -36,6 +36,7 @@ GROUPS = {
     "tests/e2e/slurm/test_machines.py": "slurm-machines",
     "tests/e2e/slurm/test_files.py": "slurm-contract",
     "tests/e2e/slurm/test_reduction.py": "slurm-contract",
+    "tests/e2e/slurm/test_rest.py": "slurm-contract",
     "tests/e2e/slurm/test_service.py": "slurm-contract",
     "tests/docs/test_containers.py": "engines",
     "tests/e2e/runtimes/test_algorithms.py": "algorithms",

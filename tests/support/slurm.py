@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import shutil
@@ -29,6 +30,10 @@ PARTITION = "pool"
 _START_S = 60.0
 _END_S = 180.0
 """A node that came back a moment ago is late, on a busy machine more so."""
+_NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
+"""slurmrestd doesn't run as root."""
+_OPENAPI = "v0.0.38"
+"""Without the accounting database it starts with this part alone."""
 _DEVICES = ("/dev/null", "/dev/zero")
 """What takes the place of GPUs: Slurm only counts them here."""
 _CONFIGURATION = """\
@@ -66,12 +71,31 @@ PropagateResourceLimits=NONE
 """
 
 
+_TOKENS = "AuthAltTypes=auth/jwt\nAuthAltParameters=jwt_key={folder}/jwt.key\n"
+_PLUGINS = "/usr/lib/*/slurm-wlm/auth_jwt.so"
+
+
 def missing() -> list[str]:
     """What a Slurm of the tests needs, and this machine lacks."""
-    wanted = ("slurmctld", "slurmd", "munged", "sbatch", "setpriv")
-    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-    absent = [name for name in wanted if shutil.which(name, path=path) is None]
+    absent = _absent("slurmctld", "slurmd", "munged", "sbatch", "setpriv")
     return absent if os.geteuid() == 0 else [*absent, "root"]
+
+
+def _absent(*commands: str) -> list[str]:
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    return [name for name in commands if shutil.which(name, path=path) is None]
+
+
+def has_tokens() -> bool:
+    """Whether this machine's Slurm knows JWT."""
+    return bool(glob.glob(_PLUGINS))  # noqa: PTH207  an absolute pattern
+
+
+def require_slurmrestd() -> None:
+    require_slurm()
+    absent = [*_absent("slurmrestd"), *([] if has_tokens() else ["Slurm's plugin of JWT"])]
+    packages = "(Debian: apt-get install slurmrestd slurm-wlm-jwt-plugin)"
+    require(f"slurmrestd needs {', '.join(absent)} {packages}" if absent else None)
 
 
 def require_slurm() -> None:
@@ -115,10 +139,13 @@ class SlurmCluster:
         self.folder.chmod(0o755)
         ports = _free_ports(1 + len(NODES))
         host = socket.gethostname().partition(".")[0]
+        template = _CONFIGURATION
+        if has_tokens():
+            template += _TOKENS
+            (self.folder / "jwt.key").write_bytes(secrets.token_bytes(32))
+            (self.folder / "jwt.key").chmod(0o600)
         lines = [
-            _CONFIGURATION.format(
-                host=host, address=self.address, port=ports[0], folder=self.folder
-            )
+            template.format(host=host, address=self.address, port=ports[0], folder=self.folder)
         ]
         for node, port in zip(NODES, ports[1:], strict=True):
             gres = " Gres=gpu:2" if node == NODES[-1] else ""
@@ -172,6 +199,35 @@ class SlurmCluster:
         for pid in _processes_of("slurmstepd", str(self.folder / "spool" / node)):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+    def start_rest(self, port: int) -> None:
+        """A slurmrestd that takes tokens, at a port of loopback."""
+        own = ("env", "SLURM_JWT=daemon", *_NOBODY, "slurmrestd", "-s", _OPENAPI)
+        self._run("slurmrestd", *own, "-a", "rest_auth/jwt", f"127.0.0.1:{port}")
+        _wait(lambda: _answers(port))
+
+    def stop_rest(self) -> None:
+        self._end("slurmrestd", signal.SIGTERM)
+
+    def make_token(self, user: str, lifespan_s: int) -> str:
+        given = self.command("scontrol", "token", f"username={user}", f"lifespan={lifespan_s}")
+        return given.strip().partition("=")[2]
+
+    @contextmanager
+    def rest_socket(self) -> Iterator[Path]:
+        """The socket of a slurmrestd that takes who may reach it for the user that it runs as."""
+        folder = self.folder / "rest"
+        folder.mkdir(exist_ok=True)
+        shutil.chown(folder, "nobody", "nogroup")
+        path = folder / "socket"
+        own = (*_NOBODY, "slurmrestd", "-s", _OPENAPI)
+        self._run("slurmrestd.socket", *own, "-a", "rest_auth/local", f"unix:{path}")
+        try:
+            _wait(path.exists)
+            yield path
+        finally:
+            self._end("slurmrestd.socket", signal.SIGTERM)
+            path.unlink(missing_ok=True)
 
     def command(self, *command: str) -> str:
         """What a command of Slurm's prints; nothing where that fails."""
@@ -236,6 +292,16 @@ def _processes_of(name: str, part: str) -> tuple[int, ...]:
             if any(link.startswith(part) for link in [*links, str((entry / "cwd").readlink())]):
                 found.append(int(entry.name))
     return tuple(found)
+
+
+def _answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 5.0):
+        return True
+    return False
+
+
+def free_port() -> int:
+    return _free_ports(1)[0]
 
 
 def _free_ports(count: int) -> list[int]:

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from footplate.backends.slurm import rest_settings
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import joined, nearest, quoted
 from footplate.domain.machines import unknown_region
@@ -77,6 +78,11 @@ class RegionBinding:
     """Whether replicas reserve the processors and the memory of their machine types."""
     files: str = SHARED
     """How nodes see buckets: as the server's own folders, at the same path, or as copies."""
+    slurmrestd: str | None = None
+    """The URL or the socket of Slurm's REST API; None: Slurm's commands are used."""
+    token_file: str | None = None
+    """With the token of ``user`` for it."""
+    user: str | None = None
 
     @property
     def takes_containers(self) -> bool:
@@ -108,6 +114,8 @@ def read_region_bindings(value: object) -> tuple[RegionBinding, ...]:
     if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
         raise TypeError("[[regions]] tables in the file")
     violations = [wrong for index, table in enumerate(value) for wrong in _check(index, table)]
+    if not violations:
+        violations = [w for index, table in enumerate(value) for w in _check_rest(index, table)]
     names = [table.get("name") for table in value]
     for index, name in enumerate(names):
         if isinstance(name, str) and name in names[:index]:
@@ -166,6 +174,13 @@ def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
         else:
             near = nearest(key, ("backend", *keys), "keys")
             yield Violation(f"{place}.{key}", f"no such key; {near}")
+
+
+def _check_rest(index: int, table: Mapping[str, Any]) -> Iterator[Violation]:
+    """Of keys that are right by themselves."""
+    if table["backend"] == SLURM:
+        machines = _make(table).machines
+        yield from rest_settings.check_together(f"regions[{index}]", table, machines)
 
 
 def _rule(is_good: Callable[[object], bool], rule: str) -> _Check:
@@ -264,7 +279,9 @@ _KEYS: dict[str, dict[str, _Check]] = {
     SLURM: {
         **_NAME,
         **_NODES,
-        **dict.fromkeys(("partition", "account", "qos"), _word),
+        **dict.fromkeys(("partition", "account", "qos", "user"), _word),
+        "slurmrestd": _rule(rest_settings.is_address, rest_settings.RULE),
+        "token_file": _path,
         "containers": _containers,
         "machines": _check_machines('options of sbatch such as "--constraint=c8"', _are_options),
     },

@@ -1,4 +1,4 @@
-"""Where the server's credentials for remote buckets lie, which programs must not see."""
+"""Where the server's credentials for buckets and engines lie, which programs must not see."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from footplate.backends.region_bindings import RegionBinding
     from footplate.buckets.bindings import BucketBinding
 
 _FILES = {
@@ -18,9 +19,13 @@ _DIRECTORIES = {"s3": ".aws", "gs": ".config/gcloud"}
 
 
 def find_credential_files(
-    bindings: Sequence[BucketBinding], environ: Mapping[str, str]
+    bindings: Sequence[BucketBinding],
+    environ: Mapping[str, str],
+    regions: Sequence[RegionBinding] = (),
 ) -> tuple[list[Path], list[Path]]:
-    """Directories and single files, of the kinds of stores that buckets are bound to."""
+    """Directories and single files, of the kinds of stores that buckets are bound to and of the
+    engines of ``regions``.
+    """
     kinds = sorted({binding.remote.kind for binding in bindings if binding.remote is not None})
     home = Path(environ.get("HOME") or "/")
     directories = [home / _DIRECTORIES[kind] for kind in kinds]
@@ -28,4 +33,5 @@ def find_credential_files(
         directories.append(Path(environ["CLOUDSDK_CONFIG"]))
     names = [name for kind in kinds for name in _FILES[kind]]
     files = [Path(environ[name]) for name in names if environ.get(name)]
-    return directories, files
+    named = [path for region in regions for path in (region.kubeconfig, region.token_file)]
+    return directories, [*files, *(Path(path) for path in named if path)]

@@ -10,7 +10,7 @@ import yaml
 
 from footplate.backends.ray import RayEngine, RaySettings
 from footplate.backends.region_bindings import KUBERNETES, RAY, SLURM
-from footplate.backends.slurm import SlurmEngine, SlurmSettings
+from footplate.backends.slurm import RestServer, SlurmEngine, SlurmSettings
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ def describe_limits(region: RegionBinding) -> str:
 
 
 def _make_slurm(region: RegionBinding) -> Engine:
+    server = None
+    if region.slurmrestd:
+        server = RestServer(region.slurmrestd, region.token_file or "", region.user or "")
     return SlurmEngine(
         SlurmSettings(
             partition=region.partition or "",
@@ -56,6 +59,7 @@ def _make_slurm(region: RegionBinding) -> Engine:
             python=region.python,
             scratch=region.scratch or "",
             environment=_package_sources(os.environ),
+            server=server,
         )
     )
 

@@ -29,7 +29,7 @@ def find_py_spy() -> Path | None:
 
 
 def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> LocalBackend:
-    directories, files = find_credential_files(settings.buckets, os.environ)
+    directories, files = find_credential_files(settings.buckets, os.environ, settings.regions)
     return LocalBackend(
         root=data_dir.replicas,
         archive=archive,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.backends.engine.engine import LauncherRequest
@@ -32,8 +33,15 @@ def make_check(
     samples = make_samples(region, catalogue)
     if not region.containers:
         return lambda: check_mapping(engine.check(), engine.try_out, samples)
+    if not engine.asks_nodes:
+        return lambda: _say_unasked(check_mapping(engine.check(), engine.try_out, samples))
     check = ContainerCheck(engine.run_on_node, region.engine_socket, time.monotonic)
     return lambda: check.extend(check_mapping(engine.check(), engine.try_out, samples))
+
+
+def _say_unasked(report: EngineReport) -> EngineReport:
+    fact = "containers: slurmrestd can't ask a node for its engine; the first job shows it"
+    return replace(report, facts=(*report.facts, fact)) if report.reachable else report
 
 
 def make_fault(engine: Engine) -> Callable[[Mapping[str, ReplicaMachine]], str | None]:

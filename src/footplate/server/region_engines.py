@@ -146,7 +146,7 @@ def _site(region: RegionBinding, settings: Settings) -> Site:
 
 def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict[str, object]:
     """What all tickets of the region say; launchers add what is of their node."""
-    directories, files = find_credential_files(settings.buckets, os.environ)
+    directories, files = find_credential_files(settings.buckets, os.environ, settings.regions)
     private = (data_dir.root, *settings.bound_folders, *directories, MUNGE)
     return {
         "cache": f"{region.shared}/footplate" if region.shared else "",

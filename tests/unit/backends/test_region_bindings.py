@@ -201,6 +201,40 @@ def test_whether_nodes_run_containers() -> None:
     ]
 
 
+def test_slurmrestd_is_an_address_with_a_token_or_a_socket() -> None:
+    address, token = "http://10.0.0.6:6820", "/etc/footplate/slurm.jwt"
+    (by_url,) = read_region_bindings([slurm(slurmrestd=address, token_file=token, user="ml")])
+    (by_socket,) = read_region_bindings([slurm(slurmrestd="unix:/run/slurmrestd/socket")])
+    assert (by_url.slurmrestd, by_url.token_file, by_url.user) == (address, token, "ml")
+    assert (by_socket.slurmrestd, by_socket.user) == ("unix:/run/slurmrestd/socket", None)
+
+    rule = "a URL such as http://10.0.0.6:6820, or unix:/PATH of its socket"
+    for wrong in ("10.0.0.6:6820", "http://ml@10.0.0.6", "http://host:port", "unix:socket", 3):
+        assert wrongs(slurm(slurmrestd=wrong)) == [
+            ("regions[0].slurmrestd", f"{wrong!r} given; allowed: {rule}")
+        ]
+    file = "required beside slurmrestd; allowed: the path of a file with a JWT of Slurm"
+    user = "required beside slurmrestd; allowed: the user of Slurm that the token is for"
+    assert wrongs(
+        slurm(slurmrestd=address),
+        slurm(name="us-west2", slurmrestd="unix:/run/socket", user="ml"),
+        slurm(name="us-west1", token_file=token),
+        slurm(name="us-east4", machines={"n1-standard-8": "--switches=2"}),
+    ) == [
+        ("regions[0].token_file", file),
+        ("regions[0].user", user),
+        ("regions[1].token_file", file),
+        ("regions[2].token_file", f"{token!r} given without slurmrestd"),
+    ]
+
+
+def test_options_that_slurmrestd_does_not_know_are_refused_at_the_start() -> None:
+    given = slurm(slurmrestd="unix:/run/socket", machines={"n1-standard-8": "--switches=2"})
+    ((field, said),) = wrongs(given)
+    assert field == "regions[0].machines.n1-standard-8"
+    assert said.startswith("--switches=2 can't be said to slurmrestd; allowed: --account")
+
+
 def test_a_region_is_bound_once() -> None:
     assert wrongs(slurm(), {"name": "europe-west4", "backend": "local"}) == [
         ("regions[1].name", "'europe-west4' given, as in regions[0]; allowed: each once")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.backends.region_bindings import RegionBinding
 from footplate.buckets.bindings import (
     BucketBinding,
     RemoteTarget,
@@ -229,6 +230,13 @@ def test_the_places_of_credentials_are_those_of_the_stores_in_use() -> None:
         [Path("/home/ada/.config/gcloud"), Path("/cfg")],
         [Path("/etc/key.json")],
     )
+
+
+def test_the_credentials_of_engines_are_hidden_as_well() -> None:
+    pods = RegionBinding("asia-east1", "kubernetes", kubeconfig="/etc/kubeconfig")
+    slurm = RegionBinding("europe-west4", "slurm", slurmrestd="unix:/s", token_file="/etc/jwt")
+    found = find_credential_files((), {}, (pods, slurm, RegionBinding("us-east1", "ray")))
+    assert found == ([], [Path("/etc/kubeconfig"), Path("/etc/jwt")])
 
 
 @pytest.mark.parametrize("value", [3, [3], {"name": "data"}])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from footplate.backends.region_bindings import RegionBinding
-from footplate.server.engines import describe_limits
+from footplate.server.engines import describe_limits, make_engine
 
 
 @pytest.mark.parametrize(
@@ -19,3 +21,12 @@ from footplate.server.engines import describe_limits
 )
 def test_each_engine_says_what_it_limits(region: RegionBinding, said: str) -> None:
     assert said in describe_limits(region)
+
+
+def test_a_region_with_slurmrestd_uses_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        url = f"http://127.0.0.1:{held.getsockname()[1]}"
+    region = RegionBinding("europe-west4", "slurm", slurmrestd=url)
+    report = make_engine(region).check()
+    assert not report.reachable
+    assert f"slurmrestd at {url} can't be reached" in report.problems[0]

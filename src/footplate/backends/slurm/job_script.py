@@ -18,6 +18,19 @@ _END = "END_OF_THE_LAUNCHER"
 
 
 @dataclass(frozen=True)
+class RestServer:
+    """A slurmrestd. ``url`` is of HTTP, or ``unix:/PATH``.
+
+    ``token_file`` has a JWT of ``user``; both may be empty at a socket, whose slurmrestd then runs
+    jobs as its own user.
+    """
+
+    url: str
+    token_file: str = ""
+    user: str = ""
+
+
+@dataclass(frozen=True)
 class SlurmSettings:
     """A region's part of Slurm.
 
@@ -38,7 +51,9 @@ class SlurmSettings:
     commands: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 30.0
-    """How long a command of Slurm's may take."""
+    """How long a command of Slurm's, or an answer of slurmrestd's, may take."""
+    server: RestServer | None = None
+    """None: Slurm's commands are used."""
 
 
 def machine_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
@@ -124,6 +139,11 @@ def script(settings: SlurmSettings, request: JobRequest) -> bytes:
     scratch = shlex.quote(settings.scratch) if settings.scratch else '"/tmp/footplate-$(id -u)"'
     lines = [
         "#!/bin/sh",
+        # Slurm starts it again after a lost node where it doesn't know --no-requeue.
+        '[ "${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 1',
+        # slurmrestd gives a job no variables of its user.
+        '[ -n "$HOME" ] || HOME=$(getent passwd "$(id -u)" | cut -d: -f6)',
+        ': "${USER:=$(id -un)}" "${LOGNAME:=$USER}"; export HOME USER LOGNAME',
         f"umask 077; SCRATCH={scratch}",
         'mkdir -p "$SCRATCH/jobs"; LOG="$SCRATCH/jobs/$SLURM_JOB_ID.log"',
         (

@@ -1,0 +1,153 @@
+"""Reads slurmrestd's answers, of v0.0.38 and of the versions with other shapes after it. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from footplate.backends.slurm import outputs
+from footplate.backends.slurm.nodes import SlurmNode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from footplate.backends.engine.engine import EngineJob
+
+VERSIONS = range(38, 47)
+"""Of v0.0.38 to v0.0.46, which Footplate knows; the newest that the server has is used."""
+_PATH = re.compile(r"/slurm/v0\.0\.(\d+)/job/submit")
+_UNKNOWN_JOB = 2017
+_ALREADY_ENDED = 2021
+_PARSING = range(9000, 9100)
+_FLAGS = ("COMPLETING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "REQUEUED", "SPECIAL_EXIT")
+"""Of a job's state: what squeue shows in its place."""
+_SILENT = {"NOT_RESPONDING", "NO_RESPOND", "DOWN", "UNKNOWN", "FAIL"}
+
+
+def choose_version(document: Mapping[str, Any]) -> int:
+    """The newest version of the server's OpenAPI document that is known here. Raises ValueError."""
+    paths = document.get("paths") or {}
+    offered = {int(found[1]) for path in paths if (found := _PATH.fullmatch(str(path)))}
+    known = offered & set(VERSIONS)
+    if not known:
+        first, last = VERSIONS[0], VERSIONS[-1]
+        has = ", ".join(f"v0.0.{number}" for number in sorted(offered)) or "no version"
+        raise ValueError(f"it offers {has}; Footplate speaks v0.0.{first} to v0.0.{last}")
+    return max(known)
+
+
+def read_release(answer: Mapping[str, Any]) -> str:
+    """Slurm's own version, such as ``22.05.8``."""
+    meta = answer.get("meta") or {}
+    slurm = meta.get("slurm") or meta.get("Slurm") or {}
+    return str(slurm.get("release") or "of an unknown version")
+
+
+def read_errors(answer: Mapping[str, Any]) -> tuple[tuple[int, str], ...]:
+    """The numbers of the errors of an answer, and what they say."""
+    found = []
+    for error in answer.get("errors") or ():
+        if not isinstance(error, dict):
+            found.append((-1, str(error)))
+            continue
+        names = ("error_number", "error_code", "errno")
+        number = next((error[name] for name in names if isinstance(error.get(name), int)), -1)
+        said = [str(error.get(name) or "") for name in ("description", "error")]
+        if said[1] in (said[0], "Unspecified error"):
+            said = said[:1]
+        found.append((number, ": ".join(text for text in said if text) or f"error {number}"))
+    return tuple(found)
+
+
+def is_unknown_job(errors: Iterable[tuple[int, str]]) -> bool:
+    return any(number == _UNKNOWN_JOB for number, _ in errors)
+
+
+def is_ended_job(errors: Iterable[tuple[int, str]]) -> bool:
+    return any(number in (_UNKNOWN_JOB, _ALREADY_ENDED) for number, _ in errors)
+
+
+def is_refusal(errors: Iterable[tuple[int, str]]) -> bool:
+    """Whether a submit was answered, and told that the job can't be as it is."""
+    return any(number in _PARSING or outputs.is_refusal(text) for number, text in errors)
+
+
+def read_pings(answer: Mapping[str, Any]) -> bool:
+    """Whether some slurmctld is up."""
+    pings = [each for each in answer.get("pings") or () if isinstance(each, dict)]
+    return any(str(p.get("ping", p.get("pinged"))).upper() == "UP" for p in pings)
+
+
+def read_jobs(
+    answer: Mapping[str, Any], user: str = "", partition: str = ""
+) -> tuple[EngineJob, ...]:
+    """``user``: only that one's; empty, or where the answer names none: all.
+
+    ``partition``: only those that are or may be there; empty: all.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    jobs = _list_of(answer, "jobs")
+    if user:
+        jobs = [job for job in jobs if job.get("user_name", user) == user]
+    if partition:
+        jobs = [job for job in jobs if partition in _listed(job.get("partition"))]
+    return tuple(_read_job(job) for job in jobs)
+
+
+def _read_job(job: Mapping[str, Any]) -> EngineJob:
+    try:
+        reason, nodes = str(job.get("state_reason") or ""), str(job.get("nodes") or "")
+        return outputs.make_job(
+            str(int(job["job_id"])), str(job["name"]), _state(job["job_state"]), reason, nodes
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"a job of its answer lacks {error}") from error
+
+
+def _state(value: object) -> str:
+    """A word, or since v0.0.40 a list of a state and flags."""
+    states = [str(each) for each in value] if isinstance(value, list) else [str(value)]
+    for flag in _FLAGS:
+        if flag in states:
+            return flag
+    return states[0] if states else "UNKNOWN"
+
+
+def read_nodes(answer: Mapping[str, Any]) -> tuple[SlurmNode, ...]:
+    """Raises ValueError."""
+    nodes = _list_of(answer, "nodes")
+    try:
+        return tuple(_read_node(node) for node in nodes)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"a node of its answer lacks {error}") from error
+
+
+def _read_node(node: Mapping[str, Any]) -> SlurmNode:
+    states = node["state"] if isinstance(node["state"], list) else [node["state"]]
+    states = [str(each).upper() for each in (*states, *(node.get("state_flags") or ()))]
+    return SlurmNode(
+        name=str(node["name"]),
+        state="+".join(state.lower() for state in states),
+        cpus=int(node["cpus"]),
+        memory_mb=int(node["real_memory"]),
+        gres=_listed(node.get("gres")),
+        features=_listed(node.get("features")),
+        partitions=_listed(node.get("partitions")),
+        silent=not _SILENT.isdisjoint(states),
+    )
+
+
+def _list_of(answer: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    found = answer.get(name)
+    if isinstance(found, list) and all(isinstance(each, dict) for each in found):
+        return found
+    raise ValueError(f"its answer has no list of {name}")
+
+
+def _listed(value: object) -> tuple[str, ...]:
+    """A list, or words between commas."""
+    if isinstance(value, list):
+        return tuple(str(each) for each in value)
+    return tuple(word for word in str(value or "").split(",") if word)

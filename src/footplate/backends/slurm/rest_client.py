@@ -1,0 +1,194 @@
+"""Slurm by slurmrestd, on a machine that has none of Slurm's commands."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import httpx
+
+from footplate.backends.engine.engine import EngineRefused, EngineUnavailable, JobRequest
+from footplate.backends.slurm import nodes, rest_answers, rest_job, rest_token
+from footplate.backends.slurm.client import SlurmStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.backends.engine.engine import EngineJob, LauncherRequest
+    from footplate.backends.slurm.job_script import RestServer, SlurmSettings
+
+UNIX = "unix:"
+_DOCUMENT = "/openapi/v3"
+_Answer = dict[str, Any]
+Read = TypeVar("Read")
+
+
+class RestClient:
+    """The token is read anew for each request, so that others can replace it."""
+
+    asks_nodes = False
+
+    def __init__(self, settings: SlurmSettings, server: RestServer) -> None:
+        self._settings = settings
+        self._server = server
+        self._http = _make_http(server, settings.timeout_s)
+        self._version: int | None = None
+        self._token = ""
+
+    def submit(self, request: JobRequest) -> str:
+        version = self._find_version()
+        try:
+            body = rest_job.compose(self._settings, request, version)
+        except rest_job.OptionError as error:
+            raise EngineRefused(str(error)) from error
+        answer = self._send("POST", self._path("job/submit"), body)
+        errors = rest_answers.read_errors(answer)
+        job_id = answer.get("job_id")
+        if isinstance(job_id, int) and job_id > 0:  # errors beside it say why it waits
+            return str(job_id)
+        said = _joined(errors)
+        if rest_answers.is_refusal(errors):
+            raise EngineRefused(said)
+        raise self._fail(said or "slurmrestd names no job")
+
+    def cancel(self, job_id: str) -> None:
+        answer = self._send("DELETE", self._path(f"job/{job_id}"))
+        errors = rest_answers.read_errors(answer)
+        if errors and not rest_answers.is_ended_job(errors):
+            raise self._fail(_joined(errors))
+
+    def list_jobs(self) -> tuple[EngineJob, ...]:
+        answer = self._ask(self._path("jobs"))
+        return _read(lambda: rest_answers.read_jobs(answer, self._server.user))
+
+    def find_job(self, job_id: str) -> EngineJob | None:
+        answer = self._send("GET", self._path(f"job/{job_id}"))
+        errors = rest_answers.read_errors(answer)
+        if rest_answers.is_unknown_job(errors):
+            return None
+        if errors:
+            raise self._fail(_joined(errors))
+        found = _read(lambda: rest_answers.read_jobs(answer))
+        return next((job for job in found if job.id == job_id), None)
+
+    def silent_nodes(self, nodes_: str) -> tuple[str, ...]:
+        named = _read(lambda: nodes.expand(nodes_))
+        return tuple(node.name for node in self._nodes() if node.silent and node.name in named)
+
+    def read_status(self) -> SlurmStatus:
+        version = self._find_version()
+        ping = self._ask(self._path("ping"))
+        if not rest_answers.read_pings(ping):
+            raise EngineUnavailable("slurmrestd answers, slurmctld doesn't")
+        jobs = self._ask(self._path("jobs"))
+        release = rest_answers.read_release(ping)
+        leak = rest_token.find_leak(self._server.token_file) if self._server.token_file else None
+        return SlurmStatus(
+            version=f"slurm {release}, by slurmrestd v0.0.{version} at {self._server.url}",
+            nodes=tuple(map(nodes.describe, self._partition_nodes())),
+            jobs=_read(lambda: rest_answers.read_jobs(jobs, partition=self._settings.partition)),
+            problems=(leak,) if leak else (),
+        )
+
+    def try_out(self, launcher: LauncherRequest) -> str | None:
+        """By what its nodes have: slurmrestd can't be asked whether Slurm would take a job."""
+        request = JobRequest("footplate-check", "", (launcher,), b"")
+        try:
+            options = rest_job.wanted(self._settings, request)
+            return nodes.why_none_fits(self._partition_nodes(), options)
+        except rest_job.OptionError as error:
+            return str(error)
+
+    def run_on_node(self, program: bytes) -> str:  # noqa: ARG002  as all
+        raise EngineUnavailable("slurmrestd has no way to read what a program prints")
+
+    def _partition_nodes(self) -> tuple[nodes.SlurmNode, ...]:
+        partition = self._settings.partition
+        found = self._nodes()
+        return tuple(node for node in found if not partition or partition in node.partitions)
+
+    def _nodes(self) -> tuple[nodes.SlurmNode, ...]:
+        answer = self._ask(self._path("nodes"))
+        return _read(lambda: rest_answers.read_nodes(answer))
+
+    def _path(self, name: str) -> str:
+        return f"/slurm/v0.0.{self._find_version()}/{name}"
+
+    def _find_version(self) -> int:
+        """Asked once: another server at the address answers 404, and is asked anew."""
+        if self._version is None:
+            document = self._send("GET", _DOCUMENT)
+            self._version = _read(lambda: rest_answers.choose_version(document))
+        return self._version
+
+    def _ask(self, path: str) -> _Answer:
+        answer = self._send("GET", path)
+        errors = rest_answers.read_errors(answer)
+        if errors:
+            raise self._fail(_joined(errors))
+        return answer
+
+    def _send(self, method: str, path: str, body: _Answer | None = None) -> _Answer:
+        headers = {}
+        if self._server.user:
+            headers["X-SLURM-USER-NAME"] = self._server.user
+        if self._server.token_file:
+            self._token = rest_token.read_token(self._server.token_file)
+            headers["X-SLURM-USER-TOKEN"] = self._token
+        try:
+            answer = self._http.request(method, path, headers=headers, json=body)
+        except httpx.TimeoutException as error:
+            limit_s = self._settings.timeout_s
+            raise EngineUnavailable(f"slurmrestd took longer than {limit_s:g} s") from error
+        except httpx.HTTPError as error:
+            where = self._server.url
+            raise EngineUnavailable(f"slurmrestd at {where} can't be reached: {error}") from error
+        return self._read_answer(answer)
+
+    def _read_answer(self, answer: httpx.Response) -> _Answer:
+        text = answer.text[:200].strip()
+        if answer.status_code in (401, 403):
+            file, user = self._server.token_file, self._server.user
+            out = rest_token.way_out(file, user) if file else "set token_file and user"
+            raise self._fail(f"slurmrestd refuses who asks: {text}; {out}")
+        if answer.status_code == 404 and not text.startswith("{"):
+            self._version = None
+            raise EngineUnavailable(f"slurmrestd does not know {answer.request.url.path}: {text}")
+        try:
+            found = json.loads(answer.content)
+        except ValueError as error:
+            status = answer.status_code
+            raise EngineUnavailable(f"slurmrestd answers {status} with {text!r}") from error
+        if not isinstance(found, dict):
+            raise EngineUnavailable(f"slurmrestd answers with {text!r}")
+        return found
+
+    def _fail(self, said: str) -> EngineUnavailable:
+        """An expired token is why, where it is one: slurmrestd has no words for it."""
+        server = self._server
+        expired = rest_token.explain_end(server.token_file, server.user, self._token, time.time())
+        return EngineUnavailable(expired or said)
+
+
+def _make_http(server: RestServer, timeout_s: float) -> httpx.Client:
+    limits = httpx.Limits(max_keepalive_connections=0)  # nobody closes an engine
+    if server.url.startswith(UNIX):
+        socket = server.url.removeprefix(UNIX)
+        transport = httpx.HTTPTransport(uds=socket, limits=limits, trust_env=False)
+        return httpx.Client(
+            base_url="http://localhost", transport=transport, timeout=timeout_s, trust_env=False
+        )
+    return httpx.Client(base_url=server.url, timeout=timeout_s, trust_env=False, limits=limits)
+
+
+def _read(read: Callable[[], Read]) -> Read:
+    """Raises EngineUnavailable for what isn't to be understood."""
+    try:
+        return read()
+    except ValueError as error:
+        raise EngineUnavailable(f"slurmrestd: {error}") from error
+
+
+def _joined(errors: tuple[tuple[int, str], ...]) -> str:
+    return "; ".join(text for _, text in errors)[:500]
