@@ -23,7 +23,7 @@ COMPLETE = "footplate.dev/complete"
 """On the Secret, once all Pods of the job were made."""
 REPLICA = "footplate.dev/replica"
 MANAGED_BY = {"app.kubernetes.io/managed-by": "footplate"}
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+_KUEUE = "kueue.x-k8s.io"
 GRACE_S = 90
 """For what the supervisor does after its program: last lines, buckets."""
 
@@ -87,8 +87,8 @@ def make_pod(
     owner = secret["metadata"]
     pod = deepcopy(dict(settings.template))
     metadata = pod.get("metadata") or {}
-    queue = {QUEUE_LABEL: settings.queue} if settings.queue else {}
-    labels = {**(metadata.get("labels") or {}), **queue, **owner["labels"]}
+    queue_labels, queue_annotations = _queue(settings.queue, owner)
+    labels = {**(metadata.get("labels") or {}), **queue_labels, **owner["labels"]}
     reference = {"apiVersion": "v1", "kind": "Secret", "name": owner["name"], "uid": owner["uid"]}
     spec = pod.get("spec") or {}
     containers = spec.get("containers") or [{}]
@@ -116,11 +116,31 @@ def make_pod(
             **metadata,
             "name": pod_name(owner["name"], rank),
             "labels": labels,
-            "annotations": {**(metadata.get("annotations") or {}), REPLICA: launcher.replica},
+            "annotations": {
+                **(metadata.get("annotations") or {}),
+                **queue_annotations,
+                REPLICA: launcher.replica,
+            },
             "ownerReferences": [reference],
         },
         "spec": spec,
     }
+
+
+def _queue(name: str, owner: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """Labels and annotations by which Kueue admits all Pods of a job or none.
+
+    Kueue itself adds its scheduling gate. A Pod that has ended gets no successor in its group: the
+    job's quota is free once all have ended.
+    """
+    if not name:
+        return {}, {}
+    labels = {f"{_KUEUE}/queue-name": name, f"{_KUEUE}/pod-group-name": owner["name"]}
+    annotations = {
+        f"{_KUEUE}/pod-group-total-count": owner["annotations"][RANKS],
+        f"{_KUEUE}/retriable-in-group": "false",
+    }
+    return labels, annotations
 
 
 def _fill(

@@ -77,6 +77,31 @@ def test_all_fields_are_those_of_the_api(settings: PodSettings) -> None:
         assert client.sanitize_for_serialization(found) == body
 
 
+def test_the_pods_of_a_job_are_one_group_of_kueue() -> None:
+    """By the rules of Kueue's page on plain Pods, and of its webhook."""
+    settings = PodSettings(image="python", queue="team-a")
+    secret = made_secret()
+    pods = [make_pod(settings, secret, rank, CHIEF) for rank in range(2)]
+    for made in pods:
+        metadata = made["metadata"]
+        ours = {
+            key: text
+            for key, text in {**metadata["labels"], **metadata["annotations"]}.items()
+            if key.startswith("kueue.x-k8s.io/")
+        }
+        assert ours == {
+            "kueue.x-k8s.io/queue-name": "team-a",
+            "kueue.x-k8s.io/pod-group-name": secret["metadata"]["name"],
+            "kueue.x-k8s.io/pod-group-total-count": str(len(REQUEST.launchers)),
+            "kueue.x-k8s.io/retriable-in-group": "false",
+        }
+        assert len(metadata["labels"]["kueue.x-k8s.io/pod-group-name"]) <= 63
+        assert "schedulingGates" not in made["spec"]  # Kueue's webhook adds its own
+        assert not any("controller" in owner for owner in metadata["ownerReferences"])
+    plain = make_pod(PodSettings(image="python"), secret, 0, CHIEF)["metadata"]
+    assert "kueue" not in str(plain)
+
+
 def test_the_template_stays_around_what_is_ours() -> None:
     settings = PodSettings(
         template=TEMPLATE,
