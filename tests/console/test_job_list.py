@@ -50,6 +50,28 @@ def test_it_is_turned_and_filtered_by_its_url(page: Page, service: RunningServic
     expect(page.get_by_label("Label")).to_have_value("team=ads")
 
 
+def test_older_and_newer_pages_by_keys(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs")
+    names = page.locator("tbody th a[id]")
+    expect(page.get_by_role("link", name="Newer")).to_have_count(0)
+    newest = names.first.inner_text()
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile(r"\?page="))
+    page.wait_for_load_state()
+    second = names.all_inner_texts()
+    page.keyboard.press("n")
+    expect(names.first).not_to_have_text(second[0])
+    page.wait_for_load_state()
+    page.keyboard.press("p")
+    expect(names.first).to_have_text(second[0])
+    page.wait_for_load_state()
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('footplate:change'))")
+    assert names.all_inner_texts() == second
+    page.get_by_role("link", name="Newer").click()
+    expect(page).to_have_url(f"{service.url}/jobs")
+    expect(names.first).to_have_text(newest)
+
+
 def test_the_keyboard_is_enough(page: Page, service: RunningService) -> None:
     page.goto(f"{service.url}/jobs")
     page.keyboard.press("Tab")

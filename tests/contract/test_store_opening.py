@@ -14,17 +14,19 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, Index, MetaData, inspect, text, update
+from sqlalchemy import Connection, Engine, Index, MetaData, insert, inspect, text, update
 from sqlalchemy.engine.interfaces import ReflectedIndex
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Unavailable
+from footplate.domain.filters import Comparator, Comparison, Field
 from footplate.domain.job_states import State
 from footplate.store import open_store
 from footplate.store.database_setup import alone, stored_revision
 from footplate.store.migrations.runner import configuration, migrate
+from footplate.store.row_codec import job_values
 from footplate.store.sql_engines import make_engine, parse_url
-from footplate.store.tables import REVISION, REVISION_TABLE, metadata, revisions
-from tests.support.jobs import make_job
+from footplate.store.tables import REVISION, REVISION_TABLE, jobs, metadata, revisions
+from tests.support.jobs import make_job, make_spec
 from tests.support.postgresql import Postgresql
 
 JOBS = "projects/demo/jobs"
@@ -133,6 +135,23 @@ def test_a_failed_migration_changes_nothing(engine: Engine) -> None:
         _migrate_and_fail(engine)
     with engine.connect() as connection:
         assert inspect(connection).get_table_names() == []
+
+
+def test_jobs_of_an_older_database_get_their_regions(engine: Engine, url: str) -> None:
+    with alone(engine) as connection:
+        migrate(connection, "1006")
+        columns = {column["name"] for column in inspect(connection).get_columns("jobs")}
+        for name in ("europe-west4", "us-central1"):
+            job = make_job(f"{JOBS}/{name}", spec=make_spec(region=name))
+            values = {k: v for k, v in job_values(job).items() if k in columns}
+            connection.execute(insert(jobs), values)
+        damaged = {**values, "uid": "damaged", "name": f"{JOBS}/damaged", "spec": "{"}
+        connection.execute(insert(jobs), damaged)
+    store = open_store(url)
+    where = Comparison(Field.REGION, Comparator.EQUAL, "europe-west4")
+    found = store.list(JOBS, where=where, limit=9, after=None).jobs
+    assert [job.name.job_id for job in found] == ["europe-west4"]
+    store.close()
 
 
 def _migrate_and_fail(engine: Engine) -> None:

@@ -12,7 +12,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.job_states import State
 from footplate.wire.filters import LONGEST_PART
-from tests.support.jobs import CREATED, make_job
+from tests.support.jobs import CREATED, make_job, make_spec
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,6 +49,10 @@ def created(value: datetime, comparator: Comparator) -> Comparison:
 
 def started(value: datetime, comparator: Comparator) -> Comparison:
     return Comparison(Field.START_TIME, comparator, value)
+
+
+def region(value: str, comparator: Comparator = EQUAL) -> Comparison:
+    return Comparison(Field.REGION, comparator, value)
 
 
 ALL = "dcba"
@@ -119,6 +123,15 @@ CASES: list[tuple[Filter, str]] = [
     (And((label("team", "Vision"), created(CREATED + HOUR, LESS))), "a"),
     (And((display_name("Train 100%", EQUAL), label("team", "Vision"))), "a"),
     (Or((label("team", "Vision"), label("empty", ""))), "ba"),
+    (region("europe-west4"), "ca"),
+    (region("europe"), ""),
+    (region("europe-west4", NOT_EQUAL), "db"),
+    (And((region("us-central1"), state(State.RUNNING))), "b"),
+    (And((region("us-central1"), state(State.QUEUED))), "d"),
+    (And((region("europe-west4"), display_name("train"))), "a"),
+    (And((region("europe-west4"), label("team", "Vision"))), "a"),
+    (And((region("europe-west4"), label("team", "*", MATCHES))), "a"),
+    (Not(region("us-central1")), "ca"),
 ]
 
 NONSENSE: list[Filter] = [
@@ -129,6 +142,9 @@ NONSENSE: list[Filter] = [
     Comparison(Field.START_TIME, LESS, CREATED.replace(tzinfo=None)),
     Comparison(Field.DISPLAY_NAME, EQUAL, State.RUNNING),
     Comparison(Field.LABEL, EQUAL, "Vision"),
+    Comparison(Field.REGION, MATCHES, "europe"),
+    Comparison(Field.REGION, EQUAL, State.RUNNING),
+    Comparison(Field.REGION, EQUAL, "\0"),
 ]
 
 
@@ -194,6 +210,7 @@ def _create_four(store: Store) -> None:
     c = make_job(f"{JOBS}/c", display_name="line's \\ end\nnext")
     d = make_job(f"{JOBS}/d", display_name="strasse Größe")
     b = replace(b, start_time=CREATED + 5 * HOUR)
+    a, c = (replace(job, spec=make_spec(region="europe-west4")) for job in (a, c))
     for index, job in enumerate((a, b, c, d)):
         store.create(replace(job, create_time=CREATED + index * HOUR), ())
 

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import Aborted, NotFound, name_taken
 from footplate.domain.filter_matching import matches
 from footplate.domain.names import StudyUid
-from footplate.ports.store import ACTIVE, Page, StoredEvent
+from footplate.ports.store import ACTIVE, StoredEvent
 from footplate.store.input_checks import check_filter, check_texts
-from footplate.store.paging import Position
+from footplate.store.paging import Position, make_page
 from tests.support.models import MemoryModels
 from tests.support.studies import MemoryStudies
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from footplate.domain.filters import Filter
     from footplate.domain.job_states import State
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
+    from footplate.ports.store import Page
 
 
 class MemoryStore:
@@ -74,7 +75,7 @@ class MemoryStore:
             self.studies.delete(StudyUid(job.uid))
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
-        return self.list_several((collection,), where=where, limit=limit, after=after)
+        return self.list_several({collection: where}, limit=limit, after=after)
 
     def collections(self) -> tuple[str, ...]:
         with self._lock:
@@ -82,23 +83,30 @@ class MemoryStore:
         return tuple(sorted(found))
 
     def list_several(
-        self, collections: Sequence[str], *, where: Filter | None, limit: int, after: str | None
+        self,
+        lists: Mapping[str, Filter | None],
+        *,
+        limit: int,
+        after: str | None = None,
+        before: str | None = None,
     ) -> Page:
-        place = None if after is None else Position.parse(after)
-        if where is not None:
-            check_filter(where)
+        older = None if after is None else Position.parse(after)
+        newer = None if before is None else Position.parse(before)
+        for where in lists.values():
+            if where is not None:
+                check_filter(where)
         with self._lock:
-            jobs = sorted(self._jobs.values(), key=Position.of, reverse=True)
+            jobs = sorted(self._jobs.values(), key=Position.of, reverse=before is None)
         rest = [
             job
             for job in jobs
-            if job.name.collection in collections
+            if job.name.collection in lists
             and job.tuning_job is None
-            and (where is None or matches(where, job))
-            and (place is None or Position.of(job) < place)
+            and ((where := lists[job.name.collection]) is None or matches(where, job))
+            and (older is None or Position.of(job) < older)
+            and (newer is None or Position.of(job) > newer)
         ]
-        found = tuple(rest[:limit])
-        return Page(found, Position.of(found[-1]).key() if len(rest) > limit else None)
+        return make_page(rest, limit, after=after, before=before)
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         with self._lock:

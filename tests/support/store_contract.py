@@ -16,6 +16,7 @@ from footplate.domain.errors import (
     InvalidArgument,
     NotFound,
 )
+from footplate.domain.filters import Comparator, Comparison, Field
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import (
     ContainerProgram,
@@ -292,17 +293,60 @@ class PagingContract:
         store.create(make_job("projects/other/jobs/b", created=CREATED + SECOND), ())
         store.create(make_job("projects/third/jobs/c", created=CREATED - SECOND), ())
         store.create(make_job("projects/not/jobs/d"), ())
-        wanted = ("projects/third/jobs", JOBS, "", "projects/other/jobs", "projects/none/jobs")
+        names = ("projects/third/jobs", JOBS, "", "projects/other/jobs", "projects/none/jobs")
+        wanted = dict.fromkeys(names)
         found, after = list[Job](), None
         while not found or after is not None:
-            page = store.list_several(wanted, where=None, limit=limit, after=after)
+            page = store.list_several(wanted, limit=limit, after=after)
             found += page.jobs
             after = page.next_key
         assert len(found) == 9
         assert (found[0].name.job_id, found[-1].name.job_id) == ("b", "c")
         places = [(job.create_time, job.uid) for job in found]
         assert places == sorted(places, reverse=True)
-        assert store.list_several((), where=None, limit=9, after=None).jobs == ()
+        assert store.list_several({}, limit=9).jobs == ()
+
+    @pytest.mark.parametrize("limit", [1, 2, 3, 9])
+    @pytest.mark.parametrize("part", ["", "job"])
+    def test_pages_lead_back_to_the_newest(self, store: Store, limit: int, part: str) -> None:
+        _create_seven(store)
+        store.create(make_job("projects/other/jobs/job_b", created=CREATED + SECOND), ())
+        store.create(make_job("projects/other/jobs/job_c", created=CREATED - SECOND), ())
+        where = Comparison(Field.DISPLAY_NAME, Comparator.MATCHES, part) if part else None
+        lists = {JOBS: where, "projects/other/jobs": where}
+        page = store.list_several(lists, limit=limit)
+        forward = [page]
+        assert page.previous_key is None
+        while page.next_key is not None:
+            page = store.list_several(lists, limit=limit, after=page.next_key)
+            forward.append(page)
+        back = list(page.jobs)
+        while page.previous_key is not None:
+            page = store.list_several(lists, limit=limit, before=page.previous_key)
+            back = [*page.jobs, *back]
+            assert page.next_key is not None
+        assert back == [job for each in forward for job in each.jobs]
+
+    def test_new_jobs_dont_shift_pages_that_lead_back(self, store: Store) -> None:
+        names = _create_seven(store)
+        first = store.list_several({JOBS: None}, limit=3)
+        second = store.list_several({JOBS: None}, limit=3, after=first.next_key)
+        store.create(make_job(f"{JOBS}/new", created=CREATED + SECOND), ())
+        page = store.list_several({JOBS: None}, limit=3, before=second.previous_key)
+        assert [job.name.job_id for job in page.jobs] == names[:3]
+        assert page.previous_key is not None
+        page = store.list_several({JOBS: None}, limit=3, before=page.previous_key)
+        assert [job.name.job_id for job in page.jobs] == ["new"]
+        assert page.previous_key is None
+
+    def test_each_collection_has_a_filter_of_its_own(self, store: Store) -> None:
+        for project in "pq":
+            for name in "ab":
+                store.create(make_job(f"projects/{project}/jobs/{name}"), ())
+        b = Comparison(Field.JOB_ID, Comparator.EQUAL, "b")
+        page = store.list_several({"projects/p/jobs": None, "projects/q/jobs": b}, limit=9)
+        found = {str(job.name) for job in page.jobs}
+        assert found == {"projects/p/jobs/a", "projects/p/jobs/b", "projects/q/jobs/b"}
 
     @pytest.mark.parametrize("key", ["", "x", "MTIz", "2026-01-01/u", "\0", "\ud800", "=", "AAAA"])
     def test_a_made_up_key_is_refused(self, store: Store, key: str) -> None:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from footplate.console.connect import server_url
 from footplate.console.formatting import ICONS, KINDS
@@ -83,16 +83,19 @@ async def _show(visit: Visit) -> Response:
     choice, token = Choice.read(visit), visit.parameter("page")
     asked = {**choice.operation(), "pageSize": str(ROWS)} | ({"pageToken": token} if token else {})
     found = await visit.get("/footplate/v1/jobs", asked)
+    following, previous = found.get("nextPageToken"), found.get("previousPageToken")
+    if token and found["jobs"] and not previous and not visit.is_fragment:
+        return RedirectResponse(_url(choice, {}), HTTPStatus.SEE_OTHER)  # the newest are reached
     digest = sha256(repr(found).encode()).hexdigest()[:16]
     if visit.is_fragment and visit.parameter("seen") == digest:
         return Response(status_code=HTTPStatus.NO_CONTENT)
-    following = found.get("nextPageToken")
     context: dict[str, Any] = {
         "choice": choice,
         "jobs": found["jobs"],
         "digest": digest,
         "here_url": _url(choice, {"page": token} if token else {}),
         "next_url": _url(choice, {"page": str(following)}) if following else None,
+        "previous_url": _url(choice, {"page": str(previous)}) if previous else None,
         "first_url": _url(choice, {}) if token else None,
         "server": server_url(visit),
     }

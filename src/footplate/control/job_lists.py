@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.ports.store import Page
+from footplate.domain.filters import And, Comparator, Comparison, Field
 
 if TYPE_CHECKING:
     from footplate.domain.filters import Filter
-    from footplate.domain.jobs import Job
-    from footplate.ports.store import Store
-
-_MAX_READS = 20
-"""So often a page is filled up with jobs of a region; it may have fewer then, or none."""
+    from footplate.ports.store import Page, Store
 
 
 @dataclass(frozen=True)
@@ -38,8 +34,16 @@ class Place:
             and (not region or self.region in ("", region))
         )
 
-    def holds(self, job: Job) -> bool:
-        return self.region in ("", job.spec.region)
+    def narrow(self, collection: str, where: Filter | None) -> Filter | None:
+        """What selects the jobs there, of a collection that may hold some, of ``where``."""
+        if not self.region or "/locations/" in collection:
+            return where
+        here = Comparison(Field.REGION, Comparator.EQUAL, self.region)
+        return here if where is None else And((here, *_parts(where)))
+
+
+def _parts(where: Filter) -> tuple[Filter, ...]:
+    return where.parts if isinstance(where, And) else (where,)
 
 
 class JobLists:
@@ -49,19 +53,23 @@ class JobLists:
     def collections(self) -> tuple[str, ...]:
         return self._store.collections()
 
-    def list(self, place: Place, *, where: Filter | None, limit: int, after: str | None) -> Page:
-        """Newest first. With a region a page may hold fewer than ``limit``, and isn't the last.
+    def list(
+        self,
+        place: Place,
+        *,
+        where: Filter | None,
+        limit: int,
+        after: str | None = None,
+        before: str | None = None,
+    ) -> Page:
+        """Newest first; ``after`` and ``before`` as in ``Store.list_several``.
 
         Raises:
             InvalidArgument: as ``Store.list``.
         """
-        wanted = [name for name in self._store.collections() if place.may_hold(name)]
-        found: list[Job] = []
-        for _ in range(_MAX_READS):
-            size = limit - len(found)
-            page = self._store.list_several(wanted, where=where, limit=size, after=after)
-            found += filter(place.holds, page.jobs)
-            after = page.next_key
-            if after is None or len(found) == limit:
-                break
-        return Page(tuple(found), after)
+        lists = {
+            name: place.narrow(name, where)
+            for name in self._store.collections()
+            if place.may_hold(name)
+        }
+        return self._store.list_several(lists, limit=limit, after=after, before=before)

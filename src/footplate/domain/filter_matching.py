@@ -28,6 +28,9 @@ class Filtered(Protocol):
     def display_name(self) -> str: ...
 
     @property
+    def region(self) -> str | None: ...
+
+    @property
     def labels(self) -> tuple[tuple[str, str], ...]: ...
 
     @property
@@ -73,6 +76,8 @@ def _actual(comparison: Comparison, record: Filtered) -> Value | None:
             return record.display_name
         case Field.JOB_ID:
             return record.id
+        case Field.REGION:
+            return record.region
         case Field.CREATE_TIME:
             return record.create_time
         case Field.START_TIME:

@@ -21,6 +21,7 @@ class Field(Enum):
     CREATE_TIME = "create_time"
     START_TIME = "start_time"
     END_TIME = "end_time"
+    REGION = "region"
     LABEL = "labels"
 
 

@@ -322,6 +322,11 @@ class Job:
         return self.name.job_id
 
     @property
+    def region(self) -> str:
+        """Where it runs."""
+        return self.spec.region
+
+    @property
     def log(self) -> names.JobUid:
         """The job in whose log its lines are kept: its tuning job, or itself."""
         return self.tuning_job or self.uid

@@ -89,7 +89,7 @@ class Model:
         """What lists continue after."""
         return str(self.name)
 
-    # What filters look at; a model has no state, and neither start nor end.
+    # What filters look at; a model has no state and no region, and neither start nor end.
 
     @property
     def id(self) -> str:
@@ -105,6 +105,10 @@ class Model:
 
     @property
     def state(self) -> None:
+        return None
+
+    @property
+    def region(self) -> None:
         return None
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from footplate.domain.job_states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from footplate.domain.filters import Filter
     from footplate.domain.jobs import Job, JobEvent
@@ -19,10 +19,14 @@ ACTIVE = frozenset(state for state in State if not state.terminal)
 
 @dataclass(frozen=True)
 class Page:
-    """Jobs, newest first; ``next_key`` continues after the last one, None at the end."""
+    """Jobs, newest first; ``next_key`` continues after the last one, None at the end.
+
+    ``previous_key`` leads to the newer jobs before the first one; None at the beginning.
+    """
 
     jobs: tuple[Job, ...]
     next_key: str | None
+    previous_key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -94,9 +98,18 @@ class Store(Protocol):
         ...
 
     def list_several(
-        self, collections: Sequence[str], *, where: Filter | None, limit: int, after: str | None
+        self,
+        lists: Mapping[str, Filter | None],
+        *,
+        limit: int,
+        after: str | None = None,
+        before: str | None = None,
     ) -> Page:
-        """As ``list``, of several collections together."""
+        """As ``list``, of several collections together, each with a filter of its own.
+
+        ``before`` is a ``previous_key``: the page has the jobs next to it that are newer, and
+        fewer than ``limit`` at the beginning of the list.
+        """
         ...
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:

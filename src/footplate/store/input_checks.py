@@ -128,24 +128,29 @@ def _parts(where: Filter) -> tuple[Filter, ...]:
 
 def _check_comparison(comparison: Comparison) -> None:
     field, comparator, value = comparison.field, comparison.comparator, comparison.value
+    equality = comparator in (Comparator.EQUAL, Comparator.NOT_EQUAL)
     match field:
         case Field.STATE:
-            equality = comparator in (Comparator.EQUAL, Comparator.NOT_EQUAL)
             good, allowed = isinstance(value, State) and equality, "a state with = or !="
+        case Field.REGION:
+            good = isinstance(value, str) and equality and _small(value)
+            allowed = f"{STORABLE}, at most {MAX_CHARACTERS} of them, with = or !="
         case Field.CREATE_TIME | Field.START_TIME | Field.END_TIME:
             instant = isinstance(value, datetime) and value.tzinfo is not None
             good = instant and comparator is not Comparator.MATCHES
             allowed = "a time with =, !=, <, <=, > or >="
         case Field.DISPLAY_NAME | Field.JOB_ID | Field.LABEL:
-            texts = f"{comparison.label}{value}"
             named = field is not Field.LABEL or comparison.label is not None
-            small = storable(texts) and len(texts) <= MAX_CHARACTERS
-            good = isinstance(value, str) and named and small
+            good = isinstance(value, str) and named and _small(f"{comparison.label}{value}")
             allowed = f"{STORABLE}, at most {MAX_CHARACTERS} of them"
         case _:
             assert_never(field)
     if not good:
         raise _bad_filter(f"{field.value}: {allowed}")
+
+
+def _small(text: str) -> bool:
+    return storable(text) and len(text) <= MAX_CHARACTERS
 
 
 def _bad_filter(allowed: str) -> InvalidArgument:

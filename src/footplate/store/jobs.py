@@ -14,18 +14,18 @@ from footplate.domain.errors import Aborted, DataLoss, NotFound, Unavailable, na
 from footplate.domain.job_states import State
 from footplate.domain.text_validation import storable
 from footplate.ports.notifications import NoticeKind
-from footplate.ports.store import ACTIVE, Page
+from footplate.ports.store import ACTIVE
 from footplate.store import row_codec
 from footplate.store.events import append_events, select_events
 from footplate.store.input_checks import check_filter
 from footplate.store.job_cache import JobCache
 from footplate.store.leases import SingleServerLeases, SqlLeases, fence
-from footplate.store.list_query import find_newest
+from footplate.store.list_query import Section, find_jobs
 from footplate.store.log_uploads import SqlLogUploads
 from footplate.store.models import SqlModels
 from footplate.store.name_index import enter, leave
 from footplate.store.named_rows import unknown
-from footplate.store.paging import Position
+from footplate.store.paging import Position, make_page
 from footplate.store.persistent_resources import SqlPersistentResources
 from footplate.store.postgres_listen import Listener
 from footplate.store.preallocation import keep_room, kept_log
@@ -37,7 +37,7 @@ from footplate.store.tracking import SqlTracking
 from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from sqlalchemy import Connection, Engine, Select
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from footplate.ports.leases import Lease, Leases
     from footplate.ports.notifications import Notice
     from footplate.ports.servers import Servers
-    from footplate.ports.store import StoredEvent
+    from footplate.ports.store import Page, StoredEvent
     from footplate.store.job_cache import Remembered
     from footplate.store.row_codec import Record
 
@@ -203,7 +203,7 @@ class SqlStore:
             self._transactions.tell(connection, NoticeKind.JOB, stored.uid, *runs)
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
-        return self.list_several((collection,), where=where, limit=limit, after=after)
+        return self.list_several({collection: where}, limit=limit, after=after)
 
     def collections(self) -> tuple[str, ...]:
         found: list[str] = []
@@ -214,20 +214,32 @@ class SqlStore:
         return tuple(found)
 
     def list_several(
-        self, collections: Sequence[str], *, where: Filter | None, limit: int, after: str | None
+        self,
+        lists: Mapping[str, Filter | None],
+        *,
+        limit: int,
+        after: str | None = None,
+        before: str | None = None,
     ) -> Page:
-        position = None if after is None else Position.parse(after)
-        if where is not None:
-            check_filter(where)
-        wanted = [name for name in collections if name and storable(name)]
+        section = Section(
+            below=None if after is None else Position.parse(after),
+            above=None if before is None else Position.parse(before),
+            oldest_first=before is not None,
+        )
+        for where in lists.values():
+            if where is not None:
+                check_filter(where)
+        wanted = [(name, where) for name, where in lists.items() if name and storable(name)]
         rows: list[Record] = []
         with self._transactions.reading() as connection:
-            for name in wanted:
-                rows += find_newest(connection, name, where, position, limit + 1)
-        if len(wanted) > 1:
-            rows.sort(key=lambda row: (row.create_time, row.uid), reverse=True)
-        found = tuple(row_codec.job_of(row) for row in rows[:limit])
-        return Page(found, Position.of(found[-1]).key() if len(rows) > limit else None)
+            for name, where in wanted:
+                rows += find_jobs(connection, name, where, section, limit + 1)
+                if len(wanted) > 1:
+                    rows.sort(key=_place, reverse=not section.oldest_first)
+                if len(rows) > limit:  # of the other lists only what comes before these
+                    del rows[limit + 1 :]
+                    section = section.up_to(_place(rows[-1]))
+        return make_page([*map(row_codec.job_of, rows)], limit, after=after, before=before)
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         wanted = {"states": [state.value for state in states]}
@@ -299,6 +311,10 @@ class SqlStore:
         if row is None:
             raise unknown(value)
         return row_codec.job_of(row)
+
+
+def _place(row: Record) -> Position:
+    return Position(row.create_time, row.uid)
 
 
 def _readable(row: Record) -> Job | None:

@@ -1,4 +1,4 @@
-"""Finds the newest jobs of a list by the most selective index."""
+"""Finds the next jobs of a list by the most selective index."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _equal_or_ordered(
         case Field.START_TIME | Field.END_TIME:
             column = _unindexed(of.c[field.value])
             return and_(column.is_not(None), _OPERATORS[comparator](column, _sql(value)))
-        case Field.CREATE_TIME | Field.STATE:
+        case Field.CREATE_TIME | Field.STATE | Field.REGION:
             return _OPERATORS[comparator](of.c[field.value], _sql(value))
         case Field.DISPLAY_NAME | Field.JOB_ID:
             folded = of.c[f"{field.value}_folded"]
@@ -120,16 +120,17 @@ def _unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
     return UnaryExpression(column, operator=custom_op("+"), type_=column.type)
 
 
-def bears(label: Comparison, of: FromClause = jobs) -> Condition:
-    """What a label equals, asked of each job: for few jobs, and labels that many bear."""
-    borne = job_labels.alias("borne").c
-    of_job = borne.job_uid == of.c.uid
-    return exists().where(of_job, borne.key == label.label, borne.value == label.value)
-
-
 def _has_label(comparison: Comparison, comparator: Comparator, of: FromClause) -> Condition:
-    label = job_labels.c
-    found = _compare_text(label.value, label.value_folded, comparator, str(comparison.value))
+    """Asked of each job: for few jobs, and labels that many bear."""
+    borne = job_labels.alias("borne").c
+    found = _compare_text(borne.value, borne.value_folded, comparator, str(comparison.value))
+    return exists().where(borne.job_uid == of.c.uid, borne.key == comparison.label, found)
+
+
+def _has_rare_label(comparison: Comparison, of: FromClause) -> Condition:
+    """Asked of the labels with this key, where they are few."""
+    label, value = job_labels.c, str(comparison.value)
+    found = _compare_text(label.value, label.value_folded, comparison.comparator, value)
     return of.c.uid.in_(select(label.job_uid).where(label.key == comparison.label, found))
 
 
@@ -153,18 +154,46 @@ def _sql(value: str | State | datetime) -> str | int:
     return value.value if isinstance(value, State) else value
 
 
+MOST_LABELS = 200
+"""So many labels with a key are read sooner than jobs of a list are asked for theirs."""
+
 MOST_ENDED = 200
 """So many jobs are read and sorted sooner than a list of any length is read in its order."""
 
 
-def find_newest(
+@dataclass(frozen=True)
+class Section:
+    """The jobs of a list that are older than ``below`` and newer than ``above``; None: no bound.
+
+    They are read from the newest on, or from the oldest on.
+    """
+
+    below: Position | None = None
+    above: Position | None = None
+    oldest_first: bool = False
+
+    def up_to(self, last: Position) -> Section:
+        """What of it is read before ``last``."""
+        return replace(self, below=last) if self.oldest_first else replace(self, above=last)
+
+    def holds(self, place: Tuple) -> Iterator[Condition]:
+        if self.below is not None:
+            yield place < tuple_(self.below.create_time, self.below.uid)
+        if self.above is not None:
+            yield place > tuple_(self.above.create_time, self.above.uid)
+
+    def order(self, *columns: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+        return [each.asc() if self.oldest_first else each.desc() for each in columns]
+
+
+def find_jobs(
     connection: Connection,
     collection: str,
     where: Filter | None,
-    after: Position | None,
+    section: Section,
     limit: int,
 ) -> Sequence[Record]:
-    """The first ``limit`` jobs of ``collection`` that ``where`` describes, after ``after``.
+    """The first ``limit`` jobs of a section of ``collection`` that ``where`` describes.
 
     ``where`` is one that ``check_filter`` lets pass.
     """
@@ -173,24 +202,26 @@ def find_newest(
     if any(map(_asks_for_end, parts)) and not any(map(_is_rare, parts)):
         ended = select(func.count()).select_from(_ended(collection, parts).subquery())
         few = connection.execute(ended).scalar_one() <= MOST_ENDED
+    rare = frozenset(key for key in map(_label_key, parts) if key and _few_have(connection, key))
     lateral = connection.dialect.name != "sqlite"
-    query = _newest(collection, where, after, limit, lateral=lateral, few_ended=few)
+    query = _first(collection, where, section, limit, lateral=lateral, few_ended=few, rare=rare)
     return connection.execute(query).all()
 
 
-def _newest(
+def _first(
     collection: str,
     where: Filter | None,
-    after: Position | None,
+    section: Section,
     limit: int,
     *,
     lateral: bool,
     few_ended: bool,
+    rare: frozenset[str],
 ) -> Select[Any]:
     """Where each has to bear a label, only those that bear it are walked through, and where each
     has to have a part of a name, only spans that have it; unless their name is given, or a state
     that few jobs are in, or few have ended when each has to. ``lateral``: whether the engine joins
-    what refers to what it is joined to.
+    what refers to what it is joined to. ``rare``: keys that few labels have.
     """
     parts = _parts(where)
     few = few_ended or any(map(_is_rare, parts))
@@ -199,29 +230,35 @@ def _newest(
     if few_ended:
         walk = _over(_ended(collection, parts).subquery("ended"))
     rest = [part for part in parts if part is not label]
-    walk = walk.where(walk.collection == collection, *walk.hold(rest, collection))
-    if after is not None:
-        walk = walk.where(tuple_(after.create_time, after.uid) > walk.place)
+    in_region = not (lateral or few) and any(map(_is_region, parts))
+    walk = walk.where(
+        walk.collection == collection, *walk.hold(rest, collection, rare, in_region=in_region)
+    )
+    walk = walk.where(*section.holds(walk.place))
     if few or where is None or (named := possible(where)) is None:
-        return walk.newest(limit)
+        return walk.first(section, limit)
     spans = and_(_SPANS.collection == collection, named)
-    if after is not None:
-        spans = and_(spans, _SPANS.begin <= after.create_time)
-    return _within_each(spans, walk, limit) if lateral else _within(spans, walk, limit)
+    if section.below is not None:
+        spans = and_(spans, _SPANS.begin <= section.below.create_time)
+    if section.above is not None:
+        spans = and_(spans, _SPANS.until > section.above.create_time)
+    within = _within_each if lateral else _within
+    return within(spans, walk, section, limit)
 
 
-def _within(spans: Condition, walk: _Walk, limit: int) -> Select[Any]:
+def _within(spans: Condition, walk: _Walk, section: Section, limit: int) -> Select[Any]:
     """SQLite reads the spans in their order, and of each the jobs in theirs, and stops."""
     walk = walk.where(spans, _SPANS.begin <= walk.create_time, _SPANS.until > walk.create_time)
-    return walk.query.order_by(_SPANS.begin.desc(), *walk.order).limit(limit)
+    order = section.order(_SPANS.begin, walk.create_time, walk.uid)
+    return walk.query.order_by(*order).limit(limit)
 
 
-def _within_each(spans: Condition, walk: _Walk, limit: int) -> Select[Any]:
+def _within_each(spans: Condition, walk: _Walk, section: Section, limit: int) -> Select[Any]:
     """PostgreSQL would rather read all and sort them, unless each span has a list of its own."""
     walk = walk.where(_SPANS.begin <= walk.create_time, _SPANS.until > walk.create_time)
-    found = walk.newest(limit).correlate(job_spans).lateral("found")
+    found = walk.first(section, limit).correlate(job_spans).lateral("found")
     query = select(found).select_from(job_spans).join(found, true()).where(spans)
-    order = (_SPANS.begin.desc(), found.c.create_time.desc(), found.c.uid.desc())
+    order = section.order(_SPANS.begin, found.c.create_time, found.c.uid)
     return query.order_by(*order).limit(limit)
 
 
@@ -239,21 +276,26 @@ class _Walk:
     def place(self) -> Tuple:
         return tuple_(self.create_time, self.uid)
 
-    @property
-    def order(self) -> tuple[ColumnElement[Any], ...]:
-        return self.create_time.desc(), self.uid.desc()
-
-    def hold(self, parts: Iterable[Filter], collection: str) -> Iterator[Condition]:
-        """What of each job has to hold."""
+    def hold(
+        self, parts: Iterable[Filter], collection: str, rare: frozenset[str], *, in_region: bool
+    ) -> Iterator[Condition]:
+        """What of each job has to hold. ``in_region``: by no index of states, so that SQLite
+        takes the one of regions, which has the states, too.
+        """
         for part in parts:
             found = self.jobs
-            yield bears(part, found) if _is_label(part) else condition(part, collection, found)
+            if _label_key(part) in rare and isinstance(part, Comparison):
+                yield _has_rare_label(part, found)
+            elif in_region and _compares(part, Field.STATE):
+                yield found.c.state.concat("") == _sql(part.value)
+            else:
+                yield condition(part, collection, found)
 
     def where(self, *conditions: Condition) -> _Walk:
         return replace(self, query=self.query.where(*conditions))
 
-    def newest(self, limit: int) -> Select[Any]:
-        return self.query.order_by(*self.order).limit(limit)
+    def first(self, section: Section, limit: int) -> Select[Any]:
+        return self.query.order_by(*section.order(self.create_time, self.uid)).limit(limit)
 
 
 def _over(found: FromClause) -> _Walk:
@@ -285,8 +327,25 @@ def _asks_for_end(part: Filter) -> TypeGuard[Comparison]:
     return part.field is Field.END_TIME
 
 
+def _label_key(part: Filter) -> str:
+    """Of a label that each job has to bear, with whatever value; else empty."""
+    if not isinstance(part, Comparison) or part.field is not Field.LABEL:
+        return ""
+    exact = part.comparator in (Comparator.EQUAL, Comparator.NOT_EQUAL)
+    return "" if exact else part.label or ""
+
+
+def _few_have(connection: Connection, key: str) -> bool:
+    some = select(_LABELS.job_uid).where(_LABELS.key == key).limit(MOST_LABELS + 1).subquery()
+    return connection.execute(select(func.count()).select_from(some)).scalar_one() <= MOST_LABELS
+
+
 def _is_label(part: Filter) -> TypeGuard[Comparison]:
     return _compares(part, Field.LABEL)
+
+
+def _is_region(part: Filter) -> bool:
+    return _compares(part, Field.REGION)
 
 
 def _is_rare(part: Filter) -> bool:

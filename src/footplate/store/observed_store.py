@@ -9,7 +9,7 @@ from footplate.ports.store import ACTIVE, Store
 from footplate.store.studies.observed_studies import ObservedStudies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from footplate.domain.filters import Filter
     from footplate.domain.job_states import State
@@ -99,9 +99,14 @@ class ObservedStore:
         return self._inner.collections()
 
     def list_several(
-        self, collections: Sequence[str], *, where: Filter | None, limit: int, after: str | None
+        self,
+        lists: Mapping[str, Filter | None],
+        *,
+        limit: int,
+        after: str | None = None,
+        before: str | None = None,
     ) -> Page:
-        return self._inner.list_several(collections, where=where, limit=limit, after=after)
+        return self._inner.list_several(lists, limit=limit, after=after, before=before)
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         return self._inner.active(states)

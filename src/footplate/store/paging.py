@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import to_micros
+from footplate.ports.store import Page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
+
+    from footplate.domain.jobs import Job
 
 _LARGEST = 2**63
 
@@ -54,6 +58,19 @@ class Position:
             violation = Violation("pageToken", f"{key[:80]!a} given; allowed: {rule}")
             raise InvalidArgument.of((violation,))
         return position
+
+
+def make_page(read: Sequence[Job], limit: int, *, after: str | None, before: str | None) -> Page:
+    """``read``: in the order of reading, more than ``limit`` if the list goes on."""
+    jobs, more = tuple(read[:limit]), len(read) > limit
+    if before is not None:
+        jobs = jobs[::-1]
+    if not jobs:
+        return Page((), None)
+    first, last = Position.of(jobs[0]).key(), Position.of(jobs[-1]).key()
+    if before is not None:
+        return Page(jobs, last, first if more else None)
+    return Page(jobs, last if more else None, None if after is None else first)
 
 
 def _decode(key: str) -> Position | None:

@@ -46,6 +46,7 @@ def job_values(job: Job) -> Values:
         "job_id": job.name.job_id,
         "display_name": job.display_name,
         "labels": labels_document(job),
+        "region": job.region,
         "spec": documents.write(job.spec),
         "request": job.request,
         "tuning_job": job.tuning_job,

@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "1006"
+REVISION = "1007"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -36,6 +36,9 @@ Micros = BigInteger
 _NEWEST = ("collection", "create_time", "uid", "state", "start_time", "end_time")
 """By the first three jobs are listed; by the others a filter passes over jobs without reading
 them, which is some ten times as fast."""
+
+_IN_REGION = ("collection", "region", *_NEWEST[1:])
+"""For collections whose jobs are in several regions, as those of ml v1."""
 
 _NAMES = ("job_id_folded", "display_name_folded")
 """The same for parts of names. PostgreSQL takes no texts into an index that may be long."""
@@ -66,10 +69,12 @@ jobs = Table(
     Column("replicas", Text, nullable=False),
     Column("ending", Text),
     Column("tuning_job", Bytewise),
+    Column("region", Bytewise, nullable=False, server_default=text("''")),
     Index("jobs_newest", *_NEWEST, *_NAMES).ddl_if(dialect="sqlite"),
     Index("jobs_newest", *_NEWEST).ddl_if(dialect="postgresql"),
     Index("jobs_newest_called", "collection", "display_name", "create_time", "uid"),
     Index("jobs_newest_in_state", "collection", "state", "create_time", "uid"),
+    Index("jobs_newest_in_region", *_IN_REGION),
     Index("jobs_by_state", "state", "create_time"),
     Index(
         "jobs_ended",

@@ -20,6 +20,7 @@ LONGEST_PART = 1_000
 _OPERATORS_OF_LOGIC: LogicalOperators[Filter] = LogicalOperators(And, Or, Not)
 
 _EQUALITIES = (Comparator.EQUAL, Comparator.NOT_EQUAL, Comparator.MATCHES)
+_SAMENESS = (Comparator.EQUAL, Comparator.NOT_EQUAL)
 _ORDERS = (
     Comparator.EQUAL,
     Comparator.NOT_EQUAL,
@@ -86,7 +87,7 @@ class _Reader:
         if field in _TIMES:
             _require(given, _ORDERS)
             return Comparison(field, comparator, _time(given))
-        _require(given, _EQUALITIES)
+        _require(given, _SAMENESS if field is Field.REGION else _EQUALITIES)
         if field is Field.STATE:
             return self._read_state(given)
         return Comparison(field, comparator, value)

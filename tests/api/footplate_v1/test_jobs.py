@@ -116,6 +116,10 @@ def test_all_jobs_are_one_list_newest_first(http: httpx.Client) -> None:
         ({"project": "demo"}, [CUSTOM, OLD]),
         ({"region": "europe-west4"}, [CUSTOM, OLD]),
         ({"region": "us-central1"}, [OTHER]),
+        ({"region": "us-central1", "filter": "state=QUEUED"}, [OTHER]),
+        ({"region": "europe-west4", "filter": "state=QUEUED"}, [OLD]),
+        ({"filter": "region=us-central1"}, [OTHER]),
+        ({"filter": "region!=us-central1"}, [CUSTOM, OLD]),
         ({"kind": "jobs"}, [OLD]),
         ({"kind": "customJobs", "project": "other"}, []),
         ({"filter": 'displayName:"model 2" OR jobId:OLD'}, [OTHER, OLD]),
@@ -138,6 +142,27 @@ def test_pages_hold_each_job_once(http: httpx.Client, region: str) -> None:
             break
         query["pageToken"] = answer.json()["nextPageToken"]
     assert found == ([CUSTOM, OLD] if region else [OTHER, CUSTOM, OLD])
+
+
+@pytest.mark.parametrize("region", ["", "europe-west4"])
+def test_pages_lead_back(http: httpx.Client, region: str) -> None:
+    query = {"pageSize": "1", "region": region}
+    first = http.get("/footplate/v1/jobs", params=query).json()
+    assert "previousPageToken" not in first
+    query["pageToken"] = first["nextPageToken"]
+    second = http.get("/footplate/v1/jobs", params=query).json()
+    query["pageToken"] = second["previousPageToken"]
+    again = http.get("/footplate/v1/jobs", params=query).json()
+    assert again["jobs"] == first["jobs"]
+    assert "previousPageToken" not in again
+    query["pageToken"] = again["nextPageToken"]
+    assert http.get("/footplate/v1/jobs", params=query).json() == second
+
+
+def test_a_region_is_compared_as_it_is(http: httpx.Client) -> None:
+    answer = http.get("/footplate/v1/jobs", params={"filter": "region:europe"})
+    assert answer.status_code == 400
+    assert "region" in answer.json()["error"]["message"]
 
 
 def test_a_token_of_another_list_is_refused(http: httpx.Client) -> None:

@@ -13,7 +13,7 @@ from footplate.domain.job_states import State
 from footplate.domain.jobs import Job
 from footplate.store import row_codec
 from footplate.store.database_setup import bring_up_to_date
-from footplate.store.list_query import MOST_ENDED, find_newest
+from footplate.store.list_query import MOST_ENDED, Section, find_jobs
 from footplate.store.name_index import enter
 from footplate.store.paging import Position
 from footplate.store.sql_engines import make_engine, parse_url
@@ -201,6 +201,6 @@ def inspect(
         driver = connection.connection.driver_connection
         assert driver is not None
         driver.set_progress_handler(count_steps, EACH)
-        found = find_newest(connection, JOBS, where, after, 21)
+        found = find_jobs(connection, JOBS, where, Section(after), 21)
         driver.set_progress_handler(None, EACH)
     return found, steps

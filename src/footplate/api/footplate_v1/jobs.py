@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 
+_NEWER = "<"
+"""With this begins what a token holds that leads to newer jobs; no key of a store does."""
+
+
 class Jobs(Protocol):
     def get(self, name: JobName) -> Job:
         """Raises NotFound."""
@@ -59,15 +63,21 @@ class _JobsApi:
         self._changes = changes
 
     def list(self, call: Call) -> JsonObject:
-        """``?project=&region=&kind=&filter=&pageSize=&pageToken=``, newest first."""
+        """``?project=&region=&kind=&filter=&pageSize=&pageToken=``, newest first.
+
+        ``previousPageToken`` leads to newer jobs as ``nextPageToken`` does to older ones.
+        """
         place = Place(*(call.parameter(name) or "" for name in ("project", "region", "kind")))
         text = call.parameter("filter") or ""
         asked = f"{place}?{text}"
+        key = parse_token(call.parameter("pageToken", "page_token"), asked) or ""
+        newer = key.startswith(_NEWER)
         page = self._lists.list(
             place,
             where=parse_filter(text, VOCABULARY),
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
-            after=parse_token(call.parameter("pageToken", "page_token"), asked),
+            before=key.removeprefix(_NEWER) if newer else None,
+            after=None if newer else key or None,
         )
         answer: JsonObject = {
             "jobs": [
@@ -76,6 +86,8 @@ class _JobsApi:
         }
         if page.next_key is not None:
             answer["nextPageToken"] = format_token(page.next_key, asked)
+        if page.previous_key is not None:
+            answer["previousPageToken"] = format_token(_NEWER + page.previous_key, asked)
         return answer
 
     def collections(self, _call: Call) -> JsonObject:

@@ -129,8 +129,12 @@ document.body.addEventListener("htmx:afterSettle", tick);
 // --- keys, theme, copying
 
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("input, select, textarea, [contenteditable]");
-  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+  const typing = event.target.closest?.("input, select, textarea, [contenteditable], .xterm");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "n" || event.key === "p") {
+    document.querySelector(`a[data-key="${event.key}"]`)?.click();
+  }
+  if (event.key === "/") {
     const filter = document.querySelector("[data-filter]");
     if (filter) {
       event.preventDefault();

@@ -27,6 +27,7 @@ VOCABULARY = Vocabulary(
         "displayName": Field.DISPLAY_NAME,
         "jobId": Field.JOB_ID,
         "state": Field.STATE,
+        "region": Field.REGION,
         "createTime": Field.CREATE_TIME,
         "startTime": Field.START_TIME,
         "endTime": Field.END_TIME,
