@@ -12,6 +12,7 @@ from footplate.api.footplate_v1.audit import audit_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.jobs import jobs_routes
 from footplate.api.footplate_v1.machine import machine_routes
+from footplate.api.footplate_v1.metrics import metrics_routes
 from footplate.api.footplate_v1.package_checks import package_check_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.regions import region_routes
@@ -41,8 +42,10 @@ from footplate.console import console_routes
 from footplate.control.costs import Costs
 from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.control.job_lists import JobLists
+from footplate.control.job_metrics import JobMetrics
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.domain.machine_hours import NO_PRICES
+from footplate.server.event_files import LocalEventFiles
 from footplate.server.machine import RandomIds
 from footplate.server.machine_report import MachineReport
 
@@ -124,6 +127,9 @@ def make_routes(
         *persistent_resource_routes(parts.resources, clock, RandomIds(), catalogue),
         *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue, context.buckets),
         *trials_routes(trials, jobs.get, jobs.explain),
+        *metrics_routes(
+            JobMetrics(LocalEventFiles(), context.buckets, trials.reports).read, jobs.get
+        ),
         *location_routes(catalogue),
         *cloud_project_routes(),
         *console_routes(console),
