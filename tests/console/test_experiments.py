@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PLACE = "projects/lab/locations/us-central1"
 STORE = f"{PLACE}/metadataStores/default"
+PAGE = "pages/page.html"
 RATES = (0.1, 0.01, 0.001)
 
 
@@ -98,6 +99,9 @@ def model(service: RunningService, context: Context) -> str:
     """An experiment of three runs, its TensorBoard, and a model; the model's name."""
     with context.client() as client:
         client.storage.create_bucket("lab", "weights")
+        client.storage.upload(
+            GcsUri("weights", f"m1/{PAGE}"), f"<script>{HOSTILE}</script>".encode()
+        )
         client.storage.upload(GcsUri("weights", f"m1/{HOSTILE.replace('/', '')}"), b"12345")
     with httpx.Client(base_url=f"{service.url}/v1/", timeout=60) as http:
         tracker = Tracker(http)
@@ -137,6 +141,40 @@ def test_runs_are_compared(page: Page, service: RunningService, model: str) -> N
     page.get_by_label("Filter").fill("note < x")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert").filter(has_text="allowed: = and !=")).to_be_visible()
+
+
+def test_all_places_are_listed_and_offered(page: Page, service: RunningService, model: str) -> None:
+    assert model
+    page.goto(f"{service.url}/experiments")
+    expect(page.locator("#experiments tr", has_text="first")).to_contain_text("lab")
+    expect(page.locator("#models")).to_contain_text("us-central1")
+    expect(page.locator("#projects option[value=lab]")).to_have_count(1)
+    page.get_by_role("combobox", name="Region").fill("europe-west4")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No models in europe-west4")).to_be_visible()
+    page.get_by_role("link", name="Show all").click()
+    expect(page.locator("#models")).to_be_visible()
+
+
+def test_files_of_a_version_are_saved_and_never_shown(
+    page: Page, service: RunningService, model: str
+) -> None:
+    page.goto(f"{service.url}/models/{model}")
+    with page.expect_download() as caught:
+        page.locator("#files").get_by_role("link").first.click()
+    assert caught.value.path().read_bytes() == b"12345"
+    html = {"Accept": "text/html"}
+    with httpx.Client(base_url=service.url, headers=html, timeout=60) as http:
+        answer = http.get(f"/models/{model}/download", params={"file": PAGE})
+        assert answer.text == f"<script>{HOSTILE}</script>"
+        assert answer.headers["content-type"] == "application/octet-stream"
+        assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''page.html"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["content-security-policy"].startswith("sandbox")
+        for file in ("none", "../secret", "", HOSTILE):
+            missing = http.get(f"/models/{model}/download", params={"file": file})
+            assert missing.status_code in (400, 404), file
+            assert "<img src=x" not in missing.text
 
 
 def test_a_tensorboard_is_a_click_away(page: Page, service: RunningService, model: str) -> None:

@@ -77,6 +77,10 @@ class MemoryModels:
             self._find(name)
             del self._models[name]
 
+    def collections(self) -> tuple[str, ...]:
+        with self._lock:
+            return tuple(sorted({name.collection for name in self._models}))
+
     def list(
         self, collection: str, *, where: Filter | None, limit: int, after: str | None
     ) -> ModelPage:

@@ -68,7 +68,9 @@ class ModelContract:
         for number in range(5):
             at = CREATED + timedelta(seconds=number // 2)
             models.create(make_model(f"m{number}", f"model {number % 2}", at))
+        assert models.collections() == (MODELS,)
         models.create(replace(make_model(), name=ModelName("demo", "europe-west4", "1")))
+        assert models.collections() == ("projects/demo/locations/europe-west4/models", MODELS)
         first = models.list(MODELS, where=None, limit=3, after=None)
         rest = models.list(MODELS, where=None, limit=3, after=first.next_key)
         found = [model.name.model_id for model in (*first.models, *rest.models)]

@@ -135,7 +135,9 @@ class TrackingContract:
             make_resource(f"{STORE}/contexts/c{n}", CREATED + timedelta(seconds=n // 2))
             for n in range(5)
         ]
+        assert tracking.collections() == (STORE.rpartition("/")[0],)
         tracking.create(contexts)
+        assert tracking.collections() == (STORE.rpartition("/")[0],), "contexts are in a store"
         collection = f"{STORE}/contexts"
         for oldest_first in (False, True):
             first = tracking.list(

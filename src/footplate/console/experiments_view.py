@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from footplate.console.site import Site, Visit
 
-_REGION = "us-central1"
+_MOST_PLACES = 50
+_MOST_ROWS = 500
+"""Of each table."""
 _MOST_CURVES = 10
 _MOST_SERIES = 200
 _BACKING = "backing_tensorboard_resource"
@@ -43,32 +45,50 @@ def experiments_routes(site: Site) -> list[Route]:
 
 
 async def _show_all(visit: Visit) -> Response:
-    projects = await visit.find_projects()
-    project = visit.parameter("project").strip() or (projects[0] if projects else "")
-    region = visit.parameter("region").strip() or _REGION
-    parent = f"/v1/projects/{project}/locations/{region}"
+    """Of all projects and regions that have some, or of one of them."""
+    answer: Any = await visit.get("/footplate/v1/places")
+    places = [(str(each["project"]), str(each["region"])) for each in answer["places"]]
+    project, region = (visit.parameter(name).strip() for name in ("project", "region"))
+    chosen = [place for place in places if project in ("", place[0]) and region in ("", place[1])]
     experiments: list[Any] = []
     boards: list[Any] = []
     models: list[Any] = []
-    if project:
-        store = f"{parent}/metadataStores/default/contexts"
-        asked = {"filter": "schema_title=system.Experiment"}
-        experiments = await visit.read_all(store, "contexts", asked)
-        boards = await visit.read_all(f"{parent}/tensorboards", "tensorboards")
-        for board in boards:
-            path = f"/v1/{board['name']}/experiments"
-            board["experiments"] = await visit.read_all(path, "tensorboardExperiments")
-        models = await visit.read_all(f"{parent}/models", "models")
+    for place in chosen[:_MOST_PLACES]:
+        parent = "/v1/projects/{}/locations/{}".format(*place)
+        experiments += await _contexts(visit, f"{parent}/metadataStores/default")
+        boards += await _boards(visit, parent)
+        models += await visit.read_all(f"{parent}/models", "models", most=_MOST_ROWS)
     return visit.render(
         "experiments.html",
         project=project,
         region=region,
-        projects=projects,
-        experiments=experiments,
-        boards=boards,
-        models=models,
+        projects=sorted({place[0] for place in places}),
+        regions=sorted({place[1] for place in places}),
+        experiments=_newest(experiments),
+        boards=_newest(boards),
+        models=_newest(models),
+        most=_MOST_ROWS,
+        omitted=max(0, len(chosen) - _MOST_PLACES),
         server=server_url(visit),
     )
+
+
+def _newest(found: Sequence[Any]) -> list[Any]:
+    return sorted(found, key=lambda each: str(each["createTime"]), reverse=True)[:_MOST_ROWS]
+
+
+async def _contexts(visit: Visit, store: str) -> list[Any]:
+    asked = {"filter": "schema_title=system.Experiment"}
+    return await visit.read_all(f"{store}/contexts", "contexts", asked, most=_MOST_ROWS)
+
+
+async def _boards(visit: Visit, parent: str) -> list[Any]:
+    """Each with its ``experiments``."""
+    found = await visit.read_all(f"{parent}/tensorboards", "tensorboards", most=_MOST_ROWS)
+    for board in found:
+        path = f"/v1/{board['name']}/experiments"
+        board["experiments"] = await visit.read_all(path, "tensorboardExperiments")
+    return found
 
 
 async def _show(visit: Visit) -> Response:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from footplate.domain.errors import ServiceError
+from footplate.console.downloads import download
+from footplate.domain.errors import NotFound, ServiceError
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -16,17 +17,26 @@ _MOST_FILES = 200
 
 
 def models_routes(site: Site) -> list[Route]:
-    return [site.page("/models/{name:path}", _show)]
+    return [
+        site.page("/models/{name:path}/download", _download),
+        site.page("/models/{name:path}", _show),
+    ]
+
+
+async def _download(visit: Visit) -> Response:
+    """``?version=&file=``: one of the files of a version."""
+    _, chosen, _ = await _read(visit)
+    place = _directory(str(chosen.get("artifactUri", "")))
+    file = visit.parameter("file")
+    if place is None or not file:
+        raise NotFound(f"version {chosen['versionId']} has no file {file[:200]!r}")
+    bucket, prefix = place
+    return await download(visit, bucket, f"{prefix}{file}")
 
 
 async def _show(visit: Visit) -> Response:
     """``?version=`` chooses whose files are shown; else the default version's."""
-    name = visit.request.path_params["name"]
-    model: Any = await visit.get(f"/v1/{name}")
-    listed: Any = await visit.get(f"/v1/{name}:listVersions")
-    versions = listed["models"]
-    asked = visit.parameter("version") or str(model["versionId"])
-    chosen = next((each for each in versions if str(each["versionId"]) == asked), model)
+    model, chosen, versions = await _read(visit)
     files, more, problem = await _files(visit, str(chosen.get("artifactUri", "")))
     return visit.render(
         "model.html",
@@ -39,12 +49,31 @@ async def _show(visit: Visit) -> Response:
     )
 
 
+async def _read(visit: Visit) -> tuple[Any, Any, list[Any]]:
+    """The model, the version that is asked for or the default one, and all versions."""
+    name = visit.request.path_params["name"]
+    model: Any = await visit.get(f"/v1/{name}")
+    listed: Any = await visit.get(f"/v1/{name}:listVersions")
+    versions = listed["models"]
+    asked = visit.parameter("version") or str(model["versionId"])
+    chosen = next((each for each in versions if str(each["versionId"]) == asked), model)
+    return model, chosen, versions
+
+
+def _directory(uri: str) -> tuple[str, str] | None:
+    """The bucket, and the prefix of the names in it; None: it is in no bucket."""
+    if not uri.startswith("gs://"):
+        return None
+    bucket, _, path = uri.removeprefix("gs://").partition("/")
+    return bucket, f"{path.rstrip('/')}/" if path.strip("/") else ""
+
+
 async def _files(visit: Visit, uri: str) -> tuple[list[Any], bool, str]:
     """Of a directory in a bucket, whether there are more, and why there are none to show."""
-    if not uri.startswith("gs://"):
+    place = _directory(uri)
+    if place is None:
         return [], False, ""
-    bucket, _, path = uri.removeprefix("gs://").partition("/")
-    prefix = f"{path.rstrip('/')}/" if path.strip("/") else ""
+    bucket, prefix = place
     asked = {"prefix": prefix, "maxResults": str(_MOST_FILES)}
     try:
         answer: Any = await visit.get(f"/storage/v1/b/{bucket}/o", asked)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Message
+    from starlette.types import ASGIApp, Message, Scope
 
     from footplate.wire.json_text import JsonObject
 
@@ -62,24 +62,7 @@ async def call_operation(
 ) -> Answer:
     """What ``app`` answers to the connection of ``request``; ``token`` is sent if there is one."""
     raw = b"" if body is None else json.dumps(body).encode()
-    headers = [pair for pair in request.scope["headers"] if pair[0] in _KEPT_HEADERS]
-    if token:
-        headers.append((b"authorization", f"Bearer {token}".encode()))
-    if raw:
-        headers += [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(raw)).encode()),
-        ]
-    kept = ("type", "asgi", "http_version", "scheme", "client", "server")
-    scope = {name: request.scope[name] for name in kept if name in request.scope} | {
-        "method": method,
-        "path": path,
-        "raw_path": quote(path).encode(),
-        "root_path": "",
-        "query_string": urlencode(query, doseq=True).encode(),
-        "headers": headers,
-        BY_CONSOLE: True,
-    }
+    scope = make_scope(request, token, method, path, query, raw)
     sent: list[Message] = []
     rest = [raw]
 
@@ -92,3 +75,32 @@ async def call_operation(
     await app(scope, receive, send)
     chunks = (m.get("body", b"") for m in sent if m["type"] == "http.response.body")
     return Answer(int(sent[0]["status"]), b"".join(chunks))
+
+
+def make_scope(
+    request: Request,
+    token: str | None,
+    method: str,
+    path: str,
+    query: Mapping[str, str | Sequence[str]],
+    raw: bytes = b"",
+) -> Scope:
+    """Of a call with the body ``raw``, on the connection of ``request``."""
+    headers = [pair for pair in request.scope["headers"] if pair[0] in _KEPT_HEADERS]
+    if token:
+        headers.append((b"authorization", f"Bearer {token}".encode()))
+    if raw:
+        headers += [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(raw)).encode()),
+        ]
+    kept = ("type", "asgi", "http_version", "scheme", "client", "server")
+    return {name: request.scope[name] for name in kept if name in request.scope} | {
+        "method": method,
+        "path": path,
+        "raw_path": quote(path).encode(),
+        "root_path": "",
+        "query_string": urlencode(query, doseq=True).encode(),
+        "headers": headers,
+        BY_CONSOLE: True,
+    }

@@ -46,6 +46,10 @@ class ModelStore(Protocol):
         """Raises NotFound."""
         ...
 
+    def collections(self) -> tuple[str, ...]:
+        """Those that have models, in alphabetical order."""
+        ...
+
     def list(
         self, collection: str, *, where: Filter | None, limit: int, after: str | None
     ) -> ModelPage:

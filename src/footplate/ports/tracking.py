@@ -65,6 +65,10 @@ class TrackingStore(Protocol):
         """
         ...
 
+    def collections(self) -> tuple[str, ...]:
+        """Of the resources that are in no other one, in alphabetical order."""
+        ...
+
     def list(
         self,
         collection: str,

@@ -14,6 +14,7 @@ from footplate.api.footplate_v1.jobs import jobs_routes
 from footplate.api.footplate_v1.machine import machine_routes
 from footplate.api.footplate_v1.metrics import metrics_routes
 from footplate.api.footplate_v1.package_checks import package_check_routes
+from footplate.api.footplate_v1.places import place_routes
 from footplate.api.footplate_v1.quotas import quota_routes
 from footplate.api.footplate_v1.regions import region_routes
 from footplate.api.footplate_v1.stacks import stacks_routes
@@ -170,6 +171,7 @@ def _own_routes(
         ),
         *region_routes(parts.region_reports),
         *audit_routes(context.audit),
+        *place_routes(context.database.tracking, context.database.models),
         *machine_routes(MachineReport(context.settings)),
         *tls_routes(tls),
         *jobs_routes(

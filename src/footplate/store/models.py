@@ -73,6 +73,10 @@ class SqlModels:
             if removed.rowcount == 0:
                 raise unknown(name)
 
+    def collections(self) -> tuple[str, ...]:
+        with self._transactions.reading() as connection:
+            return tuple(sorted(connection.scalars(select(models.c.collection).distinct())))
+
     def list(
         self, collection: str, *, where: Filter | None, limit: int, after: str | None
     ) -> ModelPage:

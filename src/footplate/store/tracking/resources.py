@@ -79,6 +79,11 @@ class SqlTracking(SqlLinks, SqlPoints):
             check_version(connection, tracking, name, version)
             connection.execute(delete(tracking).where(_is(name)))
 
+    def collections(self) -> tuple[str, ...]:
+        query = select(tracking.c.collection).where(tracking.c.within.is_(None)).distinct()
+        with self._transactions.reading() as connection:
+            return tuple(sorted(connection.scalars(query)))
+
     def list(
         self,
         collection: str,
