@@ -35,6 +35,7 @@ GROUPS = {
     "tests/e2e/slurm/test_faults.py": "slurm-faults",
     "tests/e2e/slurm/test_machines.py": "slurm-machines",
     "tests/e2e/slurm/test_files.py": "slurm-contract",
+    "tests/e2e/slurm/test_program_calls.py": "slurm-contract",
     "tests/e2e/slurm/test_reduction.py": "slurm-contract",
     "tests/e2e/slurm/test_rest.py": "slurm-contract",
     "tests/e2e/slurm/test_service.py": "slurm-contract",

@@ -4,28 +4,52 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.api.security import check_key, given_token, lead_to_key
+from footplate.api.security import SERVED_HOST, check_key, given_token, lead_to_key
+from footplate.api.worker_threads import in_thread
+from footplate.domain.errors import NotFound
+from footplate.wire.scope_keys import PROGRAM
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from footplate.api.security import Access
 
+_CHECKED = ("http", "websocket")
+_OWN_KEYS = ("/replica/", "/programs/")
+"""What checks a token or a key by itself."""
+
 
 class RelayedPrograms:
-    """Programs' keys open the buckets at the root, too, as they do on the server's machine.
+    """Lets programs' keys open what they may, and nothing else be seen.
 
-    Links in answers say http: that is what a program speaks to its launcher.
+    A connection says nothing of who calls, for it is a launcher's. ``check_call`` returns the name
+    of a program's job; it raises PermissionDenied for the key of a program that may not call the
+    API, and NotFound for what is no key. Links in answers say http: that is what a program speaks
+    to its launcher.
     """
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
+    def __init__(self, app: ASGIApp, access: Access, check_call: Callable[[str], str]) -> None:
         self._app = app
         self._access = access
+        self._check_call = check_call
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            scope = {**scope, "scheme": "http"}
-            given = given_token(scope)
-            if given is not None and await check_key(self._access, scope["path"], given):
-                scope = lead_to_key(scope, given)
+        if scope["type"] in _CHECKED:
+            if scope["type"] == "http" and SERVED_HOST not in scope:
+                scope = {**scope, "scheme": "http"}
+            scope = await self._admit(scope)
         await self._app(scope, receive, send)
+
+    async def _admit(self, scope: Scope) -> Scope:
+        """Raises NotFound, PermissionDenied."""
+        path = scope["path"]
+        if path.startswith(_OWN_KEYS):
+            return scope
+        given = given_token(scope)
+        if given is None:
+            raise NotFound("nothing is served here but to programs that show their key")
+        if await check_key(self._access, path, given):
+            return lead_to_key(scope, given)
+        return {**scope, PROGRAM: await in_thread(self._check_call, given)}

@@ -1,50 +1,80 @@
-"""Leads Google's gRPC clients, in programs that may call the API, to this service."""
+"""Leads Google's clients, in programs that may call the API, to this service."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from footplate.control.program_calls import asks_for_access
+from footplate.control.program_storage import make_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from footplate.control.tokens import Bearer
     from footplate.domain.jobs import Job
 
+CALLER_USER = "caller"
+"""Of the proxy, where the password is a program's key to the API."""
 _DIRECT = "localhost,127.0.0.1,::1"
 
 
 class ProgramApi:
-    """``projects`` is the setting ``api_access``.
+    """``projects`` is the setting ``api_access``, ``url`` the server's.
 
-    ``proxy`` returns the address of the proxy, None where programs aren't told from users by their
-    connections or there is no proxy; ``make_account`` returns the key file of a made-up service
-    account, of its project and its email.
+    ``proxy_port`` returns the port of the proxy, None where there is none. ``tells_callers``: on
+    this machine programs are told from users by their connections. On others they show what
+    ``make_key`` returns. ``make_account`` returns the key file of a made-up service account, of
+    its project, its email, and where it asks for tokens.
     """
 
     def __init__(
         self,
         projects: Sequence[str] = (),
-        proxy: Callable[[], str | None] = lambda: None,
-        make_account: Callable[[str, str], str] = lambda _project, _email: "",
+        url: str = "",
+        proxy_port: Callable[[], int | None] = lambda: None,
+        make_key: Callable[[Bearer], str] = lambda _: "",
+        make_account: Callable[[str, str, str], str] = lambda _project, _email, _tokens: "",
+        *,
+        tells_callers: bool = True,
     ) -> None:
         self._projects = projects
-        self._proxy = proxy
+        self._url = url
+        self._proxy_port = proxy_port
+        self._make_key = make_key
         self._make_account = make_account
+        self._tells_callers = tells_callers
 
-    def variables(self, job: Job) -> tuple[tuple[str, str], ...]:
-        """gRPC alone reads them: other clients of the program go where they went."""
-        proxy = self._proxy()
-        if proxy is None or not asks_for_access(job, self._projects):
+    def variables(self, job: Job, bearer: Bearer, relay: str = "") -> tuple[tuple[str, str], ...]:
+        """gRPC alone reads those of the proxy: other clients of the program go where they went.
+
+        ``relay`` is where a program on another machine reaches the server, with its key.
+        """
+        if not asks_for_access(job, self._projects):
             return ()
-        project = job.name.project
-        return (
-            ("grpc_proxy", proxy),
-            ("no_grpc_proxy", _DIRECT),
-            ("GOOGLE_CLOUD_PROJECT", project),
-        )
+        proxy = self._proxy(bearer, relay)
+        leading = () if proxy is None else (("grpc_proxy", proxy), ("no_grpc_proxy", _DIRECT))
+        project = ("GOOGLE_CLOUD_PROJECT", job.name.project)
+        if not relay:
+            return (*leading, project) if leading else ()
+        key = self._make_key(bearer)
+        return *leading, project, ("FOOTPLATE_URL", relay), ("FOOTPLATE_TOKEN", key)
 
-    def account(self, job: Job) -> str:
-        """Empty: it isn't led."""
+    def account(self, job: Job, bearer: Bearer, relay: str = "") -> str:
+        """Empty: gRPC isn't led."""
         email = job.spec.service_account
-        return self._make_account(job.name.project, email) if email and self.variables(job) else ""
+        asks = asks_for_access(job, self._projects)
+        if not (email and asks and self._proxy(bearer, relay)):
+            return ""
+        tokens = f"{relay}/token?key={self._make_key(bearer)}" if relay else f"{self._url}/token"
+        return self._make_account(job.name.project, email, tokens)
+
+    def _proxy(self, bearer: Bearer, relay: str) -> str | None:
+        """Its address; on another machine the launcher's port leads there, too."""
+        port = self._proxy_port()
+        if port is None:
+            return None
+        if relay:
+            user = f"{CALLER_USER}:{self._make_key(bearer)}"
+            return make_address(relay, urlsplit(relay).port or 0, user)
+        return make_address(self._url, port) if self._tells_callers else None

@@ -24,11 +24,15 @@ def asks_for_access(job: Job, projects: Collection[str]) -> bool:
 
 
 class ProgramCalls:
-    """``projects`` is the setting ``api_access``: ``*`` stands for all."""
+    """``projects`` is the setting ``api_access``: ``*`` stands for all.
 
-    def __init__(self, store: Store, projects: Sequence[str]) -> None:
+    ``closed``: a token is required, which programs don't have.
+    """
+
+    def __init__(self, store: Store, projects: Sequence[str], *, closed: bool = False) -> None:
         self._store = store
         self._projects = frozenset(projects)
+        self._closed = closed
 
     def check(self, caller: Caller) -> str:
         """The name of the job whose program calls; empty: a user does.
@@ -47,6 +51,11 @@ class ProgramCalls:
             raise PermissionDenied(
                 "programs of jobs may not call this API, and which job this one belongs to is "
                 "unknown"
+            )
+        if self._closed:
+            raise PermissionDenied(
+                f"the program of {job.name} may not call this API: the server requires a token, "
+                "which programs don't have"
             )
         if not self._projects & {job.name.project, EVERY}:
             raise PermissionDenied(

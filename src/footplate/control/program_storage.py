@@ -69,24 +69,25 @@ class ProgramStorage:
     def variables(self, bearer: Bearer, relay: str = "") -> tuple[tuple[str, str], ...]:
         """Of the program's environment.
 
-        ``relay`` is where a program on another machine reaches the server: there is no proxy.
+        ``relay`` is where a program on another machine reaches the server, and its proxy.
         """
         key = self._keys.issue(bearer)
         url = relay or self._url
         leading = ((name, f"{url}{self.path(bearer)}") for name in _LEADING)
         tools = ((_TOOLS_ADDRESS, f"{url}/"), (_TOOLS_TOKEN, key), *_TOOLS)
-        proxy = () if relay else self._proxy(key)
-        return *leading, *proxy, _SMOOTHING, *tools
+        return *leading, *self._proxy(key, relay), _SMOOTHING, *tools
 
     def path(self, bearer: Bearer) -> str:
         """Of the storage API on this server, with the key."""
         return f"{PATH}/{self._keys.issue(bearer)}"
 
-    def _proxy(self, key: str) -> tuple[tuple[str, str], ...]:
+    def _proxy(self, key: str, relay: str) -> tuple[tuple[str, str], ...]:
         """The proxy with the key as its password; nothing where the server has none."""
         port = self._proxy_port()
-        user = f"{PROXY_USER}:{key}"
-        return () if port is None else ((_PROXY, make_address(self._url, port, user)),)
+        if port is None:
+            return ()
+        url, port = (relay, urlsplit(relay).port or 0) if relay else (self._url, port)
+        return ((_PROXY, make_address(url, port, f"{PROXY_USER}:{key}")),)
 
     def check(self, key: str) -> Job:
         """The job whose key it is. Raises what ``Tokens.check`` and ``current`` raise."""

@@ -164,7 +164,7 @@ class Tasks:
             devices=self._container_devices(job, replica, pool, site),
             host_network=_has_containers(job.spec),
             authority=self._authority,
-            account="" if node.url else self._api.account(job),
+            account=self._api.account(job, bearer, node.url),
             buckets=buckets,
             bound_buckets=bound,
             persistent_resource=self._resource_uid(job),
@@ -323,10 +323,10 @@ class Tasks:
             token, runtimes = kit.token(attempt), self._catalogue.runtimes
             added = reduction.variables(job.spec, replica, addresses, attempt, token, runtimes)
             given = (*given, *added.items())
-        if addresses and node.url:
-            given = (*given, *self._storage(_bearer(job, replica), node.url))
-        elif _shares_loopback(addresses.get(replica)):
-            given = (*given, *self._storage(_bearer(job, replica), ""), *self._api.variables(job))
+        if addresses and (node.url or _shares_loopback(addresses.get(replica))):
+            bearer = _bearer(job, replica)
+            storage = self._storage(bearer, node.url)
+            given = (*given, *storage, *self._api.variables(job, bearer, node.url))
         elif addresses:
             given = (*given, *UNREACHABLE)
         own = dict(variable_expansion.expand(given, pool.environment))

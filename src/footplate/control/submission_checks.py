@@ -20,7 +20,7 @@ from footplate.domain.errors import (
     Violation,
 )
 from footplate.domain.machines import zones_for
-from footplate.domain.preview.advice import advise, advise_access
+from footplate.domain.preview.advice import advise
 from footplate.domain.preview.data_locality import advise_locality
 from footplate.domain.quotas import exceeded
 from footplate.domain.sites import too_large
@@ -143,8 +143,7 @@ class SubmissionChecks:
             return submission.warnings
         advice = advise(submission.spec, self._catalogue, self._tuning(submission))
         distant = advise_locality(submission.spec, self._location)
-        access = advise_access(submission.spec, self._regions.site(submission.spec.region))
-        return tuple(dict.fromkeys((*submission.warnings, *advice, *distant, *access)))
+        return tuple(dict.fromkeys((*submission.warnings, *advice, *distant)))
 
     def _location(self, bucket: str) -> str | None:
         try:

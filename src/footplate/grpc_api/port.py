@@ -67,10 +67,12 @@ class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
             client = client_of(context.peer())
             server = server_of(client, self._listen_host, self.port)
             relayed = None if client is None else self._relayed.get(client)
+            app = self._app
             if relayed is not None:
+                app = relayed.app or app
                 client, server = relayed.client, relayed.server
                 headers = authorized(headers, relayed.authorization)
-            status, body = await call_app(self._app, request, headers, client, server)
+            status, body = await call_app(app, request, headers, client, server)
             if status < 300:
                 return transcoder.answer(method, body)
             failure = transcoder.failure(body)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from footplate.grpc_api.asgi_call import Address
 
 
@@ -13,12 +15,14 @@ if TYPE_CHECKING:
 class RelayedCaller:
     """``client`` and ``server`` are the ends of the caller's connection to the proxy.
 
-    ``authorization`` replaces what the caller sends; None: nothing does.
+    ``authorization`` replaces what the caller sends; None: nothing does. ``app`` answers him; None:
+    that of the port.
     """
 
     client: Address
     server: Address
     authorization: str | None
+    app: ASGIApp | None = None
 
 
 RelayedCallers = dict["Address", RelayedCaller]

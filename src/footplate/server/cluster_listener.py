@@ -1,4 +1,4 @@
-"""The listener for launchers on other machines, over TLS: the replica API, and programs' storage.
+"""The listener for launchers on other machines and for programs there, over TLS.
 
 Of several servers only the one that leads listens, so that an address that all of them are given
 leads to it. Needs the extra ``grpc``.
@@ -15,6 +15,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.server.certificate_authority import open_authority
 from footplate.server.leaf_certificates import LeafCertificates
 from footplate.server.listener import listen
+from footplate.server.node_proxy import NodeRequests
 
 if TYPE_CHECKING:
     import socket
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from uvicorn.server import ServerState
 
     from footplate.server.data_dir import DataDir
+    from footplate.server.node_proxy import NodeProxy
     from footplate.settings import Settings
 
 _PORT_FILE = "cluster_port"
@@ -54,6 +56,7 @@ class ClusterListener:
         self._context = self._leaves.context(self.host)
         self._context.sni_callback = self._choose_certificate
         self._shared = not settings.database.startswith("sqlite:")
+        self._proxy: NodeProxy | None = None
         self._listener: socket.socket | None = None
         self._server: asyncio.Server | None = None
         self._following: asyncio.Task[None] | None = None
@@ -73,10 +76,15 @@ class ClusterListener:
         return self._server is not None
 
     async def start(
-        self, config: uvicorn.Config, state: ServerState, leads: Callable[[], bool]
+        self,
+        config: uvicorn.Config,
+        state: ServerState,
+        leads: Callable[[], bool],
+        proxy: NodeProxy | None = None,
     ) -> None:
         """``config`` names the app; ``state`` is that of the server that ends its connections."""
         config.load()
+        self._proxy = proxy
         if self._listener is not None:
             await self._serve(self._listener, config, state)
         else:
@@ -88,6 +96,8 @@ class ClusterListener:
             self._following.cancel()
             self._following = None
         self._leave()
+        if self._proxy is not None:
+            self._proxy.stop()
 
     def close(self) -> None:
         """Also where it was never started."""
@@ -103,10 +113,8 @@ class ClusterListener:
     async def _serve(
         self, listener: socket.socket, config: uvicorn.Config, state: ServerState
     ) -> None:
-        protocol = config.http_protocol_class
-
         def connected() -> asyncio.Protocol:
-            return protocol(config=config, server_state=state, app_state={})  # type: ignore[call-arg]  # as uvicorn makes them
+            return NodeRequests(config=config, server_state=state, app_state={}, proxy=self._proxy)
 
         self._server = await asyncio.get_running_loop().create_server(
             connected, sock=listener, ssl=self._context, ssl_handshake_timeout=_HANDSHAKE_S

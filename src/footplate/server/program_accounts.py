@@ -13,13 +13,10 @@ _BITS = 2048
 
 
 class ProgramAccounts:
-    """``url`` is where tokens are asked for: this server. The key is made when it is needed."""
+    """Their private key is made when it is needed."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
-
-    def make(self, project: str, email: str) -> str:
-        """The content of a key file, as Google's clients read it."""
+    def make(self, project: str, email: str, tokens: str) -> str:
+        """The content of a key file, as Google's clients read it. ``tokens`` is where they ask."""
         account = {
             "type": "service_account",
             "project_id": project,
@@ -27,8 +24,8 @@ class ProgramAccounts:
             "private_key": self._key,
             "client_email": email,
             "client_id": "0",
-            "auth_uri": f"{self._url}/auth",
-            "token_uri": f"{self._url}/token",
+            "auth_uri": tokens.replace("/token", "/auth", 1),
+            "token_uri": tokens,
         }
         return json.dumps(account, indent=2)
 

@@ -49,17 +49,17 @@ def bind_regions(settings: Settings, catalogue: Catalogue) -> dict[str, Binding]
     """
     check_names(settings.regions, catalogue)
     return {
-        region.name: _bind(region, catalogue, settings)
+        region.name: _bind(region, catalogue)
         for region in settings.regions
         if region.backend != LOCAL
     }
 
 
-def _bind(region: RegionBinding, catalogue: Catalogue, settings: Settings) -> Binding:
+def _bind(region: RegionBinding, catalogue: Catalogue) -> Binding:
     engine = make_engine(region)
     return Binding(
         StandbyBackend(),
-        _site(region, settings),
+        _site(region),
         region.backend,
         _place(region),
         make_check(engine, region, catalogue),
@@ -128,7 +128,7 @@ def _place(region: RegionBinding) -> str:
     return region.address or ""
 
 
-def _site(region: RegionBinding, settings: Settings) -> Site:
+def _site(region: RegionBinding) -> Site:
     types = frozenset(region.machines)
     every = not types or ANY_MACHINE in types
     machines = EngineMachines(
@@ -136,7 +136,6 @@ def _site(region: RegionBinding, settings: Settings) -> Site:
         None if every else types,
         frozenset(region.accelerators),
         describe_limits(region),
-        bool(settings.api_access),
         runs_containers=bool(region.containers),
         containers_key=region.takes_containers,
     )

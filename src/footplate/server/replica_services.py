@@ -14,7 +14,8 @@ from footplate.control.bucket_copies import CopySteps
 from footplate.control.control_requests import ControlRequests
 from footplate.control.images import Images
 from footplate.control.program_api import ProgramApi
-from footplate.control.program_storage import ProgramStorage, make_address
+from footplate.control.program_keys import ProgramKeys
+from footplate.control.program_storage import ProgramStorage
 from footplate.control.reduction_setup import ReductionKit
 from footplate.control.reduction_stats import ReductionTotals
 from footplate.control.replica_reports import Reports
@@ -28,7 +29,7 @@ from footplate.server.socket_owner import is_available
 from footplate.server.wheels import algorithms_wheel, make_wheel, package_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from footplate.control.tokens import Bearer
     from footplate.server.context import ServiceContext
@@ -79,6 +80,7 @@ class ReplicaServices:
         self.programs = ProgramStorage(
             store, secret, context.url, lambda: None if tls is None else tls.proxy_port
         )
+        self.program_keys = ProgramKeys(store, secret)
         self.images = Images(store)
         self.tasks = Tasks(
             store,
@@ -96,7 +98,7 @@ class ReplicaServices:
             context.settings.image_pull,
             context.settings.shared_buckets,
             authority="" if tls is None else tls.certificate,
-            api=_make_api(context, tls),
+            api=_make_api(context, tls, self.program_keys.issue),
             resource=context.find_resource,
             copies=context.copies,
         )
@@ -125,15 +127,22 @@ class ReplicaServices:
         self.reduced.receive(bearer, records)
 
 
-def _make_api(context: ServiceContext, tls: TlsListeners | None) -> ProgramApi:
+def _make_api(
+    context: ServiceContext, tls: TlsListeners | None, make_key: Callable[[Bearer], str]
+) -> ProgramApi:
     """Where a token is required, programs don't have it, and aren't led."""
-    if tls is None or context.settings.token or not is_available():
-        return ProgramApi()
-
-    def proxy() -> str | None:
-        return None if tls.proxy_port is None else make_address(context.url, tls.proxy_port)
-
-    return ProgramApi(context.settings.api_access, proxy, tls.accounts.make)
+    settings = context.settings
+    projects = () if settings.token else settings.api_access
+    if tls is None:
+        return ProgramApi(projects, context.url, make_key=make_key)
+    return ProgramApi(
+        projects,
+        context.url,
+        lambda: tls.proxy_port,
+        make_key,
+        tls.accounts.make,
+        tells_callers=is_available(),
+    )
 
 
 def _limits(settings: Settings) -> Limits:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.routing import Mount, Route, WebSocketRoute
-
 from footplate.api.cloud_projects import cloud_project_routes
 from footplate.api.footplate_v1 import footplate_routes
 from footplate.api.footplate_v1.audit import audit_routes
@@ -66,8 +64,6 @@ if TYPE_CHECKING:
     from footplate.server.job_services import JobServices
     from footplate.server.replica_services import ReplicaServices
     from footplate.server.tuning_services import TuningServices
-
-_REPLICA_API = "/replica/"
 
 
 def make_routes(
@@ -135,17 +131,6 @@ def make_routes(
         *cloud_project_routes(),
         *console_routes(console),
     ]
-
-
-def launcher_and_program_routes(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
-    """Those of the replica API, which all check the token of a replica, and programs' storage."""
-    return [route for route in routes if _is_for_nodes(route)]
-
-
-def _is_for_nodes(route: BaseRoute) -> bool:
-    if isinstance(route, Mount):
-        return route.path == PROGRAMS
-    return isinstance(route, Route | WebSocketRoute) and route.path.startswith(_REPLICA_API)
 
 
 def _own_routes(

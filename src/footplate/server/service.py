@@ -24,6 +24,7 @@ from footplate.console import ConsoleParts
 from footplate.console.feed import Feed
 from footplate.control.models import ModelRegistry
 from footplate.control.program_calls import ProgramCalls
+from footplate.control.program_keys import KeyedCalls
 from footplate.domain.errors import Unavailable
 from footplate.replica.supervisor_archive import build_archive
 from footplate.server.api_callers import ApiCallers
@@ -41,15 +42,13 @@ from footplate.server.package_resolver import ProcessResolver
 from footplate.server.program_users import resolve
 from footplate.server.region_engines import RegionEngines
 from footplate.server.replica_services import ReplicaServices
-from footplate.server.routes import launcher_and_program_routes, make_routes
+from footplate.server.routes import make_routes
 from footplate.server.socket_owner import is_available
 from footplate.server.tls_extra import load_cluster_listener, load_listeners
 from footplate.server.tuning_services import TuningServices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from starlette.applications import Starlette
 
     from footplate.server.cluster_listener import ClusterListener
     from footplate.server.data_dir import DataDir
@@ -101,10 +100,11 @@ class Service:
             context, leadership_services.begin, leadership_services.end
         )
         self._draining = Drain(lambda: parts.status.active() or parts.status.trials(), stop)
+        self.keyed_calls = self._make_keyed_calls()
         self.app, self.cluster_app = self._make_apps()
 
-    def _make_apps(self) -> tuple[EndOfStream, Starlette]:
-        """That for all who call, and that for launchers on other machines."""
+    def _make_apps(self) -> tuple[EndOfStream, EndOfStream]:
+        """That for all who call, and that for launchers and programs on other machines."""
         settings, data_dir, url = self._context.settings, self._context.data_dir, self._context.url
         about = About(__version__, url, os.getpid(), str(data_dir.root))
         followers, counts = Followers(), RequestCounts()
@@ -133,20 +133,27 @@ class Service:
         counting = Middleware(CountRequests, counts=counts, routes=routes)
         token = settings.token is not None
         audit = Middleware(Audit, log=self._context.audit, routes=routes, token=token)
-        app = EndOfStream(
-            create_app(routes, access, inner=[*inner, led, counting, audit]), followers
-        )
-        names = frozenset(() if cluster is None else (cluster.host,))
-        relayed = Access(None, names, access.check_key)
-        passing = Middleware(RelayedPrograms, access=relayed)
-        for_nodes = launcher_and_program_routes(routes)
-        return app, create_app(for_nodes, relayed, inner=[led, passing])
+        behind = [counting, audit]
+        app = EndOfStream(create_app(routes, access, inner=[*inner, led, *behind]), followers)
+        relayed = Access(None, access.host_names, access.check_key)
+        if cluster is not None:
+            relayed = replace(relayed, host_names=access.host_names | {cluster.host})
+        programs = Middleware(RelayedPrograms, access=relayed, check_call=self.keyed_calls.check)
+        for_nodes = create_app(routes, relayed, inner=[led, programs, *behind])
+        return app, EndOfStream(for_nodes, followers)
 
     def _make_console(self) -> ConsoleParts:
         feed = Feed()
         self._context.notifications.watchers.watch_all(feed.changed)
         token = self._context.settings.token
         return ConsoleParts(lambda: self.app, feed, token, __version__, time.time)
+
+    def _make_keyed_calls(self) -> KeyedCalls:
+        """Programs on other machines are known by their keys."""
+        settings, replicas = self._context.settings, self._replicas
+        closed = settings.token is not None
+        calls = ProgramCalls(self._context.store, settings.api_access, closed=closed)
+        return KeyedCalls(replicas.program_keys, replicas.programs.check, calls)
 
     def _make_program_check(self, access: Access) -> list[Middleware]:
         """Without a required token the kernel says who calls; empty where it doesn't."""

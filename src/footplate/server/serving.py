@@ -155,13 +155,21 @@ class _Server(uvicorn.Server):
         if self._service.tls is not None:
             await self._service.tls.start(self._service.app, self.config, self.server_state)
         await super().startup(sockets=sockets)
-        if self._service.cluster is not None:
-            config = _make_config(self._service.cluster_app, trusts_proxies=False)
-            member = self._service.cluster_member
-            await self._service.cluster.start(config, self.server_state, lambda: member.leads)
+        await self._start_cluster()
         self._service.start()
         leader = self._service.cluster_member.leader_url
         self._on_ready(self._url, self._service.site, None if leader == self._url else leader)
+
+    async def _start_cluster(self) -> None:
+        service, state = self._service, self.server_state
+        if service.cluster is None:
+            return
+        config = _make_config(service.cluster_app, trusts_proxies=False)
+        calls, proxy = service.keyed_calls, None
+        if service.tls is not None:
+            proxy = service.tls.make_node_proxy(config, state, calls.check)
+        member = service.cluster_member
+        await service.cluster.start(config, state, lambda: member.leads, proxy)
 
     async def on_tick(self, counter: int) -> bool:
         return await super().on_tick(counter) or self._stopping.is_set()

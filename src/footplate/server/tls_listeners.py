@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.server.certificate_authority import open_authority
 from footplate.server.grpc_listener import GrpcListener
+from footplate.server.node_proxy import NodeProxy
 from footplate.server.program_accounts import ProgramAccounts
 from footplate.server.proxy_listener import ProxyListener
 
@@ -37,8 +38,9 @@ class TlsListeners:
         # Certificates are checked by the clock of the wall, whatever ours makes of its jumps.
         now = datetime.now(UTC)
         authority = open_authority(data_dir, now)
-        self.accounts = ProgramAccounts(url)
+        self.accounts = ProgramAccounts()
         self.certificate = authority.certificate.decode()
+        self._check_key = check_key
         self._grpc = GrpcListener(settings, authority, url, now)
         self._proxy = (
             None
@@ -63,6 +65,18 @@ class TlsListeners:
         await self._grpc.start(app)
         if self._proxy is not None:
             await self._proxy.start(config, state)
+
+    def make_node_proxy(
+        self, config: uvicorn.Config, state: ServerState, check_call: Callable[[str], object]
+    ) -> NodeProxy | None:
+        """For the port of launchers, once the others have started; None: there is no proxy.
+
+        ``check_call`` raises a ServiceError of what isn't the key of a program that may call.
+        """
+        if self._proxy is None:
+            return None
+        tunnels = self._proxy.make_tunnels(config, state)
+        return NodeProxy(tunnels, self._check_key, check_call)
 
     async def stop(self, grace_s: float) -> None:
         if self._proxy is not None:

@@ -1,8 +1,9 @@
 """One Slurm for all tests of a worker, and a service that has a region on it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -16,7 +17,10 @@ from tests.support.slurm import (
     short_folder,
 )
 
-ServeRegion = Callable[[str], AbstractContextManager[Context]]
+
+class ServeRegion(Protocol):
+    def __call__(self, keys: str, **settings: object) -> AbstractContextManager[Context]: ...
+
 
 REGION = "europe-west4"
 SETTINGS = """\
@@ -46,10 +50,10 @@ def slurm() -> Iterator[SlurmCluster]:
 def serve_region(
     slurm: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> ServeRegion:
-    """Starts a service whose REGION is on Slurm, with more ``keys`` of its table."""
+    """Starts a service whose REGION is on Slurm, with more ``keys`` of its table, and settings."""
 
     @contextmanager
-    def serve(keys: str) -> Iterator[Context]:
+    def serve(keys: str, **settings: object) -> Iterator[Context]:
         monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
         data = tmp_path / "data"
         data.mkdir()
@@ -61,7 +65,7 @@ def serve_region(
             keys=keys,
         )
         (data / "footplate.toml").write_text(text)
-        with running_service(data, CACHE, stop_grace_s=1) as service:
+        with running_service(data, CACHE, stop_grace_s=1, **settings) as service:
             yield Context(service)
             slurm.cancel_all()
 

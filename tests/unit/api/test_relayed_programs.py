@@ -14,16 +14,19 @@ from starlette.routing import Mount, Route
 from footplate.api.app import create_app
 from footplate.api.relayed_programs import RelayedPrograms
 from footplate.api.security import Access
-from footplate.domain.errors import PermissionDenied
+from footplate.domain.errors import NotFound, PermissionDenied
+from footplate.wire.scope_keys import PROGRAM
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-KEY = "attempt/master/0/mac"
+KEY, CALLING, REFUSED = "attempt/master/0/mac", "calls", "may not call"
+JOB = "projects/p/jobs/job_1"
+PREFIXES = ("/programs", "/replica", "/v1", "/storage")
 
 
 async def answer(request: Request) -> PlainTextResponse:
-    return PlainTextResponse(str(request.url))
+    return PlainTextResponse(str(request.url), headers={"x-job": request.scope.get(PROGRAM, "")})
 
 
 def check(key: str) -> None:
@@ -31,12 +34,19 @@ def check(key: str) -> None:
         raise PermissionDenied("not a key")
 
 
+def check_call(key: str) -> str:
+    if key in (KEY, REFUSED):
+        raise PermissionDenied("not this program")
+    if key != CALLING:
+        raise NotFound("no key")
+    return JOB
+
+
 def get(path: str, key: str = "") -> httpx.Response:
     access = Access(None, frozenset(), check)
-    inner = [Middleware(RelayedPrograms, access=access)]
-    app = create_app(
-        [Mount("/programs", routes=[Route("/{rest:path}", answer)])], access, inner=inner
-    )
+    inner = [Middleware(RelayedPrograms, access=access, check_call=check_call)]
+    routes = [Mount(prefix, routes=[Route("/{rest:path}", answer)]) for prefix in PREFIXES]
+    app = create_app(routes, access, inner=inner)
 
     async def call() -> httpx.Response:
         transport = httpx.ASGITransport(app)
@@ -59,3 +69,20 @@ def test_a_key_opens_the_storage_api_at_the_root() -> None:
 @pytest.mark.parametrize("key", ["", "another"])
 def test_nothing_else_is_there(path: str, key: str) -> None:
     assert get(path, key).status_code == 404
+
+
+def test_a_program_that_may_call_calls_with_its_key() -> None:
+    called = get("/v1/projects/p/jobs", CALLING)
+    assert called.text == "http://127.0.0.1:7/v1/projects/p/jobs"
+    assert called.headers["x-job"] == JOB, "it is recorded as this job's"
+    url = "http://127.0.0.1:7/storage/v1/b"
+    assert get("/storage/v1/b", CALLING).text == url, "all buckets, as users"
+
+
+@pytest.mark.parametrize("key", [KEY, REFUSED])
+def test_others_are_refused(key: str) -> None:
+    assert get("/v1/projects/p/jobs", key).status_code == 403
+
+
+def test_what_has_tokens_of_its_own_decides_by_itself() -> None:
+    assert get("/replica/v1/task", "a supervisor's token").status_code == 200

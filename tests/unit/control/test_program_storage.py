@@ -77,8 +77,12 @@ def test_programs_on_other_machines_are_led_to_the_relay_of_their_launcher(
     address = variables["STORAGE_EMULATOR_HOST"]
     assert address == relay + storage.path(bearer)
     assert variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"] == f"{relay}/"
-    assert "FOOTPLATE_GS_PROXY" not in variables
     storage.check(address.rpartition("/")[2])
+    proxy = variables["FOOTPLATE_GS_PROXY"]
+    assert proxy.startswith("http://program:")
+    assert proxy.endswith("@127.0.0.1:7"), "the launcher's port, not the proxy's own"
+    without = ProgramStorage(store, SECRET, URL)
+    assert "FOOTPLATE_GS_PROXY" not in dict(without.variables(bearer, relay))
 
 
 @pytest.mark.parametrize("change", OVER)

@@ -10,9 +10,9 @@ from footplate.server.program_accounts import ProgramAccounts
 
 
 def test_googles_library_reads_it() -> None:
-    accounts = ProgramAccounts("http://127.0.0.1:8470")
-    given = json.loads(accounts.make("demo", "trainer@example.invalid"))
+    accounts, tokens = ProgramAccounts(), "http://127.0.0.1:8470/token?key=k"
+    given = json.loads(accounts.make("demo", "trainer@example.invalid", tokens))
     read = service_account.Credentials.from_service_account_info(given)
     assert (read.project_id, read.service_account_email) == ("demo", "trainer@example.invalid")
-    assert given["token_uri"] == "http://127.0.0.1:8470/token"
-    assert accounts.make("demo", "x") != accounts.make("other", "x")
+    assert given["token_uri"] == tokens
+    assert accounts.make("demo", "x", tokens) != accounts.make("other", "x", tokens)

@@ -166,16 +166,6 @@ def _evaluators_beside_a_master(spec: JobSpec, pools: Sequence[WorkerPool]) -> I
     )
 
 
-def advise_access(spec: JobSpec, site: Site) -> Iterator[str]:
-    """Storage is reached from there, the rest of the API isn't."""
-    if spec.service_account and site.engine is not None and site.engine.api_access:
-        yield (
-            f"its programs can't call Vertex AI's API as {spec.service_account} in {site.name}: "
-            "the service answers that on its own machine alone; they have gs://, hypertune and "
-            "event files, or run the job in a region of that machine"
-        )
-
-
 def _crowd(pools: Sequence[WorkerPool], site: Site) -> Iterator[str]:
     """An emulating machine runs jobs that are larger than itself, one at a time."""
     replicas = sum(pool.replica_count for pool in pools)

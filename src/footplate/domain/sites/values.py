@@ -70,15 +70,13 @@ class EngineMachines:
     """What of the catalogue's machines an engine has a name for.
 
     ``title`` is the engine's (``Slurm``). ``machine_types`` None: all of them. ``limits`` is a
-    sentence on what keeps a replica to its machine there. ``api_access``: programs of this machine
-    may call the service's API, which those of the engine can't reach.
+    sentence on what keeps a replica to its machine there.
     """
 
     title: str
     machine_types: frozenset[str] | None = None
     accelerators: frozenset[str] = frozenset()
     limits: str = ""
-    api_access: bool = False
     runs_containers: bool = False
     """Whether jobs that are container images run there."""
     containers_key: bool = False

@@ -16,11 +16,10 @@ from footplate.domain.jobs import (
     PythonProgram,
     WorkerPool,
 )
-from footplate.domain.preview.advice import advise, advise_access, shortcomings
-from footplate.domain.sites import EngineMachines, Gpu, Mode, Site
+from footplate.domain.preview.advice import advise, shortcomings
+from footplate.domain.sites import Gpu, Mode, Site
 from footplate.domain.submission import Tuning
 from tests.support import strategies
-from tests.support.sites import make_engine_site
 
 CATALOGUE = load_catalogue()
 CLUSTER = Site("cluster", Mode.ENFORCE, replicas=1000, vcpus=512, memory_mb=4_000_000)
@@ -168,16 +167,3 @@ def test_an_emulating_machine_says_what_it_does_without() -> None:
 def test_whatever_is_asked_for_something_or_nothing_is_said(spec: JobSpec) -> None:
     """Refused jobs hold anything, and millions of replicas of it."""
     assert all(advise(spec, CATALOGUE))
-
-
-def test_programs_on_an_engine_cannot_call_the_api_that_those_of_the_machine_may() -> None:
-    asking = replace(job(pool("master", PLAIN)), service_account="trainer@p.example")
-    engine = make_engine_site(EngineMachines("Slurm", api_access=True))
-    (said,) = advise_access(asking, engine)
-    assert "can't call Vertex AI's API as trainer@p.example in Slurm" in said
-    for spec, site in (
-        (asking, CLUSTER),
-        (asking, make_engine_site()),
-        (job(pool("master", PLAIN)), engine),
-    ):
-        assert not tuple(advise_access(spec, site))

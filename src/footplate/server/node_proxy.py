@@ -1,0 +1,111 @@
+"""The proxy for programs on other machines, which reach it at the port of launchers.
+
+Their first request there is CONNECT, as at the proxy's own port. Each tunnel shows a key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.control.program_api import CALLER_USER
+from footplate.domain.errors import NotFound, PermissionDenied
+from footplate.proxy.hosts import find_host
+from footplate.proxy.refusals import refuse_host, refuse_port, refuse_program
+from footplate.server.bounded_http import BoundedRequests
+from footplate.server.proxy_connection import Admission, ProxyConnection
+from footplate.server.proxy_listener import BUCKETS_ONLY, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from footplate.proxy.hosts import ServedHost
+    from footplate.proxy.request_head import ProxyRequest
+    from footplate.server.proxy_connection import Tunnels
+
+_CONNECT = b"CONNECT "
+_NO_KEY = "it shows no key; its environment leads gRPC and TensorFlow here, with one"
+_HTTPS_PORT = 443
+
+
+class NodeProxy:
+    """``check_key`` and ``check_call`` raise a ServiceError of what isn't the key of a program.
+
+    Those who show no good key learn nothing of what is served.
+    """
+
+    def __init__(
+        self,
+        tunnels: Tunnels,
+        check_key: Callable[[str], object],
+        check_call: Callable[[str], object],
+    ) -> None:
+        self._tunnels = tunnels
+        self._check_key = check_key
+        self._check_call = check_call
+
+    def connect(self) -> ProxyConnection:
+        return ProxyConnection(self._tunnels, self._answer, self._admit)
+
+    def stop(self) -> None:
+        self._tunnels.stop()
+
+    def _answer(self, request: ProxyRequest) -> ServedHost | bytes:
+        program = key_of(request) is not None
+        if not (program or _call_key(request) is not None):
+            return refuse_program(_NO_KEY)
+        host = find_host(request.host)
+        if host is None:
+            return refuse_host(request)
+        if program and not host.has_buckets:
+            return refuse_program(BUCKETS_ONLY)
+        return host if request.port == _HTTPS_PORT else refuse_port(request)
+
+    def _admit(self, request: ProxyRequest) -> Admission:
+        """Each call in the tunnel is decided on by itself. Raises a ServiceError."""
+        key = key_of(request)
+        if key is not None:
+            self._check_key(key)
+            return Admission(key=key)
+        key = _call_key(request) or ""
+        try:
+            self._check_call(key)
+        except NotFound as error:
+            raise PermissionDenied("its key is not one of this server's") from error
+        app = self._tunnels.config.loaded_app
+        return Admission(f"Bearer {key}", app=app)
+
+
+def _call_key(request: ProxyRequest) -> str | None:
+    return request.password or "" if request.user == CALLER_USER else None
+
+
+class NodeRequests(BoundedRequests):
+    """HTTP from nodes; hands a connection over that begins with CONNECT.
+
+    ``proxy``: None where the server has none: CONNECT is answered as any other request.
+    """
+
+    def __init__(self, *args: Any, proxy: NodeProxy | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._proxy = proxy
+        self._first: bytes | None = b"" if proxy is not None else None
+
+    def data_received(self, data: bytes) -> None:
+        if self._first is not None:
+            data = self._first + data
+            if len(data) < len(_CONNECT) and _CONNECT.startswith(data):
+                self._first = data
+                return
+            self._first = None
+            if self._proxy is not None and data.startswith(_CONNECT):
+                self._hand_over(self._proxy.connect(), data)
+                return
+        super().data_received(data)
+
+    def _hand_over(self, proxy: ProxyConnection, data: bytes) -> None:
+        transport = self.transport
+        self.connections.discard(self)
+        transport.set_protocol(proxy)
+        proxy.connection_made(transport)
+        proxy.data_received(data)

@@ -1,0 +1,236 @@
+"""A connection to the proxy: the head of one request, and the tunnel after that."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import StreamReader, StreamReaderProtocol, StreamWriter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from footplate.api.worker_threads import in_thread
+from footplate.domain.errors import ServiceError
+from footplate.grpc_api.relayed_calls import RelayedCaller
+from footplate.proxy.refusals import ESTABLISHED, refuse_head, refuse_program
+from footplate.proxy.request_head import END, MAX_BYTES, BadHead, parse_head
+from footplate.proxy.served_requests import ServedRequests
+from footplate.server.bounded_http import TunnelledRequests
+from footplate.server.leaf_certificates import GRPC
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+
+    import uvicorn
+    from starlette.types import ASGIApp
+    from uvicorn.server import ServerState
+
+    from footplate.proxy.hosts import ServedHost
+    from footplate.proxy.request_head import ProxyRequest
+    from footplate.server.grpc_relay import GrpcRelay
+    from footplate.server.leaf_certificates import LeafCertificates
+
+_HEAD_S = 30.0
+_HANDSHAKE_S = 30.0
+
+
+@dataclass(frozen=True)
+class Admission:
+    """How requests in a tunnel are answered.
+
+    ``authorization`` replaces what the client sends in that header; None: nothing does. ``key``:
+    that of a program's storage, which is all that it reaches. ``app`` answers gRPC; None: that of
+    the gRPC port.
+    """
+
+    authorization: str | None = None
+    key: str | None = None
+    app: ASGIApp | None = None
+
+
+@dataclass(frozen=True)
+class Tunnels:
+    """What connections to one proxy share. ``config`` names the app that answers HTTP."""
+
+    leaves: LeafCertificates
+    relay: GrpcRelay
+    config: uvicorn.Config
+    state: ServerState
+    connections: set[asyncio.Transport] = field(default_factory=set)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def stop(self) -> None:
+        """Tunnels to gRPC and connections that wait are cut off; the HTTP server ends its own."""
+        for task in self.tasks:
+            task.cancel()
+        for transport in list(self.connections):
+            transport.abort()
+
+
+class ProxyConnection(asyncio.Protocol):
+    """Reads the head of one request to the proxy, then hands the connection over.
+
+    ``answer`` returns the host that is to be served, or what is said instead; ``admit``, which a
+    thread calls for a tunnel, raises a ServiceError: the client may not have it.
+    """
+
+    def __init__(
+        self,
+        tunnels: Tunnels,
+        answer: Callable[[ProxyRequest], ServedHost | bytes],
+        admit: Callable[[ProxyRequest], Admission],
+    ) -> None:
+        self._tunnels = tunnels
+        self._answer = answer
+        self._admit = admit
+        self._begun = False
+        self._head = bytearray()
+        self._transport: asyncio.Transport
+        self._timer: asyncio.TimerHandle
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._tunnels.connections.add(self._transport)
+        self._timer = asyncio.get_running_loop().call_later(_HEAD_S, self._transport.abort)
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._timer.cancel()
+        self._tunnels.connections.discard(self._transport)
+
+    def data_received(self, data: bytes) -> None:
+        if self._begun or self._transport.is_closing():
+            return
+        self._head += data
+        end = self._head.find(END)
+        if end < 0 and len(self._head) <= MAX_BYTES:
+            return
+        self._timer.cancel()
+        if not 0 <= end <= MAX_BYTES:
+            self._end(refuse_head(f"its head is longer than {MAX_BYTES} bytes"))
+            return
+        self._begin(end + len(END))
+
+    def _begin(self, end: int) -> None:
+        try:
+            request = parse_head(bytes(self._head[:end]))
+        except BadHead as error:
+            self._end(refuse_head(str(error)))
+            return
+        answer = self._answer(request)
+        if isinstance(answer, bytes):
+            self._end(answer)
+        elif not request.tunnel:
+            self._serve_plainly(answer, self._admit(request))
+        elif len(self._head) > end:
+            self._end(refuse_head("bytes follow it, before the tunnel is there"))
+        else:
+            self._begun = True
+            task = asyncio.ensure_future(self._tunnel(answer, request))
+            self._tunnels.tasks.add(task)  # or nothing would hold it
+            task.add_done_callback(self._tunnels.tasks.discard)
+
+    def _end(self, answer: bytes) -> None:
+        self._transport.write(answer)
+        self._transport.close()
+
+    def _serve_plainly(self, host: ServedHost, admission: Admission) -> None:
+        """One request for ``http://HOST/...``, which the HTTP server answers."""
+        self._tunnels.connections.discard(self._transport)
+        http = self._make_http(host, admission, once=True)
+        self._transport.set_protocol(http)
+        http.connection_made(self._transport)
+        http.data_received(bytes(self._head))
+
+    async def _tunnel(self, host: ServedHost, request: ProxyRequest) -> None:
+        try:
+            admission = await in_thread(self._admit, request)
+        except ServiceError as error:
+            self._end(refuse_program(error.message))
+            return
+        self._transport.write(ESTABLISHED)
+        received = _Received()
+        try:
+            tls = await self._start_tls(received, self._tunnels.leaves.context(host.name))
+        except (OSError, asyncio.CancelledError):  # ssl's errors are OSErrors
+            self._tunnels.connections.discard(self._transport)
+            self._transport.abort()
+            return
+        if tls.get_extra_info("ssl_object").selected_alpn_protocol() == GRPC:
+            await self._serve_grpc(tls, received, admission)
+            return
+        self._tunnels.connections.discard(self._transport)
+        http = self._make_http(host, admission, once=False)
+        received.hand_over(tls, http)
+
+    async def _start_tls(self, received: _Received, context: ssl.SSLContext) -> asyncio.Transport:
+        loop = asyncio.get_running_loop()
+        tls = await loop.start_tls(
+            self._transport,
+            received,
+            context,
+            server_side=True,
+            ssl_handshake_timeout=_HANDSHAKE_S,
+        )
+        if tls is None:
+            raise ConnectionResetError("the client has gone")
+        return tls
+
+    def _make_http(
+        self, host: ServedHost, admission: Admission, *, once: bool
+    ) -> TunnelledRequests:
+        tunnels = self._tunnels
+        http = TunnelledRequests(config=tunnels.config, server_state=tunnels.state, app_state={})
+        http.app = ServedRequests(
+            http.app, host, admission.authorization, once=once, key=admission.key
+        )
+        return http
+
+    async def _serve_grpc(
+        self, tls: asyncio.Transport, received: _Received, admission: Admission
+    ) -> None:
+        transport, tunnels = self._transport, self._tunnels
+        if admission.key is not None:  # the buckets speak HTTP/1.1
+            tunnels.connections.discard(transport)
+            tls.close()
+            return
+        caller = RelayedCaller(
+            transport.get_extra_info("peername")[:2],
+            transport.get_extra_info("sockname")[:2],
+            admission.authorization,
+            admission.app,
+        )
+        loop = asyncio.get_running_loop()
+        reader = StreamReader(loop=loop)
+        protocol = StreamReaderProtocol(reader, loop=loop)
+        received.hand_over(tls, protocol)
+        writer = StreamWriter(tls, protocol, reader, loop)
+        try:
+            with suppress(OSError):
+                connection = await tunnels.relay.connect(caller)
+                await connection.relay(reader, writer)
+        finally:
+            writer.close()
+            tunnels.connections.discard(transport)
+
+
+class _Received(asyncio.Protocol):
+    """Keeps what arrives between the handshake and the moment in which somebody reads it."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._ended = False
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+
+    def eof_received(self) -> bool:
+        self._ended = True
+        return False
+
+    def hand_over(self, tls: asyncio.Transport, protocol: asyncio.Protocol) -> None:
+        tls.set_protocol(protocol)
+        protocol.connection_made(tls)
+        if self._data:
+            protocol.data_received(bytes(self._data))
+        if self._ended:
+            protocol.eof_received()
