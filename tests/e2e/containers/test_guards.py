@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,9 +19,10 @@ from tests.support.supervisor_process import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 PROGRAM = "program-of-a-test"
+MADE_BY_ENGINES = {"dev", "etc", "proc", "run", "sys", ".dockerenv"}
+MADE_IN_ETC = {"hosts", "hostname", "resolv.conf", "mtab", "passwd", "group"}
 
 
 @pytest.fixture(params=["podman", "dockerd"])
@@ -32,9 +34,9 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     assert found.volumes() == []
 
 
-def compose_program(home: Path, image: str = IMAGE) -> dict[str, Any]:
+def compose_program(home: Path) -> dict[str, Any]:
     return {
-        "Image": image,
+        "Image": IMAGE,
         "Entrypoint": ["python3"],
         "Cmd": ["-c", "import time; time.sleep(600)"],
         "Labels": {SERVICE_LABEL: "a-service", HOME_LABEL: str(home)},
@@ -42,8 +44,10 @@ def compose_program(home: Path, image: str = IMAGE) -> dict[str, Any]:
     }
 
 
-def begin(engine: Engine, home: Path, program: dict[str, Any]) -> tuple[EngineApi, Guard]:
-    api, archive = EngineApi(engine.socket), build_archive(home / "archive")
+def begin(
+    engine: Engine, home: Path, program: dict[str, Any], archive: Path | None = None
+) -> tuple[EngineApi, Guard]:
+    api, archive = EngineApi(engine.socket), archive or build_archive(home / "archive")
     spec = compose_guard(program, PROGRAM, engine.socket, str(home), str(archive), api.identify())
     return api, start_guard(api, PROGRAM, spec)
 
@@ -57,9 +61,7 @@ def supervised(home: Path) -> Iterator[None]:
 
 
 def test_a_container_goes_with_its_supervisor(engine: Engine, tmp_path: Path) -> None:
-    """The image's variables are for its programs, not for the guard's Python."""
-    image = engine.derive("trainers/hostile:dev", "ENV LD_PRELOAD=/no.so PYTHONHOME=/no")
-    program = compose_program(tmp_path, image)
+    program = compose_program(tmp_path)
     with supervised(tmp_path):
         api, guard = begin(engine, tmp_path, program)
         api.create(PROGRAM, program)
@@ -78,8 +80,20 @@ def test_the_end_of_a_guard_is_seen(engine: Engine, tmp_path: Path) -> None:
         guard.close()
 
 
+def test_nothing_of_an_image_is_in_a_guard(engine: Engine, tmp_path: Path) -> None:
+    """Its root holds the mounts of the guard, and what engines make themselves."""
+    with supervised(tmp_path):
+        api, guard = begin(engine, tmp_path, compose_program(tmp_path))
+        pid = api.inspect(guard_name(PROGRAM))["State"]["Pid"]
+        root = Path(f"/proc/{pid}/root")
+        assert {path.name for path in root.iterdir()} <= MADE_BY_ENGINES | {"footplate"}
+        assert {path.name for path in (root / "etc").iterdir()} <= MADE_IN_ETC
+        api.signal(guard_name(PROGRAM), "KILL")
+        guard.close()
+
+
 def test_a_guard_that_cannot_start_says_why(engine: Engine, tmp_path: Path) -> None:
-    """Its image isn't there."""
-    program = compose_program(tmp_path, "trainers/nothing:dev")
-    with supervised(tmp_path), pytest.raises(NoGuard, match="image"):
-        begin(engine, tmp_path, program)
+    archive = tmp_path / "supervisor.pyz"
+    archive.write_text("raise SystemExit('not today')")
+    with supervised(tmp_path), pytest.raises(NoGuard, match="not today"):
+        begin(engine, tmp_path, compose_program(tmp_path), archive)

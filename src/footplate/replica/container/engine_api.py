@@ -22,7 +22,7 @@ TIMEOUT_S = 30.0
 _HOST = "engine"
 _HEAD_LIMIT_BYTES = 65536
 _BODY_LIMIT_BYTES = 16 << 20
-_NOT_FOUND = 404
+NOT_FOUND = 404
 
 
 class EngineGone(OSError):
@@ -91,7 +91,7 @@ class Engine:
         try:
             self.call("DELETE", f"/containers/{name}?force=true&v=true")
         except EngineError as error:
-            if error.status != _NOT_FOUND:
+            if error.status != NOT_FOUND:
                 raise
 
     def list_containers(self, label: str) -> list[tuple[str, dict[str, str]]]:
@@ -109,9 +109,13 @@ class Engine:
         try:
             return self.call("GET", f"/images/{_quote(reference)}/json")
         except EngineError as error:
-            if error.status == _NOT_FOUND:
+            if error.status == NOT_FOUND:
                 return None
             raise
+
+    def load_image(self, archive: bytes) -> None:
+        """From a tar archive as ``docker save`` writes it."""
+        self._fetch("POST", "/images/load?quiet=1", archive)
 
     def has_home(self, name: str, user: str) -> bool:
         """Whether ``user`` of the container's /etc/passwd has a home directory there."""

@@ -1,7 +1,8 @@
-"""Composes the container of a guard: the program's image, with this Python mounted into it.
+"""Composes the container of a guard: an empty image, with this Python mounted into it.
 
-An image has no Python as a rule. The interpreter, its library and the directories of the shared
-libraries that this process has loaded are mounted, and the node's own loader starts them.
+The interpreter, its library and the directories of the shared libraries that this process has
+loaded are mounted, and the node's own loader starts them. Nothing of the program's image is there:
+the guard has the engine's socket, and a file of an image could have the loader run its code.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from footplate.replica.container.container_spec import (
     is_podman,
     security_options,
 )
+from footplate.replica.container.empty_image import find_id
 from footplate.replica.container.guard import LOCK
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -26,8 +28,6 @@ _PYTHON = f"{_PLACE}/bin/python3"
 _ARCHIVE = f"{_PLACE}/supervisor.pyz"
 _SHARED = ("/", "/run", "/var/run")
 """A socket there is mounted itself: the directory is full of other things."""
-_CLEARED = ("LD_PRELOAD", "LD_LIBRARY_PATH")
-"""The image may set them for its own programs."""
 
 
 def compose_guard(
@@ -48,10 +48,9 @@ def compose_guard(
     command += ["-I", "-S", "-B", _ARCHIVE, "guard", inside, container]
     labels = program["Labels"]
     return {
-        "Image": program["Image"],
+        "Image": find_id(),
         "Entrypoint": command[:1],
         "Cmd": command[1:],
-        "Env": [f"{name}=" for name in _CLEARED],
         "User": "0:0",
         "WorkingDir": "/",
         "AttachStdout": True,

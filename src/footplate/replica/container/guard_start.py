@@ -5,7 +5,8 @@ from __future__ import annotations
 import select
 import time
 
-from footplate.replica.container.engine_api import EngineError
+from footplate.replica.container import empty_image
+from footplate.replica.container.engine_api import NOT_FOUND, EngineError
 from footplate.replica.container.guard import READY
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -48,7 +49,7 @@ def start_guard(engine: Engine, container: str, spec: dict[str, Any]) -> Guard:
     """Raises NoGuard, EngineGone; then nothing of it is left."""
     name = guard_name(container)
     try:
-        engine.create(name, spec)
+        _create(engine, name, spec)
         attachment = engine.attach(name)
         try:
             engine.start(name)
@@ -65,6 +66,16 @@ def start_guard(engine: Engine, container: str, spec: dict[str, Any]) -> Guard:
     _remove(engine, name)
     words = said.decode(errors="replace").strip().splitlines()
     raise NoGuard(words[-1] if words else f"it says nothing within {START_S:g} s")
+
+
+def _create(engine: Engine, name: str, spec: dict[str, Any]) -> None:
+    try:
+        engine.create(name, spec)
+    except EngineError as error:
+        if error.status != NOT_FOUND:
+            raise
+        empty_image.load(engine)
+        engine.create(name, spec)
 
 
 def _read(attachment: Attachment) -> bytes:
