@@ -99,8 +99,9 @@ class LauncherCalls:
             or not _serves(files, attempt, replica, bearer, report)
         ):
             return LEAVE
-        files.keep_report(attempt.id, replica, report)
+        # First what follows from the report: by itself the end of a replica looks like its loss.
         answer = self._wanted(files, attempt, replica, report)
+        files.keep_report(attempt.id, replica, report)
         if report != replica.report:
             with self._mutex:
                 listener = self._listeners.get(bearer.engine)
