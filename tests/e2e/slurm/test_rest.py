@@ -75,21 +75,21 @@ def reasons(rig: SlurmRig, request: AttemptStart) -> set[str]:
     return {each.reason for each in see(rig.backend, request)}
 
 
-class TestSlurmByRest(BackendContract):
-    """The core of the contract in each run, all of it at length."""
+class TestCoreByRest:
+    """Of the contract, in each run."""
 
-    CORE = frozenset(
-        {
-            "test_a_started_gang_comes_to_life",
-            "test_stop_ends_every_live_replica",
-            "test_what_waited_at_the_death_of_the_server_still_comes_up_once",
-        }
+    expect = BackendContract.expect
+    start_live = BackendContract.start_live
+    test_a_started_gang_comes_to_life = BackendContract.test_a_started_gang_comes_to_life
+    test_stop_ends_every_live_replica = BackendContract.test_stop_ends_every_live_replica
+    test_what_waited_at_the_death_of_the_server_still_comes_up_once = (
+        BackendContract.test_what_waited_at_the_death_of_the_server_still_comes_up_once
     )
 
 
-for name in vars(BackendContract):
-    if name.startswith("test_") and name not in TestSlurmByRest.CORE:
-        setattr(TestSlurmByRest, name, pytest.mark.soak(getattr(BackendContract, name)))
+@pytest.mark.soak
+class TestSlurmByRest(BackendContract):
+    """All of it."""
 
 
 def test_who_cancels_a_job_in_slurm_ends_the_gang_and_is_named(rig: SlurmRig) -> None:
