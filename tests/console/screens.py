@@ -41,6 +41,13 @@ class PageProblems:
         assert self._found == []
 
 
+def weigh(page: Page) -> int:
+    """Bytes of the page that is loaded, of its scripts and of its styles, compressed."""
+    kinds = ("navigation", "resource")
+    script = "kind => performance.getEntriesByType(kind).map(each => each.encodedBodySize)"
+    return sum(int(size) for kind in kinds for size in page.evaluate(script, kind))
+
+
 def check_accessibility(page: Page) -> None:
     """axe-core has nothing to say."""
     assert AXE.is_file(), "axe-core is missing: run `make console`"

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.conftest import HOSTILE
-from tests.console.screens import check_accessibility, look
+from tests.console.screens import check_accessibility, look, weigh
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +23,12 @@ def test_it_looks_right(browser: Browser, service: RunningService) -> None:
     look(browser, f"{service.url}/jobs", "jobs", "tbody tr")
     look(browser, f"{service.url}/jobs?q=nothing", "jobs-none", "text=No job matches", brief=True)
     look(browser, f"{service.url}/connect", "connect", "h1", brief=True)
+
+
+def test_it_is_light(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs")
+    expect(page.locator("tbody tr")).to_have_count(50)
+    assert 10_000 < weigh(page) < 80_000
 
 
 def test_it_is_turned_and_filtered_by_its_url(page: Page, service: RunningService) -> None:

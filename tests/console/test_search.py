@@ -25,7 +25,7 @@ from footplate.domain.tuning.search import Search, TrialCounts
 from footplate.store import open_store
 from footplate.testing.service import running_service
 from tests.console.conftest import HOSTILE
-from tests.console.screens import look
+from tests.console.screens import look, weigh
 from tests.support.jobs import make_job, make_spec
 from tests.support.trials import succeeded
 
@@ -99,6 +99,12 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServic
 
 def test_it_looks_right(browser: Browser, searched: RunningService) -> None:
     look(browser, f"{searched.url}/searches/{NAME}", "search", "#parallel canvas")
+
+
+def test_it_is_light(page: Page, searched: RunningService) -> None:
+    page.goto(f"{searched.url}/searches/{NAME}")
+    page.locator("#parallel canvas").wait_for()
+    assert 100_000 < weigh(page) < 600_000
 
 
 def test_it_is_reached_filtered_sorted_and_compared(page: Page, searched: RunningService) -> None:

@@ -66,6 +66,14 @@ def capacity_routes(site: Site) -> list[Route]:
 
 async def _show(visit: Visit) -> Response:
     """The whole page, or for htmx what changes; 204 if that is as before."""
+    digest, text = await visit.share(lambda: _write(visit))
+    if visit.is_fragment and visit.parameter("seen") == digest:
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+    return visit.respond(text)
+
+
+async def _write(visit: Visit) -> tuple[str, str]:
+    """The digest of what is shown, and the page."""
     regions, limits, running, queued = await asyncio.gather(
         visit.get("/footplate/v1/regions"),
         visit.get("/footplate/v1/quotas"),
@@ -74,10 +82,8 @@ async def _show(visit: Visit) -> Response:
     )
     allowances = await _allowances(visit, limits, running)
     digest = sha256(repr((regions, allowances, running, queued)).encode()).hexdigest()[:16]
-    if visit.is_fragment and visit.parameter("seen") == digest:
-        return Response(status_code=HTTPStatus.NO_CONTENT)
     found: Any = regions["regions"]
-    return visit.render(
+    text = visit.render_text(
         "capacity_live.html" if visit.is_fragment else "capacity.html",
         regions=found,
         capacities={region["name"]: region_amounts(region) for region in found},
@@ -90,6 +96,7 @@ async def _show(visit: Visit) -> Response:
         most=_MAX_JOBS,
         digest=digest,
     )
+    return digest, text
 
 
 async def _jobs(visit: Visit, condition: str) -> list[Any]:

@@ -11,19 +11,27 @@ if TYPE_CHECKING:
 
 LEAST_S = 1.0
 """The shortest time between two events of one page."""
+LEAST_S_OF_EACH = 0.05
+"""So much longer is that time with each open page, as each reads itself again after an event."""
 ALIVE_S = 15.0
 """So often a comment shows both sides that the other one is there."""
 
 
 class Feed:
-    """``changed`` is called by any thread, all else by that of the event loop."""
+    """``changed`` is called by any thread, all else by that of the event loop.
 
-    def __init__(self, least_s: float = LEAST_S) -> None:
+    All pages get an event at the same time: what they read then is read once for those that are
+    alike, see ``shared_answers``.
+    """
+
+    def __init__(self, least_s: float = LEAST_S, least_s_of_each: float = LEAST_S_OF_EACH) -> None:
         self._least_s = least_s
+        self._least_s_of_each = least_s_of_each
         self._number = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: set[asyncio.Event] = set()
         self._told = False
+        self._told_at = float("-inf")
 
     def changed(self) -> None:
         """Costs a service whose pages nobody has open nothing."""
@@ -31,16 +39,22 @@ class Feed:
         if self._waiting and not self._told and self._loop is not None:
             self._told = True
             with suppress(RuntimeError):  # the server has stopped meanwhile
-                self._loop.call_soon_threadsafe(self._wake)
+                self._loop.call_soon_threadsafe(self._schedule, self._loop)
 
-    def _wake(self) -> None:
-        self._told = False
+    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
+        least_s = max(self._least_s, self._least_s_of_each * len(self._waiting))
+        loop.call_later(max(0.0, self._told_at + least_s - loop.time()), self._wake, loop)
+
+    def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._told, self._told_at = False, loop.time()
         for event in self._waiting:
             event.set()
 
     async def events(self) -> AsyncGenerator[bytes]:
         """The body of an ``text/event-stream``; the first event comes at once."""
-        self._loop = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._told = loop, False
         changed = asyncio.Event()
         self._waiting.add(changed)
         try:
@@ -48,7 +62,6 @@ class Feed:
             while True:
                 changed.clear()
                 yield f"event: change\ndata: {self._number}\n\n".encode()
-                await asyncio.sleep(self._least_s)
                 while not await _happens(changed):
                     yield b": alive\n\n"
         finally:

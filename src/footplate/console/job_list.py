@@ -80,27 +80,25 @@ def job_list_routes(site: Site) -> list[Route]:
 
 async def _show(visit: Visit) -> Response:
     """The whole page, or for htmx the table; 204 if the reader has that already."""
-    choice, token = Choice.read(visit), visit.parameter("page")
-    asked = {**choice.operation(), "pageSize": str(ROWS)} | ({"pageToken": token} if token else {})
-    found = await visit.get("/footplate/v1/jobs", asked)
-    following, previous = found.get("nextPageToken"), found.get("previousPageToken")
-    if token and found["jobs"] and not previous and not visit.is_fragment:
-        return RedirectResponse(_url(choice, {}), HTTPStatus.SEE_OTHER)  # the newest are reached
-    digest = sha256(repr(found).encode()).hexdigest()[:16]
-    if visit.is_fragment and visit.parameter("seen") == digest:
+    if not visit.is_fragment:
+        return await _show_page(visit)
+    digest, text = await visit.share(lambda: _write_rows(visit))
+    if visit.parameter("seen") == digest:
         return Response(status_code=HTTPStatus.NO_CONTENT)
-    context: dict[str, Any] = {
-        "choice": choice,
-        "jobs": found["jobs"],
-        "digest": digest,
-        "here_url": _url(choice, {"page": token} if token else {}),
-        "next_url": _url(choice, {"page": str(following)}) if following else None,
-        "previous_url": _url(choice, {"page": str(previous)}) if previous else None,
-        "first_url": _url(choice, {}) if token else None,
-        "server": server_url(visit),
-    }
-    if visit.is_fragment:
-        return visit.render("job_rows.html", **context)
+    return visit.respond(text)
+
+
+async def _write_rows(visit: Visit) -> tuple[str, str]:
+    """The digest of what is shown, and the table."""
+    context = await _read(visit)
+    return str(context["digest"]), visit.render_text("job_rows.html", **context)
+
+
+async def _show_page(visit: Visit) -> Response:
+    context = await _read(visit)
+    choice: Choice = context["choice"]
+    if context["first_url"] and context["jobs"] and not context["previous_url"]:
+        return RedirectResponse(_url(choice, {}), HTTPStatus.SEE_OTHER)  # the newest are reached
     collections = await visit.get("/footplate/v1/collections")
     places = [str(name).split("/") for name in _list(collections.get("collections"))]
     return visit.render(
@@ -111,6 +109,25 @@ async def _show(visit: Visit) -> Response:
         projects=sorted({parts[1] for parts in places}),
         regions=sorted({parts[3] for parts in places if len(parts) > 4}),
     )
+
+
+async def _read(visit: Visit) -> dict[str, Any]:
+    """What both templates show."""
+    choice, token = Choice.read(visit), visit.parameter("page")
+    asked = {**choice.operation(), "pageSize": str(ROWS)} | ({"pageToken": token} if token else {})
+    found = await visit.get("/footplate/v1/jobs", asked)
+    following, previous = found.get("nextPageToken"), found.get("previousPageToken")
+    digest = sha256(repr(found).encode()).hexdigest()[:16]
+    return {
+        "choice": choice,
+        "jobs": found["jobs"],
+        "digest": digest,
+        "here_url": _url(choice, {"page": token} if token else {}),
+        "next_url": _url(choice, {"page": str(following)}) if following else None,
+        "previous_url": _url(choice, {"page": str(previous)}) if previous else None,
+        "first_url": _url(choice, {}) if token else None,
+        "server": server_url(visit),
+    }
 
 
 def _list(value: object) -> Iterable[object]:

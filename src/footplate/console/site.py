@@ -6,7 +6,7 @@ import gzip
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -19,6 +19,7 @@ from footplate.console.hours import HOUR_FILTERS
 from footplate.console.navigation import ENTRIES
 from footplate.console.operations import Answer, call_operation
 from footplate.console.sessions import COOKIE
+from footplate.console.shared_answers import SharedAnswers
 from footplate.domain.errors import NotFound, PermissionDenied, ServiceError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Vary": "Accept, Accept-Encoding, Cookie, HX-Request",
 }
+T = TypeVar("T")
 _COMPRESSED_FROM = 1000
 _PAGE = "100"
 """Items of lists that are asked for at once."""
@@ -92,6 +94,19 @@ class Visit:
         app = self.site.app()
         return await call_operation(app, self.request, self.token, method, path, query or {}, body)
 
+    async def share(self, read: Callable[[], Awaitable[T]]) -> T:
+        """What ``read`` returns for this URL and reader: read once for all tabs that ask for the
+        same between two changes of jobs.
+
+        The number of changes is asked for in each reader's name, so who may not read is refused.
+        """
+        changes = (await self.get("/footplate/v1/changes"))["changes"]
+        given = self.request.query_params.multi_items()
+        asked = tuple(sorted(pair for pair in given if pair[0] != "seen"))
+        host = self.request.headers.get("host")
+        key = (self.request.url.path, asked, self.is_fragment, self.token, host)
+        return await self.site.shared.get(key, changes, read)
+
     async def read_all(
         self, path: str, key: str, query: Mapping[str, str] | None = None, *, most: int = 1000
     ) -> list[Any]:
@@ -117,6 +132,12 @@ class Visit:
     def render(self, template: str, status: int = 200, **context: Any) -> Response:
         return self.site.render(self, template, status, **context)
 
+    def render_text(self, template: str, **context: Any) -> str:
+        return self.site.render_text(self, template, **context)
+
+    def respond(self, text: str, status: int = 200) -> Response:
+        return self.site.compress(self.request, HTMLResponse(text, status, _HEADERS))
+
 
 class Site:
     """``app`` returns the service's own application, which answers the operations."""
@@ -132,6 +153,7 @@ class Site:
         self.app = app
         self.sessions = sessions
         self.version = version
+        self.shared = SharedAnswers()
         self._files = files
         self._now = now
         self._templates = Environment(
@@ -177,7 +199,10 @@ class Site:
         return Route(path, endpoint, methods=list(methods))
 
     def render(self, visit: Visit, template: str, status: int = 200, **context: Any) -> Response:
-        text = self._templates.get_template(template).render(
+        return visit.respond(self.render_text(visit, template, **context), status)
+
+    def render_text(self, visit: Visit, template: str, **context: Any) -> str:
+        return self._templates.get_template(template).render(
             now=self._now(),
             missing=self._files.missing(),
             here=visit.request.url.path,
@@ -185,7 +210,6 @@ class Site:
             is_fragment=visit.is_fragment,
             **context,
         )
-        return self.compress(visit.request, HTMLResponse(text, status, _HEADERS))
 
     def compress(self, request: Request, response: Response) -> Response:
         body = bytes(response.body)

@@ -1,0 +1,62 @@
+"""What tabs share that read the same again after a change."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable
+
+T = TypeVar("T")
+LONGEST_S = 1.0
+"""An answer is shared for so long, though nothing has changed."""
+MOST = 200
+
+
+@dataclass(frozen=True)
+class _Shared:
+    changes: object
+    begun: float
+    answer: asyncio.Future[Any]
+    """Any: each key has a type of its own."""
+
+
+class SharedAnswers:
+    """Used by one event loop. An answer is never older than the change that its readers know."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, _Shared] = {}
+
+    async def get(self, key: Hashable, changes: object, read: Callable[[], Awaitable[T]]) -> T:
+        """``key``: what is asked, and by whom. ``changes`` is another after each change.
+
+        Raises what ``read`` raises; an error isn't kept.
+        """
+        now = asyncio.get_running_loop().time()
+        known = self._found.get(key)
+        if known is None or not _holds(known, changes, now):
+            self._forget(changes, now)
+            known = _Shared(changes, now, asyncio.ensure_future(read()))
+            known.answer.add_done_callback(_look_at)
+            self._found[key] = known
+        answer: T = await asyncio.shield(known.answer)
+        return answer
+
+    def _forget(self, changes: object, now: float) -> None:
+        kept = {key: each for key, each in self._found.items() if _holds(each, changes, now)}
+        self._found = kept if len(kept) < MOST else {}
+
+
+def _holds(known: _Shared, changes: object, now: float) -> bool:
+    failed = known.answer.done() and (
+        known.answer.cancelled() or known.answer.exception() is not None
+    )
+    return known.changes == changes and now - known.begun <= LONGEST_S and not failed
+
+
+def _look_at(answer: asyncio.Future[Any]) -> None:
+    """All who waited may be gone: asyncio complains of an error that nobody looked at."""
+    if not answer.cancelled():
+        answer.exception()
