@@ -19,7 +19,8 @@ MOST_CHARACTERS = 500
 _IMAGE_REASONS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
 )
-_CREATING = "ContainerCreating"
+_CREATING = ("", "ContainerCreating", "PodInitializing")
+_START_REASONS = frozenset({"StartError", "ContainerCannotRun"})
 DELETED = "its Pod was deleted in Kubernetes"
 
 
@@ -92,13 +93,13 @@ def _waiting_reason(pod: dict[str, Any], status: dict[str, Any], node: str) -> s
             return f"Kubernetes has no node for it now: {message}"
     if not node:
         return "its Pod waits for Kubernetes' scheduler"
-    for container in status.get("containerStatuses") or ():
+    for container in _containers(status):
         waiting = (container.get("state") or {}).get("waiting") or {}
         reason, message = waiting.get("reason") or "", _shorten(waiting.get("message") or "")
         said = f"{reason}: {message}" if message else reason
         if reason in _IMAGE_REASONS:
             return f"the image {container.get('image')} can't be had on node {node}: {said}"
-        if reason not in ("", _CREATING):
+        if reason not in _CREATING:
             return f"its container can't start on node {node}: {said}"
     return f"its container is being made on node {node}"
 
@@ -108,13 +109,21 @@ def _end_reason(status: dict[str, Any]) -> str:
     if reason:
         message = _shorten(status.get("message") or "")
         return f"Kubernetes ended its Pod ({reason}{': ' + message if message else ''})"
-    for container in status.get("containerStatuses") or ():
+    for container in _containers(status):
         ended = (container.get("state") or {}).get("terminated") or {}
         if ended.get("reason") == "OOMKilled":
             return "Kubernetes killed its container, which used more memory than its limit"
+        if ended.get("reason") in _START_REASONS:
+            return f"its container can't start: {_shorten(ended.get('message') or '')}"
         if ended.get("exitCode"):
             return f"its launcher ended with status {ended['exitCode']}"
     return "its Pod ended"
+
+
+def _containers(status: dict[str, Any]) -> list[dict[str, Any]]:
+    """Those that begin first come first: the template may have init containers."""
+    kinds = ("initContainerStatuses", "containerStatuses")
+    return [container for kind in kinds for container in status.get(kind) or ()]
 
 
 def _shorten(text: str) -> str:

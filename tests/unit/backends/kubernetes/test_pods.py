@@ -300,3 +300,19 @@ def test_each_pod_of_a_job_is_seen_for_itself() -> None:
 
 def test_a_job_whose_pods_were_not_all_made_is_not_seen() -> None:
     assert see_jobs([made_secret(complete=False)], [pod(0, RUNNING)]) == ()
+
+
+def test_init_containers_of_the_template_are_seen_first() -> None:
+    creating = [{"name": "replica", "state": {"waiting": {"reason": "PodInitializing"}}}]
+    status = {"phase": "Pending", "containerStatuses": creating}
+    assert see_pod(pod(0, status)).reason == "its container is being made on node n1"
+    pull = {"reason": "ImagePullBackOff", "message": "Back-off"}
+    waits = [{"name": "first", "image": "x", "state": {"waiting": pull}}]
+    found = see_pod(pod(0, {**status, "initContainerStatuses": waits}))
+    assert found.reason == "the image x can't be had on node n1: ImagePullBackOff: Back-off"
+
+
+def test_a_container_that_cannot_start_has_its_reason() -> None:
+    broken = {"reason": "StartError", "message": "no such file", "exitCode": 128}
+    status = {"phase": "Failed", "containerStatuses": [{"state": {"terminated": broken}}]}
+    assert see_pod(pod(0, status)).reason == "its container can't start: no such file"
