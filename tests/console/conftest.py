@@ -17,6 +17,7 @@ from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import (
     Address,
+    Directory,
     Ending,
     Exit,
     ExitKind,
@@ -31,6 +32,7 @@ from footplate.testing.service import running_service
 from tests.console.screens import PageProblems
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.jobs import make_job, make_spec
+from tests.unit.replica_metrics.event_writer import event, simple, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +78,11 @@ def make_ended(number: int, now: datetime) -> Job:
 
 LONG = "projects/demo/jobs/long"
 LONG_REQUEST = '{"jobId": "long", "trainingInput": {"args": ["it\'s", "\\\\"]}}'
-LINES = 60_000
+LINES = 60_002
+_STEPS = 60_000
+PAGE_NAME = "page<img src=x onerror=alert(1)>\"'.html"
+SLOW = "a" * 60 + "!"
+"""Regular expressions with repetitions in repetitions need for ever for it."""
 _LOUD = 54_321
 """The one line of the long log that is an error."""
 
@@ -84,11 +90,17 @@ _LOUD = 54_321
 def write_long_job(data_dir: Path, now: datetime) -> None:
     """A job of two replicas that started again, with a long log."""
     created = now - timedelta(days=2)
-    job = make_job(LONG, created=created, spec=make_spec(workers=1), request=LONG_REQUEST)
+    spec = replace(
+        make_spec(workers=1),
+        job_dir="gs://long/out",
+        directories=(Directory(None, "gs://long/out"),),
+    )
+    job = make_job(LONG, created=created, spec=spec, request=LONG_REQUEST)
     names = job.spec.replica_names()
     job = replace(
         job,
         state=State.FAILED,
+        attempt=2,
         display_name=f"long {HOSTILE}",
         start_time=created + timedelta(minutes=5),
         end_time=created + timedelta(hours=1),
@@ -109,19 +121,39 @@ def write_long_job(data_dir: Path, now: datetime) -> None:
         JobEvent(created + timedelta(minutes=1), "PREPARING", "", 1),
         JobEvent(created + timedelta(minutes=5), "RUNNING", "", 1),
         JobEvent(created + timedelta(minutes=30), "RESTART", f"lost {HOSTILE}", 1, names[0]),
-        JobEvent(created + timedelta(hours=1), "FAILED", HOSTILE, 1),
+        JobEvent(created + timedelta(minutes=40), "RETRY", f"again {HOSTILE}", 1, names[1]),
+        JobEvent(created + timedelta(hours=1), "FAILED", HOSTILE, 2),
     ]
     with closing(open_store(f"sqlite:///{data_dir / 'footplate.db'}")) as store:
         store.create(job, events)
     logs = FileLogs(data_dir / "logs", lambda: created)
     lines = [
         Line(at + 1, created, "ERROR" if at == _LOUD else "INFO", f"step {at} \x1b[31mred\x1b[0m")
-        for at in range(LINES)
+        for at in range(_STEPS)
     ]
-    for at in range(0, LINES, 2000):
+    for at in range(0, _STEPS, 2000):
         logs.append(job.uid, 1, names[0], lines[at : at + 2000])
-    logs.append(job.uid, 1, names[1], [Line(1, created, "INFO", HOSTILE)])
+    again = [Line(1, created, "INFO", SLOW), Line(2, created, "INFO", HOSTILE)]
+    logs.append(job.uid, 2, names[1], again)
     logs.close()
+
+
+def write_long_files(data_dir: Path, now: datetime) -> None:
+    """What the long job left in its directory: metrics, pages that want to run, many files."""
+    out = data_dir / "buckets" / "long" / "out"
+    began = (now - timedelta(days=2)).timestamp() + 300
+    for folder, first in (("train", 1.0), ("eval", 1.5)):
+        events = [
+            event(simple("loss", first / (1 + at / 10)), step=at * 100, time=began + at * 60)
+            for at in range(50)
+        ]
+        write(out / folder / "events.out.tfevents.1", *events)
+    write(out / "eval" / "events.out.tfevents.2", event(simple(HOSTILE, 1.0), step=1, time=began))
+    (out / PAGE_NAME).write_text(f"<script>document.title='owned'</script>{HOSTILE}", "utf-8")
+    for number in range(250):
+        part = out / "many" / f"part-{number:03}"
+        part.parent.mkdir(exist_ok=True)
+        part.write_bytes(b"x" * number)
 
 
 def write_history(data_dir: Path, count: int = ENDED) -> None:
@@ -132,6 +164,7 @@ def write_history(data_dir: Path, count: int = ENDED) -> None:
         for number in range(count):
             store.create(make_ended(number, now), ())
     write_long_job(data_dir, now)
+    write_long_files(data_dir, now)
 
 
 @pytest.fixture(scope="package")

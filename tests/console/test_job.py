@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from footplate.domain.job_states import State
 from footplate.domain.names import TrainingJobName
-from tests.console.conftest import HOSTILE, LINES, LONG
+from tests.console.conftest import HOSTILE, LINES, LONG, SLOW
 from tests.console.screens import check_accessibility, look
 
 if TYPE_CHECKING:
@@ -133,8 +133,56 @@ def test_lines_are_chosen(page: Page, service: RunningService) -> None:
     expect(log).to_contain_text("step 54321")
     page.get_by_label("Least severity").select_option("")
     page.get_by_role("button", name="worker-replica-0").click()
-    expect(log.locator(".line")).to_have_count(1)
+    expect(log.locator(".line")).to_have_count(2)
     expect(log).to_contain_text(HOSTILE)
+    page.get_by_role("button", name="attempt 1").click()
+    expect(page.locator("#log-status")).to_have_text("No line matches.")
+    page.get_by_role("button", name="attempt 2").click()
+    expect(log.locator(".line")).to_have_count(2)
+    page.evaluate("() => document.body.dispatchEvent(new CustomEvent('htmx:afterSettle'))")
+    expect(page.get_by_role("button", name="attempt 2")).to_have_attribute("aria-pressed", "true")
+
+
+def test_lines_are_found_by_regular_expressions(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs/{LONG}")
+    log, search = page.locator("#log"), page.get_by_label("Search the log")
+    expect(log).to_contain_text(HOSTILE)
+    page.get_by_label("regex").check()
+    search.fill(r"STEP 5443[0-4] r\w+$")
+    page.get_by_label("only matches").check()
+    expect(log.locator(".line")).to_have_count(5)
+    expect(log.locator(".line").first.locator("mark")).to_have_text(["step 54430 ", "red"])
+    page.get_by_label("only matches").uncheck()
+    search.fill("step 3000[7-9]")  # has no word that the server could look for
+    page.get_by_role("button", name="Previous match").click()
+    expect(log.locator(".current mark")).to_have_text("step 30009")
+    page.get_by_role("button", name="Previous match").click()
+    expect(log.locator(".current mark")).to_have_text("step 30008")
+    page.get_by_role("button", name="Next match").click()
+    expect(log.locator(".current mark")).to_have_text("step 30009")
+
+
+def test_a_slow_or_wrong_expression_stops_nothing(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs/{LONG}")
+    log, search = page.locator("#log"), page.get_by_label("Search the log")
+    expect(log).to_contain_text(HOSTILE)
+    page.get_by_label("regex").check()
+    search.fill("(a+)+$")
+    page.get_by_role("button", name="Previous match").click()
+    page.get_by_role("button", name="Start", exact=True).click()  # the page goes on meanwhile
+    expect(log.locator(".message").first).to_have_text("step 0 red")
+    page.get_by_role("button", name="Follow").click()
+    expect(log).to_contain_text(HOSTILE)
+    expect(page.locator("#log-status")).to_contain_text("takes too long")
+    page.get_by_label("only matches").check()
+    expect(page.locator("#problem")).to_contain_text("takes too long")
+    search.fill("(")
+    page.keyboard.press("Enter")
+    expect(page.locator("#problem")).to_contain_text("Invalid regular expression")
+    search.fill("^a+!$")
+    page.keyboard.press("Enter")
+    expect(log.locator(".current mark")).to_have_text(SLOW)
+    expect(page.locator("#problem")).to_be_hidden()
 
 
 def test_the_definition_has_tabs(page: Page, service: RunningService) -> None:
@@ -151,7 +199,7 @@ def test_a_log_is_downloaded(service: RunningService) -> None:
     assert answer.headers["content-disposition"] == 'attachment; filename="log.txt"'
     assert answer.headers["content-type"].startswith("text/plain")
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert len(answer.text.splitlines()) == LINES + 1
+    assert len(answer.text.splitlines()) == LINES
 
 
 def test_a_job_that_is_deleted_meanwhile_is_said(page: Page, service: RunningService) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from footplate.console.site import Site, Visit
 
 _PAGE = "2000"
-_LINE_PARAMETERS = ("cursor", "at", "back", "limit", "replica", "severity", "contains")
+_LINE_PARAMETERS = ("cursor", "at", "back", "limit", "replica", "attempt", "severity", "contains")
 
 
 def job_log_routes(site: Site) -> list[Route]:

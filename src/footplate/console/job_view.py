@@ -26,6 +26,8 @@ _SHOWN_EVENTS = 200
 _PAGE_OF_EVENTS = 1000
 """As many as the operation gives at once."""
 _MAX_EVENTS = 10_000
+_MAX_ATTEMPTS = 200
+"""The latest, of which the log can be chosen."""
 
 
 def job_routes(site: Site) -> list[Route]:
@@ -54,6 +56,7 @@ async def _show(visit: Visit) -> Response:
         "shells": shells,
         "digest": digest,
         "ended": job["state"] in TERMINAL,
+        "attempts": _attempts(job),
     }
     if visit.is_fragment:
         return visit.render("job_live.html", **context)
@@ -93,3 +96,8 @@ async def _read_events(visit: Visit, name: str) -> list[Any]:
 
 def _replica_names(job: Any) -> list[str]:
     return [str(replica["name"]) for replica in job["replicas"]]
+
+
+def _attempts(job: Any) -> range:
+    last = int(job["attempt"])
+    return range(max(1, last - _MAX_ATTEMPTS + 1), last + 1)

@@ -59,7 +59,8 @@ function paint(element, style) {
   else if (style.back) element.style.backgroundColor = style.back;
 }
 
-function put(target, text, style, mark) {
+// A part of the text, which begins at `offset` of the plain text; `ranges` of that are marked.
+function put(target, text, style, offset, ranges) {
   if (!text) return;
   const plain = Object.values(style).every((value) => value === false || value === null);
   const element = plain ? target : document.createElement("span");
@@ -67,30 +68,37 @@ function put(target, text, style, mark) {
     paint(element, style);
     target.append(element);
   }
-  if (!mark) {
-    element.append(text);
-    return;
-  }
-  const folded = text.toLowerCase();
   let at = 0;
-  for (let found = folded.indexOf(mark); found >= 0; found = folded.indexOf(mark, at)) {
-    element.append(text.slice(at, found));
+  for (const [start, end] of ranges) {
+    const from = Math.max(start - offset, at);
+    const to = Math.min(end - offset, text.length);
+    if (from >= to) continue;
+    element.append(text.slice(at, from));
     const hit = document.createElement("mark");
-    hit.textContent = text.slice(found, found + mark.length);
+    hit.textContent = text.slice(from, to);
     element.append(hit);
-    at = found + mark.length;
+    at = to;
   }
   element.append(text.slice(at));
 }
 
-// Append `text` to `target`; what equals `mark`, which is in lower case, is marked.
-export function appendAnsi(target, text, mark = "") {
+// Without the sequences of terminals.
+export const plainText = (text) => text.replace(SEQUENCE, "");
+
+// Append `text` to `target`; `ranges`, [start, end] of its plain text in order, are marked.
+export function appendAnsi(target, text, ranges = []) {
   let style = {};
   let at = 0;
+  let offset = 0;
+  const show = (end) => {
+    const part = text.slice(at, end);
+    put(target, part, style, offset, ranges);
+    offset += part.length;
+  };
   for (const match of text.matchAll(SEQUENCE)) {
-    put(target, text.slice(at, match.index), style, mark);
+    show(match.index);
     if (match[1] !== undefined) style = apply(style, match[1]);
     at = match.index + match[0].length;
   }
-  put(target, text.slice(at), style, mark);
+  show(text.length);
 }

@@ -4,12 +4,14 @@
 import { appendAnsi } from "./ansi.js";
 import { showProblem } from "./console.js";
 import { ask as askFor, jobHasEnded as ended } from "./drawing.js";
+import { findMatches, findText, wordOf } from "./log_matches.js";
 
 const PAGE = 300;
 const MOST = 1500;
 const NEAR = 600;
 const LONGEST = 20000;
 const POLL_MS = 1000;
+const PATTERN_PAGE = 3000; // lines in which a regular expression is looked for at once
 
 const section = document.getElementById("logs");
 const box = document.getElementById("log");
@@ -18,15 +20,15 @@ const position = document.getElementById("log-position");
 const severity = document.getElementById("log-severity");
 const search = document.getElementById("log-text");
 const only = document.getElementById("log-only");
+const regex = document.getElementById("log-regex");
 const end = document.getElementById("log-end");
-const replicaSelect = document.getElementById("log-replica");
 const several = Number(section.dataset.replicas) > 1;
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hourCycle: "h23",
 });
 const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 
-let replica = "";
+const chosen = { replica: "", attempt: "" };
 let following = false;
 let first = 0; // the cursor before the window
 let last = 0; // the cursor after it
@@ -35,23 +37,68 @@ let moreAfter = true;
 let size = 0;
 let generation = 0; // grows when the window is another one: answers of before are dropped
 let busy = false;
+let complaint = ""; // of the expression that lines can't be marked with
 let current = null; // the cursor of the line that was jumped to
 const colours = new Map();
 
-const text = () => search.value.trim().toLowerCase();
+const sought = () => search.value.trim();
 
 function filters() {
   const found = {};
-  if (replica) found.replica = replica;
+  for (const [name, value] of Object.entries(chosen)) if (value) found[name] = value;
   if (severity.value) found.severity = severity.value;
-  if (only.checked && text()) found.contains = text();
+  if (only.checked) Object.assign(found, matching());
   return found;
 }
 
-async function ask(query) {
-  const page = await askFor(`${section.dataset.base}/lines?${new URLSearchParams(query)}`);
+// The server looks for a text; for a regular expression the page does, in the lines that have a word of it.
+function matching() {
+  const text = sought();
+  if (!text) return {};
+  if (!regex.checked) return { contains: text.toLowerCase() };
+  const word = wordOf(text);
+  return word ? { pattern: text, contains: word } : { pattern: text };
+}
+
+// Lines have the ranges that are marked in them. With a pattern there are only those that match it, `limit` at most.
+async function ask({ pattern, ...query }) {
+  const asked = pattern ? { ...query, limit: PATTERN_PAGE } : query;
+  const page = await askFor(`${section.dataset.base}/lines?${new URLSearchParams(asked)}`);
   size = page.size;
+  const lines = page.lines.map((line) => ({ ...line, shown: shownOf(line.message) }));
+  complaint = "";
+  if (regex.checked && sought()) {
+    try {
+      const found = await findMatches(sought(), lines.map((line) => line.shown));
+      lines.forEach((line, at) => (line.ranges = found[at]));
+    } catch (error) {
+      if (pattern) throw error;
+      complaint = error.message; // only what is marked is missing
+    }
+  } else {
+    for (const line of lines) line.ranges = findText(sought().toLowerCase(), line.shown);
+  }
+  page.lines = pattern ? choose(page, lines, query) : lines;
   return page;
+}
+
+// The matches, and where to go on: where there are too many, behind the last that is taken.
+function choose(page, lines, { limit, back }) {
+  const places = [...lines.keys()].filter((at) => lines[at].ranges);
+  if (places.length > limit) {
+    const taken = back ? places.slice(-limit) : places.slice(0, limit);
+    page.more = true;
+    page.cursor = back ? (lines[taken[0] - 1]?.cursor ?? page.cursor) : lines[taken.at(-1)].cursor;
+    return taken.map((at) => lines[at]);
+  }
+  return places.map((at) => lines[at]);
+}
+
+// What is read of a message: of texts that a carriage return began anew the last one.
+function shownOf(message) {
+  const text = message.slice(0, LONGEST);
+  if (!text.includes("\r")) return text;
+  return text.split("\n").map((part) => part.split("\r").filter(Boolean).at(-1) ?? "").join("\n");
 }
 
 function colourOf(name) {
@@ -87,9 +134,7 @@ function draw(line) {
   }
   const message = document.createElement("span");
   message.className = "message";
-  let shown = line.message.slice(0, LONGEST);
-  if (shown.includes("\r")) shown = shown.split("\n").map((part) => part.split("\r").filter(Boolean).at(-1) ?? "").join("\n");
-  appendAnsi(message, shown, text());
+  appendAnsi(message, line.shown, line.ranges ?? []);
   if (line.message.length > LONGEST) message.append(` … ${line.message.length - LONGEST} more characters`);
   row.append(message);
   return row;
@@ -162,7 +207,7 @@ const backward = () => exclusively(async (valid) => {
 // Fill what is near the visible part, one page after the other.
 async function fill() {
   if (busy) return;
-  for (let turn = 0; turn < 200; turn++) {
+  for (;;) {
     const mine = generation;
     const below = box.scrollHeight - box.scrollTop - box.clientHeight;
     const before = [first, last].join();
@@ -187,7 +232,7 @@ function say() {
   }
   const loading = (moreAfter && last < size) || (moreBefore && first > 0);
   if (box.childElementCount) {
-    status.textContent = following ? "Following the end of the log." : "";
+    status.textContent = complaint || (following ? "Following the end of the log." : "");
   } else if (size === 0) {
     status.textContent = ended() ? "The job has printed nothing." : "Nothing has been printed yet.";
   } else {
@@ -305,13 +350,13 @@ const failing = (work) => (event) => {
 };
 
 function seek(back) {
-  const contains = text();
-  if (!contains) return Promise.resolve();
+  const wanted = matching();
+  if (!wanted.contains && !wanted.pattern) return Promise.resolve();
   const shown = box.querySelector(".current");
   let cursor = Number(shown?.dataset.cursor ?? topLine()?.dataset.cursor ?? 0);
   if (back && shown) cursor = Number(shown.previousElementSibling?.dataset.cursor ?? 0);
   if (!back && !shown) cursor = first;
-  return find({ cursor, contains }, back, "matches");
+  return find({ cursor, ...wanted }, back, "matches");
 }
 
 box.addEventListener("scroll", () => {
@@ -338,19 +383,32 @@ document.getElementById("log-start").addEventListener("click", failing(() => goT
 end.addEventListener("click", failing(() => goToEnd()));
 severity.addEventListener("change", failing(() => goToEnd()));
 only.addEventListener("change", failing(() => goToEnd()));
-replicaSelect?.addEventListener("change", failing(() => {
-  replica = replicaSelect.value;
-  return goToEnd();
-}));
-for (const chip of section.querySelectorAll("[data-replica]")) {
-  chip.addEventListener("click", failing(() => {
-    replica = chip.dataset.replica;
-    for (const each of section.querySelectorAll("[data-replica]")) {
-      each.setAttribute("aria-pressed", String(each === chip));
-    }
-    return goToEnd();
-  }));
+regex.addEventListener("change", failing(() => (only.checked ? goToEnd() : Promise.resolve())));
+function press(name) {
+  for (const each of section.querySelectorAll(`button[data-${name}]`)) {
+    each.setAttribute("aria-pressed", String(each.dataset[name] === chosen[name]));
+  }
 }
+for (const name of Object.keys(chosen)) {
+  const choose = (value) => {
+    chosen[name] = value;
+    press(name);
+    return goToEnd();
+  };
+  section.addEventListener("change", (event) => {
+    if (event.target.id === `log-${name}`) failing(() => choose(event.target.value))(event);
+  });
+  section.addEventListener("click", (event) => {
+    const chip = event.target.closest(`button[data-${name}]`);
+    if (chip) failing(() => choose(chip.dataset[name]))(event);
+  });
+}
+// The job has started again: there is one more attempt to choose.
+document.body.addEventListener("htmx:afterSettle", () => {
+  press("attempt");
+  const select = document.getElementById("log-attempt");
+  if (select) select.value = chosen.attempt;
+});
 
 function openHash() {
   const found = location.hash.match(/^#line-(\d{1,18})$/);
