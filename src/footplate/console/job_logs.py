@@ -1,4 +1,4 @@
-"""A job's lines and usage for the scripts of its page, and its lines as a file."""
+"""A job's lines, usage and metrics for the scripts of its page, and its lines as a file."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def job_log_routes(site: Site) -> list[Route]:
     return [
         site.page("/jobs/{name:path}/lines", _lines),
         site.page("/jobs/{name:path}/usage", _usage),
+        site.page("/jobs/{name:path}/metrics", _metrics),
         site.page("/jobs/{name:path}/log.txt", _download),
     ]
 
@@ -35,6 +36,10 @@ async def _lines(visit: Visit) -> Response:
 
 async def _usage(visit: Visit) -> Response:
     return _pass_on(visit, await _ask(visit, "usage", {"points": "240"}))
+
+
+async def _metrics(visit: Visit) -> Response:
+    return _pass_on(visit, await _ask(visit, "metrics", {"points": "240"}))
 
 
 async def _download(visit: Visit) -> Response:

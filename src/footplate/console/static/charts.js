@@ -1,11 +1,10 @@
 // Charts of what the replicas use, and a table behind each.
 
-import { addFigure, ask, colour, fillTable, jobHasEnded, whenThemeChanges } from "./drawing.js";
+import { addFigure, ask, fillTable, jobHasEnded, restarts, whenThemeChanges } from "./drawing.js";
+import { HEIGHT, makeChart, setData } from "./series_chart.js";
 
 const section = document.getElementById("usage");
 const target = document.getElementById("charts");
-const markers = JSON.parse(section.dataset.markers).map((time) => new Date(time) / 1000);
-const HEIGHT = 150;
 const EVERY_MS = 10000;
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
@@ -18,7 +17,6 @@ function bytes(value) {
   return `${value >= 100 || Number.isInteger(value) ? Math.round(value) : value.toPrecision(3)} ${UNITS[at]}`;
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const plain = (value) => (Number.isInteger(value) ? String(value) : value.toPrecision(3));
 const KINDS = [
   { key: "cpu", title: "CPU (vCPUs)", format: plain },
@@ -49,40 +47,7 @@ function series(replicas, kind) {
   return found;
 }
 
-function aligned(lines) {
-  const tables = lines.map((line) => [line.points.map((point) => point[0]), line.points.map((point) => point[1])]);
-  return tables.length > 1 ? uPlot.join(tables) : tables[0];
-}
-
-function markRestarts(chart) {
-  const { ctx, bbox } = chart;
-  ctx.save();
-  ctx.strokeStyle = colour("--bad");
-  ctx.setLineDash([4, 4]);
-  for (const time of markers) {
-    const x = chart.valToPos(time, "x", true);
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-  }
-  ctx.restore();
-}
-
-function makeChart(place, kind, lines) {
-  const axis = { stroke: colour("--faint"), grid: { stroke: colour("--chart"), width: 1 }, ticks: { show: false }, font: "11px system-ui" };
-  return new uPlot({
-    width: place.clientWidth,
-    height: HEIGHT,
-    legend: { show: false },
-    cursor: { y: false },
-    scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, 1e-6)] } },
-    axes: [{ ...axis, space: 80, values: (_, values) => values.map((value) => clock.format(value * 1000)) }, { ...axis, size: 64, values: (_, values) => values.map(kind.format) }],
-    series: [{}, ...lines.map((line, at) => ({ label: line.label, stroke: colour(`--r${at % 8}`), width: 1.5, points: { show: line.points.length < 2 } }))],
-    hooks: { draw: [markRestarts] },
-  }, aligned(lines), place);
-}
+const draw = (place, kind, lines) => makeChart(place, lines, { format: kind.format, markers: restarts, fromZero: true });
 
 function put(kind, lines) {
   let chart = drawn.get(kind.key);
@@ -91,10 +56,10 @@ function put(kind, lines) {
     Object.assign(chart, addFigure(target, kind.title, (width) => chart.plot?.setSize({ width, height: HEIGHT })));
     drawn.set(kind.key, chart);
   }
-  if (chart.plot && chart.count === lines.length) chart.plot.setData(aligned(lines));
+  if (chart.plot && chart.count === lines.length) setData(chart.plot, lines);
   else {
     chart.plot?.destroy();
-    chart.plot = makeChart(chart.place, kind, lines);
+    chart.plot = draw(chart.place, kind, lines);
     chart.count = lines.length;
   }
   chart.kind = kind;
@@ -116,7 +81,7 @@ async function load() {
 function redraw() {
   for (const chart of drawn.values()) {
     chart.plot.destroy();
-    chart.plot = makeChart(chart.place, chart.kind, chart.lines);
+    chart.plot = draw(chart.place, chart.kind, chart.lines);
   }
 }
 

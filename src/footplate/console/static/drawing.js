@@ -29,6 +29,9 @@ export async function ask(url) {
 
 export const jobHasEnded = () => /SUCCEEDED|FAILED|CANCELLED/.test(document.getElementById("job")?.dataset.state ?? "");
 
+// When the job on the page started again, in seconds.
+export const restarts = () => JSON.parse(document.getElementById("job").dataset.restarts).map((time) => new Date(time) / 1000);
+
 export const plain = (value) => (Number.isInteger(value) ? String(value) : value.toPrecision(4).replace(/\.?0+$/, ""));
 
 function cell(row, kind, textContent, className = "") {

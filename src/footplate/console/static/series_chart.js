@@ -1,0 +1,48 @@
+// Charts of series with uPlot: lines over time or steps, and where the job started again.
+
+import { colour } from "./drawing.js";
+
+export const HEIGHT = 150;
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
+function aligned(lines) {
+  const tables = lines.map((line) => [line.points.map((point) => point[0]), line.points.map((point) => point[1])]);
+  return tables.length > 1 ? uPlot.join(tables) : tables[0];
+}
+
+function mark(chart, markers) {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.strokeStyle = colour("--bad");
+  ctx.setLineDash([4, 4]);
+  for (const at of markers) {
+    const x = chart.valToPos(at, "x", true);
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+// `lines`: [{label, points: [[x, y]]}] in the order of x. `fromZero`: the axis of values begins there. `markers` returns
+// places on the axis of x, which are seconds if it is one of `time`.
+export function makeChart(place, lines, { format, markers, time = true, fromZero = false }) {
+  const axis = { stroke: colour("--faint"), grid: { stroke: colour("--chart"), width: 1 }, ticks: { show: false }, font: "11px system-ui" };
+  return new uPlot({
+    width: place.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false },
+    scales: { x: { time }, ...(fromZero && { y: { range: (_, low, high) => [0, Math.max(high * 1.1, 1e-6)] } }) },
+    axes: [
+      { ...axis, space: 80, ...(time && { values: (_, values) => values.map((value) => clock.format(value * 1000)) }) },
+      { ...axis, size: 64, values: (_, values) => values.map(format) },
+    ],
+    series: [{}, ...lines.map((line, at) => ({ label: line.label, stroke: colour(`--r${at % 8}`), width: 1.5, spanGaps: !fromZero, points: { show: line.points.length < 2 } }))],
+    hooks: { draw: [(chart) => mark(chart, markers())] },
+  }, aligned(lines), place);
+}
+
+export const setData = (plot, lines) => plot.setData(aligned(lines));
