@@ -341,6 +341,7 @@ async function find(query, back, what) {
     cursor = page.cursor;
     status.textContent = `Looking for ${what}: ${Math.round((100 * cursor) / page.size)} %`;
   }
+  if (!box.childElementCount) await goToEnd(); // it was being filled when the search began
   status.textContent = `No more ${what}.`;
 }
 
@@ -353,7 +354,7 @@ function seek(back) {
   const wanted = matching();
   if (!wanted.contains && !wanted.pattern) return Promise.resolve();
   const shown = box.querySelector(".current");
-  let cursor = Number(shown?.dataset.cursor ?? topLine()?.dataset.cursor ?? 0);
+  let cursor = Number(shown?.dataset.cursor ?? topLine()?.dataset.cursor ?? (back ? size : first));
   if (back && shown) cursor = Number(shown.previousElementSibling?.dataset.cursor ?? 0);
   if (!back && !shown) cursor = first;
   return find({ cursor, ...wanted }, back, "matches");
