@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
+from footplate.console.effective_spec import effective_values
 from footplate.console.job_actions import job_action_routes
 from footplate.console.job_logs import job_log_routes
 from footplate.console.submissions import as_gcloud, as_python, as_yaml, request_of
@@ -64,6 +65,7 @@ async def _show(visit: Visit) -> Response:
         "job.html",
         **context,
         replica_names=_replica_names(job),
+        effective=effective_values(job),
         gcloud=as_gcloud(job),
         python=as_python(job),
         yaml=as_yaml(request_of(job)),

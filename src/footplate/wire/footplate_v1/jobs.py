@@ -140,6 +140,7 @@ def _spec(job: Job) -> JsonObject:
         "maxRetries": limits.max_retries,
         "webAccess": spec.web_access,
         "tuning": spec.search is not None,
+        "directories": [{"variable": each.variable, "uri": each.uri} for each in spec.directories],
     }
     optional: dict[str, JsonValue] = {
         "jobDir": spec.job_dir,
