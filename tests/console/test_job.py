@@ -11,10 +11,12 @@ from playwright.sync_api import expect
 
 from footplate.domain.job_states import State
 from footplate.domain.names import TrainingJobName
-from tests.console.conftest import HOSTILE, LINES, LONG, SLOW
+from tests.console.conftest import HOSTILE, LINES, LONG, PAGE_NAME, SLOW
 from tests.console.screens import check_accessibility, look
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Browser, Page
 
     from footplate.testing.service import RunningService
@@ -43,6 +45,12 @@ def failed(context: Context) -> TrainingJobName:
     name = context.submit(FAILING)
     context.wait_for(name, State.FAILED)
     return name
+
+
+@pytest.fixture
+def http(service: RunningService) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=service.url, headers={"Accept": "text/html"}) as client:
+        yield client
 
 
 def lines(page: Page) -> list[str]:
@@ -86,14 +94,98 @@ def test_a_running_job_is_followed_and_cancelled(page: Page, context: Context) -
     expect(page.locator("#events")).to_contain_text("cancelled")
 
 
-def test_a_job_runs_again(page: Page, context: Context, failed: TrainingJobName) -> None:
-    page.on("dialog", lambda dialog: dialog.accept())
+def test_a_job_runs_again_after_a_question(
+    page: Page, context: Context, failed: TrainingJobName
+) -> None:
     page.goto(f"{context.service.url}/jobs/{failed}")
-    page.get_by_role("button", name="Run again").click()
-    expect(page).to_have_url(re.compile(rf"/jobs/{failed}_[0-9a-f]{{6}}$"))
-    again = TrainingJobName("demo", page.url.rpartition("/")[2])
+    page.get_by_role("link", name="Run again").click()
+    expect(page.get_by_role("group", name="Request")).to_contain_text("pythonModule: trainer.task")
+    expect(page.get_by_role("link", name="Edit first")).to_have_attribute(
+        "href", f"/submit?from={failed}"
+    )
+    check_accessibility(page)
+    page.get_by_label("Job id").fill("no spaces")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("alert").filter(has_text="jobId")).to_be_visible()
+    page.get_by_label("Job id").fill("once_more")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/jobs/projects/demo/jobs/once_more$"))
+    again = TrainingJobName("demo", "once_more")
     context.wait_for(again, State.FAILED)
     assert len(context.messages(again)) == len(context.messages(failed))
+
+
+def test_running_again_needs_no_scripts(browser: Browser, context: Context) -> None:
+    quiet = browser.new_context(java_script_enabled=False)
+    page = quiet.new_page()
+    page.set_default_timeout(60_000)
+    page.goto(f"{context.service.url}/jobs/{LONG}/again")
+    page.get_by_label("Job id").fill("no_scripts")
+    page.get_by_role("button", name="Submit").click()  # its request is of nothing that exists
+    expect(page.locator("#wrong")).not_to_be_empty()
+    expect(page.get_by_label("Job id")).to_have_value("no_scripts")
+    page.goto(f"{context.service.url}/jobs/{LONG}")
+    page.get_by_role("link", name="Show the files of this job").click()
+    expect(page.locator("table.files")).to_contain_text("train/")
+    quiet.close()
+
+
+def test_reported_metrics_are_charts_with_tables(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs/{LONG}")
+    metrics = page.locator("#metrics")
+    expect(metrics.locator("canvas")).to_have_count(2)
+    expect(metrics.locator("figcaption")).to_have_text([HOSTILE, "loss"])
+    expect(page.locator("#metric-note")).to_have_text("Dashed lines are restarts.")
+    metrics.get_by_text("As a table").last.click()
+    table = metrics.get_by_role("table", name="loss")
+    expect(table.get_by_role("row")).to_have_text(
+        [re.compile("^Source"), "eval49000.25420.25421.5", "train49000.16950.16951"]
+    )
+    page.get_by_label("over").select_option("time")
+    expect(metrics.locator("canvas")).to_have_count(2)
+
+
+def test_files_of_the_job_directory(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs/{LONG}")
+    files = page.locator("#files")
+    expect(files.get_by_role("row")).to_have_count(5)  # three folders, a page
+    expect(files.get_by_role("link", name=PAGE_NAME)).to_be_visible()
+    files.get_by_role("link", name="many/").click()
+    expect(files.get_by_role("row")).to_have_count(201)
+    expect(files).to_contain_text("part-199")
+    files.get_by_role("link", name="More files").click()
+    expect(files.get_by_role("row")).to_have_count(51)
+    files.get_by_role("link", name="gs://long/out").click()
+    with page.expect_download() as download:
+        files.get_by_role("link", name=PAGE_NAME).click()
+    assert HOSTILE in download.value.path().read_text("utf-8")
+    expect(page).to_have_title(f"long {HOSTILE} · Footplate")
+
+
+def test_a_page_in_a_bucket_is_never_shown(service: RunningService) -> None:
+    url = f"{service.url}/jobs/{LONG}/file"
+    answer = httpx.get(url, params={"path": PAGE_NAME}, headers={"Accept": "text/html"})
+    assert (answer.status_code, HOSTILE in answer.text) == (200, True)
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in answer.headers["content-security-policy"]
+    shown = answer.headers["content-disposition"]
+    assert shown.startswith("attachment; filename*=UTF-8''page")
+    assert "%3Cimg" in shown
+    missing = httpx.get(url, params={"path": "../secret"}, headers={"Accept": "text/html"})
+    assert missing.status_code in (400, 404)
+    assert missing.headers["content-type"].startswith("text/html")
+
+
+def test_where_a_program_has_to_write(http: httpx.Client) -> None:
+    none = http.get("/jobs/projects/demo/locations/us-central1/customJobs/8999/files").text
+    assert "baseOutputDirectory" in none
+    assert "AIP_MODEL_DIR" in none
+    training = http.get("/jobs/projects/vision/jobs/train_3/files").text
+    assert "jobDir" in training
+    empty = http.get(f"/jobs/{LONG}/files", params={"folder": HOSTILE}).text
+    assert "The job has left no files" in empty
+    assert "<img src=x" not in empty
 
 
 def test_a_long_log_is_read_from_any_place(page: Page, service: RunningService) -> None:

@@ -6,23 +6,28 @@ import secrets
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from footplate.console.formatting import job_url
-from footplate.console.submissions import parent_of, request_of
+from footplate.console.forms import read_form
+from footplate.console.submissions import as_yaml, parent_of, request_of
+from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.console.site import Site, Visit
+    from footplate.wire.json_text import JsonObject
 
 _MAX_ID = 128
+_MAX_FORM_BYTES = 4096
 
 
 def job_action_routes(site: Site) -> list[Route]:
     return [
         site.page("/jobs/{name:path}/cancel", _cancel, ("POST",)),
-        site.page("/jobs/{name:path}/clone", _clone, ("POST",)),
+        site.page("/jobs/{name:path}/again", _again),
+        site.page("/jobs/{name:path}/again", _submit_again, ("POST",)),
     ]
 
 
@@ -31,12 +36,32 @@ async def _cancel(visit: Visit) -> Response:
     return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Trigger": "footplate:change"})
 
 
-async def _clone(visit: Visit) -> Response:
-    """Make a job of the same request, and go to its page."""
+async def _again(visit: Visit) -> Response:
+    """What would be submitted once more, and a button that does it."""
     job = await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
     suffix = f"_{secrets.token_hex(3)}"
-    request = request_of(job, new_id=str(job["jobId"])[: _MAX_ID - len(suffix)] + suffix)
+    return _ask(visit, job, str(job["jobId"])[: _MAX_ID - len(suffix)] + suffix)
+
+
+async def _submit_again(visit: Visit) -> Response:
+    """Make a job of the same request, and go to its page."""
+    job = await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
+    new_id = (await read_form(visit.request, _MAX_FORM_BYTES)).get("jobId", "").strip()
     parent, kind = parent_of(job), job["kind"]
-    made = await visit.post(f"/v1/{parent}/{kind}", request)
+    try:
+        made = await visit.post(f"/v1/{parent}/{kind}", request_of(job, new_id=new_id))
+    except ServiceError as error:
+        return _ask(visit, job, new_id, error)
     name = str(made.get("name") or f"{parent}/jobs/{made['jobId']}")
-    return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": job_url(name)})
+    return RedirectResponse(job_url(name), HTTPStatus.SEE_OTHER)
+
+
+def _ask(visit: Visit, job: JsonObject, new_id: str, error: ServiceError | None = None) -> Response:
+    return visit.render(
+        "job_again.html",
+        int(HTTPStatus.OK if error is None else error.http_status),
+        job=job,
+        new_id=new_id,
+        text=as_yaml(request_of(job, new_id=new_id)),
+        problem="" if error is None else error.message,
+    )

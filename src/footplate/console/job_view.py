@@ -13,16 +13,16 @@ from starlette.responses import Response
 
 from footplate.console.effective_spec import effective_values
 from footplate.console.job_actions import job_action_routes
+from footplate.console.job_files import job_file_routes
 from footplate.console.job_logs import job_log_routes
 from footplate.console.submissions import as_gcloud, as_python, as_yaml, request_of
-from footplate.console.timeline import make_timeline
+from footplate.console.timeline import TERMINAL, make_timeline
 
 if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.console.site import Site, Visit
 
-TERMINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
 _SHOWN_EVENTS = 200
 _PAGE_OF_EVENTS = 1000
 """As many as the operation gives at once."""
@@ -35,6 +35,7 @@ def job_routes(site: Site) -> list[Route]:
     """What belongs to a job comes before the job: its name may have any number of parts."""
     return [
         *job_log_routes(site),
+        *job_file_routes(site),
         *job_action_routes(site),
         site.page("/jobs/{name:path}", _show),
     ]

@@ -20,7 +20,7 @@ WIDTH = 1000
 _LEAST = 4.0
 """So wide is at least what took no time."""
 _RESTARTS = ("RESTART", "RETRY")
-_TERMINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
+TERMINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,6 @@ def _spans(events: Sequence[Event], begin: datetime, end: datetime) -> list[tupl
             changes.append((state, max(changes[-1][1], parse(str(event["time"])))))
     found: list[tuple[str, float]] = []
     for (state, start), (_, stop) in zip(changes, [*changes[1:], ("", end)], strict=True):
-        if state not in _TERMINAL:
+        if state not in TERMINAL:
             found.append((state, max(0.0, (min(stop, end) - start).total_seconds())))
     return found
