@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from footplate.console.formatting import parse
-from footplate.domain.machine_hours import say_cost
+from footplate.domain.machine_hours import say_amount, say_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -46,7 +46,7 @@ def used(job: Mapping[str, Any], now: datetime) -> list[str]:
     if not (rates and hours):
         return []
     units = ((rates["machines"], "machine-h"), (rates["accelerators"], "accelerator-h"))
-    return [f"{decimal(rate * hours)} {unit}" for rate, unit in units if rate]
+    return [f"{say_amount(rate * hours)} {unit}" for rate, unit in units if rate]
 
 
 def cost(job: Mapping[str, Any], now: datetime) -> str:
@@ -55,10 +55,6 @@ def cost(job: Mapping[str, Any], now: datetime) -> str:
     if not (rates and hours and "cost" in rates):
         return ""
     return say_cost(rates["cost"] * hours, rates["currency"])
-
-
-def decimal(number: float) -> str:
-    return f"{number:,.2f}".rstrip("0").rstrip(".")
 
 
 def use_by_project(jobs: Iterable[Mapping[str, Any]], now: datetime) -> list[ProjectUse]:
@@ -87,6 +83,6 @@ def use_by_project(jobs: Iterable[Mapping[str, Any]], now: datetime) -> list[Pro
 HOUR_FILTERS: Mapping[str, Callable[..., Any]] = {
     "used": used,
     "cost": cost,
-    "decimal": decimal,
+    "decimal": say_amount,
     "money": say_cost,
 }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job, JobSpec
 
 _HOUR_S = 3600.0
+_LEAST = 0.01
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,13 @@ def say_cost(amount: float, currency: str) -> str:
     return f"{amount:,.2f} {currency}"
 
 
+def say_amount(number: float) -> str:
+    """Two places at most; what isn't nothing isn't said to be nothing."""
+    if 0 < number < _LEAST:
+        return f"< {_LEAST}"
+    return f"{number:,.2f}".rstrip("0").rstrip(".")
+
+
 def _say(number: float, unit: str) -> str:
-    shown = f"{number:,.2f}".rstrip("0").rstrip(".")
+    shown = say_amount(number)
     return f"{shown} {unit}{'' if shown == '1' else 's'}"

@@ -25,6 +25,8 @@ def test_hours_are_those_since_the_start() -> None:
     assert used(RUNNING, NOW) == ["4 machine-h", "8 accelerator-h"]
     assert used(ENDED, NOW) == ["1 machine-h", "2 accelerator-h"]
     assert used(UNPRICED, NOW) == ["1 machine-h"]
+    brief = {**ENDED, "endTime": "2026-01-02T10:00:03Z"}
+    assert used(brief, NOW) == ["< 0.01 machine-h", "< 0.01 accelerator-h"]
     assert used(job(), NOW) == used({"startTime": "2026-01-02T10:00:00Z"}, NOW) == []
 
 

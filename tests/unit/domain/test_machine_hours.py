@@ -70,7 +70,7 @@ def test_a_cost_needs_all_prices() -> None:
     ("hours", "expected"),
     [
         (MachineHours({"a": 1}), "1 machine-hour"),
-        (MachineHours({"a": 0.004}), "0 machine-hours"),
+        (MachineHours({"a": 0.004}), "< 0.01 machine-hours"),
         (
             MachineHours({"a": 1200.5, "b": 1}, {"x": 1}),
             "1,201.5 machine-hours and 1 accelerator-hour",

@@ -42,6 +42,12 @@ function drawHistory({ trials, metrics }) {
   });
 }
 
+// Learning rates and their like are told apart on a logarithmic axis only.
+function spansDecades(values) {
+  const known = values.filter((value) => value !== null);
+  return known.every((value) => value > 0) && Math.max(...known) >= 100 * Math.min(...known);
+}
+
 function drawParallel({ trials, metrics, parameters }) {
   const names = [...parameters, metrics[0].name];
   const rows = trials.map((trial) => [...parameters.map((each) => trial.parameters[each] ?? null), number(measured(trial)?.values[metrics[0].name])]);
@@ -50,7 +56,7 @@ function drawParallel({ trials, metrics, parameters }) {
     parallelAxis: names.map((title, dim) => {
       const texts = rows.some((row) => typeof row[dim] === "string");
       const short = title.length > 18 ? `${title.slice(0, 17)}…` : title;
-      const kind = texts ? { type: "category", data: [...new Set(rows.map((row) => String(row[dim] ?? "")))] } : { type: "value", scale: true };
+      const kind = texts ? { type: "category", data: [...new Set(rows.map((row) => String(row[dim] ?? "")))] } : { type: spansDecades(rows.map((row) => row[dim])) ? "log" : "value", scale: true };
       return { dim, name: short, nameTextStyle: { color: colour("--ink") }, ...lines(), axisLabel: { ...lines().axisLabel, width: 70, overflow: "truncate" }, ...kind };
     }),
     series: [{ type: "parallel", lineStyle: { width: 1.5, opacity: 0.6, color: colour("--accent") }, data: rows.map((row) => row.map((value) => value ?? "-")) }],
