@@ -51,14 +51,19 @@ def walk(page: Path, folder: Path, **variables: str) -> str:
 
 def type_out(text: str, folder: Path, **variables: str) -> str:
     """``walk`` for the text of a page."""
-    steps = read(text)
     environment = reader(folder, **variables)
     try:
-        printed = _type(steps, folder, environment)
+        return run(text, folder, environment)
     finally:
         for told in [path for path in paths_below(folder) if path.name == "server.json"]:
             down = ("footplate", "down", "--data-dir", str(told.parent))
             subprocess.run(down, env=environment, capture_output=True, check=False)
+
+
+def run(text: str, folder: Path, environment: dict[str, str]) -> str:
+    """``type_out`` in this environment; what it has started runs on."""
+    steps = read(text)
+    printed = _type(steps, folder, environment)
     assert len(printed) == len(steps), f"never came to: {steps[len(printed) :]}"
     differences = [_difference(step, output) for step, output in zip(steps, printed, strict=True)]
     assert not any(differences), "\n\n".join(filter(None, differences))
