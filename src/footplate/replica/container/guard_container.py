@@ -55,7 +55,6 @@ def compose_guard(
         "WorkingDir": "/",
         "AttachStdout": True,
         "AttachStderr": True,
-        "Healthcheck": {"Test": ["NONE"]},
         "Labels": {name: labels[name] for name in (SERVICE_LABEL, HOME_LABEL)},
         "HostConfig": {
             "NetworkMode": "none",

@@ -39,7 +39,7 @@ def private_podman(
     directory.mkdir(parents=True)
     socket = make_socket_directory() / "podman.sock"
     try:
-        environment = _configure(directory, insecure_registries, runtime)
+        environment = _configure(directory, socket.parent, insecure_registries, runtime)
     except BaseException:
         clean_up(directory, socket.parent)
         raise
@@ -63,12 +63,17 @@ def _hide(runtime: str) -> tuple[str, ...]:
     return "unshare", "--mount", "sh", "-c", f'umount {UNIFIED} && exec "$0" "$@"'
 
 
-def _configure(directory: Path, insecure_registries: Sequence[str], runtime: str) -> dict[str, str]:
+def _configure(
+    directory: Path, short: Path, insecure_registries: Sequence[str], runtime: str
+) -> dict[str, str]:
+    """``short``: Podman itself takes a runroot of any length, and what it starts to clean up behind
+    a container one of 50 characters.
+    """
     containers = directory / "containers.conf"
     containers.write_text(_containers_conf(directory, runtime))
     storage = directory / "storage.conf"
     storage.write_text(
-        f'[storage]\ndriver = "overlay"\nrunroot = "{directory}/run"\n'
+        f'[storage]\ndriver = "overlay"\nrunroot = "{short}/run"\n'
         f'graphroot = "{directory}/graph"\n[storage.options.overlay]\nmountopt = "nodev"\n'
     )
     registries = directory / "registries.conf"
