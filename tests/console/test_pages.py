@@ -155,6 +155,7 @@ def test_pages_of_others_change_nothing(closed: httpx.Client) -> None:
     for headers in (
         {"Origin": "http://evil.example"},
         {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "null"},
         {},  # no HX-Request
     ):
         answer = closed.post("/sign-out", headers=headers)

@@ -236,7 +236,8 @@ class Site:
     def _check_origin(self, visit: Visit) -> None:
         """A page elsewhere can send forms, but no header of its own, and not without ``Origin``.
 
-        Foreign origins are refused before, for all of the server.
+        Foreign origins are refused before, for all of the server. A form of our own, which works
+        without scripts, names this one.
         """
         request = visit.request
         if request.method in ("GET", "HEAD"):
@@ -244,8 +245,13 @@ class Site:
         site = request.headers.get("sec-fetch-site", "same-origin")
         if site not in ("same-origin", "none"):
             raise PermissionDenied("pages of other origins may not change anything here")
-        if request.url.path != "/sign-in" and not visit.is_fragment:
-            raise PermissionDenied("the header HX-Request is missing: use the console's own pages")
+        origin = urlsplit(request.headers.get("origin", "")).netloc
+        is_own = visit.is_fragment or (origin and origin == request.headers.get("host"))
+        if request.url.path != "/sign-in" and not is_own:
+            raise PermissionDenied(
+                "neither HX-Request nor this server's Origin is in its headers: use the console's "
+                "own pages"
+            )
 
 
 def _sign_in_url(path: str, query: str) -> str:
