@@ -135,6 +135,7 @@ def test_reported_metrics_are_charts_with_tables(page: Page, service: RunningSer
     metrics = page.locator("#metrics")
     expect(metrics.locator("canvas")).to_have_count(2)
     expect(metrics.locator("figcaption")).to_have_text([HOSTILE, "loss"])
+    expect(metrics.locator(".legend").last.locator("span")).to_have_text(["eval", "train"])
     expect(page.locator("#metric-note")).to_have_text("Dashed lines are restarts.")
     metrics.get_by_text("As a table").last.click()
     table = metrics.get_by_role("table", name="loss")

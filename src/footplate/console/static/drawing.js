@@ -69,9 +69,12 @@ export function addFigure(target, titleText, onResize) {
   summary.textContent = "As a table";
   table.setAttribute("aria-label", titleText);
   place.setAttribute("aria-hidden", "true");
+  const legend = document.createElement("p");
+  legend.className = "legend";
+  legend.setAttribute("aria-hidden", "true"); // the table has the names
   details.append(summary, table);
-  figure.append(title, place, details);
+  figure.append(title, place, legend, details);
   target.append(figure);
   new ResizeObserver(() => onResize(place.clientWidth)).observe(place);
-  return { place, table };
+  return { place, legend, table };
 }

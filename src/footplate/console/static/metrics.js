@@ -1,7 +1,7 @@
 // Charts of the metrics that the programs reported, one for each metric, and a table behind each.
 
 import { addFigure, ask, fillTable, jobHasEnded, plain, restarts, whenThemeChanges } from "./drawing.js";
-import { HEIGHT, makeChart } from "./series_chart.js";
+import { HEIGHT, fillLegend, makeChart } from "./series_chart.js";
 
 const EVERY_MS = 10000;
 const SOON_MS = 500; // there is more to read
@@ -59,6 +59,7 @@ function put(metric, found) {
   chart.last = last;
   chart.lines = found.slice(0, MOST_LINES).map((series) => ({ label: series.source === "." ? metric : series.source, series }));
   draw(chart);
+  fillLegend(chart.legend, chart.lines);
   fillTable(chart.table, ["Source", "Last step", "Last", "Least", "Most"], chart.lines.map(rowOf));
 }
 

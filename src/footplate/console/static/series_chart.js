@@ -45,4 +45,16 @@ export function makeChart(place, lines, { format, markers, time = true, fromZero
   }, aligned(lines), place);
 }
 
+// Which line is which, where there are several.
+export function fillLegend(place, lines) {
+  const names = lines.length > 1 ? lines.map((line) => line.label) : [];
+  place.replaceChildren(...names.map((name, at) => {
+    const entry = document.createElement("span");
+    const dot = document.createElement("i");
+    dot.className = `dot r${at % 8}`;
+    entry.append(dot, name);
+    return entry;
+  }));
+}
+
 export const setData = (plot, lines) => plot.setData(aligned(lines));
