@@ -6,6 +6,7 @@ this machine's. Killing its first process kills all of them at once.
 
 from __future__ import annotations
 
+import itertools
 import os
 import select
 import shutil
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 LIMIT_S = 60.0
+_NETS = 40
+_MADE, _STEP = itertools.count(), 3001
+"""A process may have several switches at once, with machines of their own."""
 _INIT = 'hostname "$0"; "$@"; exit'
 """A shell, which stays the first process: it collects the children of processes that died."""
 
@@ -36,10 +40,10 @@ class Machines:
     """``names`` are machines that can be started; this machine is on their switch, too."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        number = os.getpid()
+        number = (os.getpid() + _STEP * next(_MADE)) % (_NETS * 256)
         self.names = tuple(names)
         self._prefix = f"fp{number}"
-        self._net = f"10.{80 + number // 256 % 40}.{number % 256}"
+        self._net = f"10.{80 + number // 256}.{number % 256}"
         self._inits: dict[str, subprocess.Popen[bytes]] = {}
 
     @property

@@ -38,7 +38,7 @@ def test_a_job_that_somebody_stops_ends_its_replicas_in_order(rig: RayRig) -> No
     (job,) = rig.engine.list(f"footplate-{rig.service}-")
     httpx.post(f"{rig.cluster.address}/api/jobs/{job.id}/stop")
     rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
-    assert rig.launcher_pids(request.attempt_id) == ()
+    rig.settle(lambda: rig.launcher_pids(request.attempt_id) == ())
 
 
 def test_a_gang_that_has_no_room_says_what_it_asked_for(rig: RayRig) -> None:
