@@ -26,7 +26,8 @@ _UP = "from footplate.cli.main import main; main()"
 
 
 class RunningService:
-    """A service in ``data_dir`` on a free port; what it says is in ``log`` beside that.
+    """A service in ``data_dir``; what it says is in ``log`` beside that. Without the setting
+    ``port`` each start is on a free one.
 
     ``settings`` are the service's own (``max_replicas=...``); ``footplate`` settings of the
     environment that the tests run in don't reach it.
@@ -68,7 +69,7 @@ class RunningService:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 (sys.executable, "-c", _UP, "up"),
-                env=self.environment(**place, **settings),
+                env=self.environment(**{**place, **settings}),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
