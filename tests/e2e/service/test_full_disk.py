@@ -213,8 +213,8 @@ def test_a_search_waits_for_room(context: Context, disk: Path) -> None:
     context.wait_for(name, State.SUCCEEDED)
     numbers = list(range(1, TRIALS + 1))
     found = trials(context, name)
-    ends = [(trial.number, trial.state) for trial in found]
-    assert ends == [(number, "SUCCEEDED") for number in numbers], found
+    ends = [(trial.number, trial.state, trial.infeasible_reason) for trial in found]
+    assert ends == [(number, "SUCCEEDED", "") for number in numbers]
     assert {number: len(said) for number, said in starts(context, name).items()} == {
         str(number): 1 for number in numbers
     }
