@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -18,21 +17,13 @@ from footplate.client.error_mapping import (
     read_failure,
 )
 from footplate.domain.errors import InvalidArgument, UnknownError
+from footplate.plain_httpx import httpx
 from footplate.wire.json_text import parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from footplate.wire.json_text import JsonObject
-
-# httpx is imported as without its extra `cli`: rich and pygments take two thirds of the time.
-_FIRST = "httpx" not in sys.modules
-if _FIRST:
-    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # its import fails, as documented
-import httpx  # noqa: E402
-
-if _FIRST:
-    del sys.modules["httpx._main"]
 
 _UNLIMITED = httpx.Timeout(60.0, read=None)
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-import httpx
-
 from footplate.backends.engine.engine import (
     EngineJob,
     EngineRefused,
@@ -23,6 +21,7 @@ from footplate.backends.engine.engine import (
     JobPhase,
 )
 from footplate.backends.ray import health_checks
+from footplate.plain_httpx import httpx
 
 if TYPE_CHECKING:
     import builtins

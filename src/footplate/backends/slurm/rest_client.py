@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from footplate.backends.engine.engine import EngineRefused, EngineUnavailable, JobRequest
 from footplate.backends.slurm import nodes, rest_answers, rest_job, rest_token
 from footplate.backends.slurm.client import SlurmStatus
+from footplate.plain_httpx import httpx
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.backends.engine.engine import EngineJob, LauncherRequest
     from footplate.backends.slurm.job_script import RestServer, SlurmSettings
-
-# httpx is imported as without its extra `cli`, as in client.http_client: no server needs rich.
-_FIRST = "httpx" not in sys.modules
-if _FIRST:
-    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # its import fails, as documented
-import httpx  # noqa: E402
-
-if _FIRST:
-    del sys.modules["httpx._main"]
 
 UNIX = "unix:"
 _DOCUMENT = "/openapi/v3"
