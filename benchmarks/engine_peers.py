@@ -24,7 +24,7 @@ from kubernetes import config as kubernetes_config
 from tests.clients.conftest import environment_of
 from tests.support.kubernetes import IMAGE, PROGRAMS, RIG, private_kubernetes
 from tests.support.kubernetes_rig import package_template, pod_template
-from tests.support.ray_cluster import running_ray
+from tests.support.ray_cluster import running_ray, short_folder
 from tests.support.slurm import PARTITION, missing, running_slurm, short_folder
 
 if TYPE_CHECKING:
@@ -237,8 +237,8 @@ def ray() -> Iterator[Ray | None]:
         return
     python = Path(environment_of("ray-2.60.0"))
     with (
-        tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as name,
-        running_ray(python, Path(name), CPUS) as cluster,
+        short_folder() as folder,
+        running_ray(python, folder, CPUS) as cluster,
         tempfile.TemporaryDirectory() as out,
     ):
         region = (

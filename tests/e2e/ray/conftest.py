@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,19 +9,20 @@ import pytest
 
 from tests.clients.conftest import environment_of
 from tests.support.machines import require_machines
-from tests.support.ray_cluster import RayCluster, running_ray
+from tests.support.ray_cluster import RayCluster, running_ray, short_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @pytest.fixture(scope="session")
-def ray_cluster() -> Iterator[RayCluster]:
+def ray_python() -> Path:
+    """An interpreter that has Ray."""
     require_machines()
-    python = Path(environment_of("ray-2.60.0"))
-    # Its sockets' paths must be short.
-    with (
-        tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as folder,
-        running_ray(python, Path(folder)) as cluster,
-    ):
+    return Path(environment_of("ray-2.60.0"))
+
+
+@pytest.fixture(scope="session")
+def ray_cluster(ray_python: Path) -> Iterator[RayCluster]:
+    with short_folder() as folder, running_ray(ray_python, folder) as cluster:
         yield cluster

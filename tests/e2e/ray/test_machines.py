@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.clients.conftest import environment_of
 from tests.support.machine_faults_contract import MachineFaultsContract
-from tests.support.machines import require_machines
+from tests.support.ray_cluster import short_folder
 from tests.support.ray_machines import RayMachines, ray_on_machines
 from tests.support.ray_rig import RayMachinesRig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 LEASE_S, MARGIN_S = 15.0, 5.0
 
 
 @pytest.fixture(scope="module")
-def machines() -> Iterator[RayMachines]:
-    require_machines()
-    python = Path(environment_of("ray-2.60.0"))
-    # Its sockets' paths must be short.
-    with (
-        tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as folder,
-        ray_on_machines(python, Path(folder)) as found,
-    ):
+def machines(ray_python: Path) -> Iterator[RayMachines]:
+    with short_folder() as folder, ray_on_machines(ray_python, folder) as found:
         yield found
 
 

@@ -35,6 +35,16 @@ def make_jwt(end_s: int) -> str:
     return f"e30.{base64.urlsafe_b64encode(claims).decode().rstrip('=')}.signature"
 
 
+class CutOff(PlainTextResponse):
+    """Announces more than it sends, then breaks off."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        await send(head)
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        raise ConnectionAbortedError
+
+
 class Slurmrestd:
     """Answers what a test has put at a path, and keeps who asked."""
 
@@ -122,7 +132,15 @@ def test_what_is_no_answer_is_silence_with_the_reason(
         engine.list("footplate-")
 
 
-def test_an_answer_that_is_cut_off_is_silence() -> None:
+def test_an_answer_that_is_cut_off_is_silence(engine: SlurmEngine, server: Slurmrestd) -> None:
+    """The connection ends before the body is whole."""
+    text = '{"jobs": []}'
+    server.answers[f"{V}/jobs"] = CutOff(text, headers={"Content-Length": str(len(text) + 100)})
+    with pytest.raises(EngineUnavailable, match=r"can't be reached: peer closed connection"):
+        engine.list("footplate-")
+
+
+def test_a_server_that_is_away_is_silence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as held:
         url = f"http://127.0.0.1:{held.getsockname()[1]}"
     report = SlurmEngine(SlurmSettings(server=RestServer(url))).check()

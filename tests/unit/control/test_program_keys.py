@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,18 +12,11 @@ from footplate.control.program_keys import KeyedCalls, ProgramKeys
 from footplate.control.program_storage import ProgramStorage
 from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import NotFound, PermissionDenied
-from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Job, Replica
-from tests.support.jobs import make_job
+from tests.support.program_keys import MASTER, OVER, SECRET, store_running_job
 from tests.support.store import MemoryStore
 
-MASTER = "master-replica-0"
-SECRET = b"s" * 32
-OVER = [
-    {"state": State.SUCCEEDED},
-    {"attempt": 2},
-    {"replicas": (Replica(MASTER, Phase.RUNNING, restart=1),)},
-]
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
 
 
 @pytest.fixture
@@ -32,16 +26,7 @@ def store() -> MemoryStore:
 
 @pytest.fixture
 def job(store: MemoryStore) -> Job:
-    job = make_job()
-    job = replace(
-        job,
-        spec=replace(job.spec, service_account="trainer@demo.example"),
-        state=State.RUNNING,
-        attempt=1,
-        replicas=(Replica(MASTER, Phase.RUNNING),),
-    )
-    store.create(job, ())
-    return job
+    return store_running_job(store, "trainer@demo.example")
 
 
 def make_calls(

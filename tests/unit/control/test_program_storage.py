@@ -2,25 +2,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.control.program_storage import ProgramStorage
 from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import PermissionDenied
-from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Job, Replica
-from tests.support.jobs import make_job
+from tests.support.program_keys import MASTER, OVER, SECRET, store_running_job
 from tests.support.store import MemoryStore
 
-MASTER = "master-replica-0"
-SECRET = b"s" * 32
+if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
+
 URL = "http://127.0.0.1:8470"
-OVER = [
-    {"state": State.SUCCEEDED},
-    {"attempt": 2},
-    {"replicas": (Replica(MASTER, Phase.RUNNING, restart=1),)},
-]
 
 
 @pytest.fixture
@@ -30,10 +25,7 @@ def store() -> MemoryStore:
 
 @pytest.fixture
 def job(store: MemoryStore) -> Job:
-    replicas = (Replica(MASTER, Phase.RUNNING),)
-    job = replace(make_job(), state=State.RUNNING, attempt=1, replicas=replicas)
-    store.create(job, ())
-    return job
+    return store_running_job(store)
 
 
 @pytest.fixture
