@@ -13,6 +13,9 @@ SYNCED := $(VENV)/.synced
 TURN := $(shell echo $$((0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0) % 3 + 1)))
 TEST_ENGINE ?= $(word $(TURN),slurm kubernetes ray)
 
+# By another name: make runs a line that has MAKE itself even for `make -n`.
+RETEST = $(MAKE) --no-print-directory retest
+
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 # Without bytecode each process of the tests compiles all that it imports: twice the CPU time.
@@ -31,7 +34,7 @@ test: $(SYNCED) console
 	$(MAKE) --no-print-directory --output-sync --jobs 2 check collected
 	rm -rf .cache/requests
 	@echo "Of the long tests of engines: those of $(TEST_ENGINE). 'make soak' runs all."
-	TEST_ENGINE=$(TEST_ENGINE) $(PYTEST) || { test $$? -eq 1 -a "$(CI)" = true && $(MAKE) --no-print-directory retest; }
+	TEST_ENGINE=$(TEST_ENGINE) $(PYTEST) || { test $$? -eq 1 -a "$(CI)" = true && $(RETEST); }
 	$(BIN)/python tools/make_clients_reference.py --check
 
 # The tests that failed in the last run, one at a time. CI does this, since a test may fail for the
