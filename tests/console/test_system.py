@@ -49,7 +49,9 @@ def test_it_lists_environments_whose_names_are_text(guarded: RunningService) -> 
         assert httpx.get(closed, headers={"Accept": "text/html"}).status_code == 303
     assert "packages: &lt;img src=x" in text
     assert "<img src=x" not in text
-    assert "Whoever has the server&#39;s token" in text or "Whoever has the server's token" in text
+    assert (
+        "All who have the server&#39;s token" in text or "All who have the server's token" in text
+    )
 
 
 def test_changes_name_who_called(page: Page, service: RunningService) -> None:

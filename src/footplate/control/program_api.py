@@ -23,7 +23,7 @@ class ProgramApi:
     """``projects`` is the setting ``api_access``, ``url`` the server's.
 
     ``proxy_port`` returns the port of the proxy, None where there is none. ``tells_callers``: on
-    this machine programs are told from users by their connections. On others they show what
+    this machine their connections distinguish programs from users. On others they show what
     ``make_key`` returns. ``make_account`` returns the key file of a made-up service account, of
     its project, its email, and where it asks for tokens.
     """

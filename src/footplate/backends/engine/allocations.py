@@ -66,7 +66,7 @@ class Allocations:
         self._monotonic = monotonic
         self._settle_s = settle_s
         self._ended: dict[str, float] = {}
-        """When a job was first seen to have ended without the word of all launchers."""
+        """When a job was first found to be over without the word of all launchers."""
         self._jobs: tuple[EngineJob, ...] | None = None
         """None: the engine hasn't answered the last question."""
         self._trouble = ""

@@ -42,7 +42,7 @@ function drawHistory({ trials, metrics }) {
   });
 }
 
-// Learning rates and their like are told apart on a logarithmic axis only.
+// Learning rates and their like can be distinguished on a logarithmic axis only.
 function spansDecades(values) {
   const known = values.filter((value) => value !== null);
   return known.every((value) => value > 0) && Math.max(...known) >= 100 * Math.min(...known);
