@@ -24,8 +24,9 @@ from kubernetes import config as kubernetes_config
 from tests.clients.conftest import environment_of
 from tests.support.kubernetes import IMAGE, PROGRAMS, RIG, private_kubernetes
 from tests.support.kubernetes_rig import package_template, pod_template
-from tests.support.ray_cluster import running_ray, short_folder
-from tests.support.slurm import PARTITION, missing, running_slurm, short_folder
+from tests.support.ray_cluster import running_ray
+from tests.support.short_folder import short_folder
+from tests.support.slurm import PARTITION, missing, running_slurm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -192,7 +193,7 @@ def slurm() -> Iterator[Slurm | None]:
     if missing():
         yield None
         return
-    with short_folder() as folder, running_slurm(folder) as cluster:
+    with short_folder("slurm") as folder, running_slurm(folder) as cluster:
         out = folder / "out"
         out.mkdir()
         machines = '[regions.machines]\n"*" = "--cpus-per-task=1 --mem-per-cpu=200"\n'
@@ -208,12 +209,12 @@ def kubernetes() -> Iterator[Kubernetes | None]:
         yield None
         return
     with (
-        tempfile.TemporaryDirectory(prefix="k8s-", ignore_cleanup_errors=True) as name,
-        private_kubernetes(Path(name) / "rig") as cluster,
+        short_folder("k8s") as folder,
+        private_kubernetes(folder / "rig") as cluster,
     ):
-        out = Path(name) / "out"
+        out = folder / "out"
         out.mkdir()
-        template = Path(name) / "pod.json"
+        template = folder / "pod.json"
         template.write_text(
             json.dumps(package_template(Path(tempfile.gettempdir()), desk.CACHE.parent))
         )
@@ -237,7 +238,7 @@ def ray() -> Iterator[Ray | None]:
         return
     python = Path(environment_of("ray-2.60.0"))
     with (
-        short_folder() as folder,
+        short_folder("ray") as folder,
         running_ray(python, folder, CPUS) as cluster,
         tempfile.TemporaryDirectory() as out,
     ):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
@@ -17,6 +15,7 @@ from tests.support.machines import connected_machines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 HEAD = "head"
 PORT = 8265
@@ -86,13 +85,6 @@ def head_command(python: Path, host: str, sessions: Path, cpus: int) -> tuple[st
         *(f"--node-ip-address={host}", f"--num-cpus={cpus}", f"--temp-dir={sessions}"),
         *(f"--dashboard-host={host}", f"--dashboard-port={PORT}"),
     )
-
-
-@contextmanager
-def short_folder() -> Iterator[Path]:
-    """Paths of Ray's sockets must be short."""
-    with tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as name:
-        yield Path(name)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tests.support.machines import connected_machines, require_machines
 from tests.support.requirements import require
+from tests.support.short_folder import short_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,13 +102,6 @@ def require_slurm() -> None:
     absent = missing()
     packages = "(Debian: apt-get install slurm-wlm munge)"
     require(f"Slurm needs {', '.join(absent)} {packages}" if absent else None)
-
-
-@contextmanager
-def short_folder() -> Iterator[Path]:
-    """munged gives up its rights, and must still find its socket: pytest's folders hide all."""
-    with tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
 
 
 class SlurmCluster:
@@ -352,7 +345,7 @@ def running_slurm_on_machines() -> Iterator[SlurmMachines]:
     require_slurm()
     require_machines()
     with (
-        short_folder() as folder,
+        short_folder("slurm") as folder,
         connected_machines(*NODES) as machines,
         _running(SlurmMachines(folder, machines)) as found,
     ):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,9 +11,11 @@ from tests.support.kubernetes_machines import KubernetesMachines, kubernetes_on_
 from tests.support.kubernetes_rig import KubernetesMachinesRig
 from tests.support.machine_faults_contract import MachineFaultsContract
 from tests.support.machines import require_machines
+from tests.support.short_folder import short_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.soak
 
@@ -28,8 +28,8 @@ def machines() -> Iterator[KubernetesMachines]:
     require_kubernetes()
     require_machines()
     with (
-        tempfile.TemporaryDirectory(prefix="k8s-", ignore_cleanup_errors=True) as folder,
-        kubernetes_on_machines(Path(folder) / "rig") as found,
+        short_folder("k8s") as folder,
+        kubernetes_on_machines(folder / "rig") as found,
     ):
         yield found
 

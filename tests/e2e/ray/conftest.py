@@ -9,7 +9,8 @@ import pytest
 
 from tests.clients.conftest import environment_of
 from tests.support.machines import require_machines
-from tests.support.ray_cluster import RayCluster, running_ray, short_folder
+from tests.support.ray_cluster import RayCluster, running_ray
+from tests.support.short_folder import short_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,5 +25,5 @@ def ray_python() -> Path:
 
 @pytest.fixture(scope="session")
 def ray_cluster(ray_python: Path) -> Iterator[RayCluster]:
-    with short_folder() as folder, running_ray(ray_python, folder) as cluster:
+    with short_folder("ray") as folder, running_ray(ray_python, folder) as cluster:
         yield cluster

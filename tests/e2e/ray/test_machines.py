@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.machine_faults_contract import MachineFaultsContract
-from tests.support.ray_cluster import short_folder
 from tests.support.ray_machines import RayMachines, ray_on_machines
 from tests.support.ray_rig import RayMachinesRig
+from tests.support.short_folder import short_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ LEASE_S, MARGIN_S = 15.0, 5.0
 
 @pytest.fixture(scope="module")
 def machines(ray_python: Path) -> Iterator[RayMachines]:
-    with short_folder() as folder, ray_on_machines(ray_python, folder) as found:
+    with short_folder("ray") as folder, ray_on_machines(ray_python, folder) as found:
         yield found
 
 

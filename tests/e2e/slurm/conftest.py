@@ -9,12 +9,12 @@ import pytest
 
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
+from tests.support.short_folder import short_folder
 from tests.support.slurm import (
     PARTITION,
     SlurmCluster,
     require_slurm,
     running_slurm,
-    short_folder,
 )
 
 
@@ -42,7 +42,7 @@ shared = "{shared}"
 @pytest.fixture(scope="session")
 def slurm() -> Iterator[SlurmCluster]:
     require_slurm()
-    with short_folder() as folder, running_slurm(folder) as cluster:
+    with short_folder("slurm") as folder, running_slurm(folder) as cluster:
         yield cluster
 
 
