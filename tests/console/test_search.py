@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending
-from footplate.domain.names import StudyUid
+from footplate.domain.names import StudyUid, parse_job_name, trial_run_name
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import CategoricalParameter, DoubleParameter
 from footplate.domain.studies.records import Report, StudyRecord, StudyState
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from footplate.testing.service import RunningService
 
 NAME = "projects/demo/locations/us-central1/hyperparameterTuningJobs/77"
+RUN = trial_run_name(parse_job_name(NAME), 5)
 TRIALS = 12
 POINTS = 10
 
@@ -84,8 +85,11 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServic
         )
         for number in range(1, TRIALS + 1)
     ]
+    run = make_job(str(RUN), spec=replace(make_spec(), trial="5"), created=now)
+    run = replace(run, state=State.SUCCEEDED, end_time=now, tuning_job=job.uid)
     with closing(open_store(f"sqlite:///{data_dir / 'footplate.db'}")) as store:
         store.create(ended, ())
+        store.create(run, ())
         store.studies.create(study)
         made = replace(
             study, made=TRIALS, ended=TRIALS, state=StudyState.COMPLETED, version=study.version + 1
@@ -131,6 +135,17 @@ def test_it_is_reached_filtered_sorted_and_compared(page: Page, searched: Runnin
     expect(rows).to_have_count(3)
     expect(page.locator("img")).to_have_count(0)
     expect(page).to_have_title("Trials · Footplate")
+
+
+def test_an_ended_trial_leads_to_its_job_and_back(page: Page, searched: RunningService) -> None:
+    page.goto(f"{searched.url}/jobs/{NAME}")
+    page.get_by_role("link", name="show the trials").click()
+    jobs = page.get_by_role("navigation", name="Main").get_by_role("link", name="Jobs")
+    expect(jobs).to_have_attribute("aria-current", "page")
+    page.locator("#trial-rows").get_by_role("link", name="5", exact=True).click()
+    expect(page).to_have_url(f"{searched.url}/jobs/{RUN}")
+    page.get_by_role("link", name="5 of 77").click()
+    expect(page.get_by_role("heading", name="Trials of 77")).to_be_visible()
 
 
 def test_a_range_of_an_axis_chooses_rows_until_the_reader_wants_all(

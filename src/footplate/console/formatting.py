@@ -8,6 +8,7 @@ from shlex import quote as shell_quote
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from footplate.domain.names import parse_job_name, trial_run_name, tuning_job_name
 from footplate.domain.resources import MEMORY_MB, say_gb, say_resource
 
 if TYPE_CHECKING:
@@ -96,6 +97,16 @@ def search_url(name: str) -> str:
     return f"/searches/{quote(name)}"
 
 
+def search_name(run: str) -> str:
+    """The tuning job of the job that runs a trial."""
+    return str(tuning_job_name(parse_job_name(run)))
+
+
+def run_name(search: str, number: int) -> str:
+    """The job that runs a trial."""
+    return str(trial_run_name(parse_job_name(search), number))
+
+
 def experiment_url(name: str) -> str:
     """The page of an experiment, or of one in a TensorBoard."""
     return f"/experiments/{quote(name)}"
@@ -144,6 +155,8 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "machines": machines,
     "job_url": job_url,
     "search_url": search_url,
+    "search_name": search_name,
+    "run_name": run_name,
     "experiment_url": experiment_url,
     "model_url": model_url,
     "shell": shell_quote,

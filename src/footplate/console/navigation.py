@@ -9,13 +9,18 @@ from dataclasses import dataclass
 class Entry:
     title: str
     url: str
-    """Also of the pages below it."""
+    others: tuple[str, ...] = ()
+    """Pages elsewhere that belong to it, too."""
+
+    def has(self, path: str) -> bool:
+        """Whether a page is one of this entry: at one of its addresses or below."""
+        return any(path == url or path.startswith(f"{url}/") for url in (self.url, *self.others))
 
 
 ENTRIES = (
-    Entry("Jobs", "/jobs"),
+    Entry("Jobs", "/jobs", ("/searches",)),
     Entry("Submit", "/submit"),
-    Entry("Experiments", "/experiments"),
+    Entry("Experiments", "/experiments", ("/models",)),
     Entry("Capacity", "/capacity"),
     Entry("System", "/system"),
     Entry("Connect", "/connect"),

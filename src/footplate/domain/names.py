@@ -122,6 +122,14 @@ def trial_run_name(job: JobName, number: int) -> JobName:
     return CustomJobName(job.project, job.location, job_id)
 
 
+def tuning_job_name(run: JobName) -> JobName:
+    """The tuning job whose trial the job ``run`` runs: ``trial_run_name`` the other way round."""
+    job_id = run.job_id.rpartition("-")[0]
+    if isinstance(run, TrainingJobName):
+        return TrainingJobName(run.project, job_id)
+    return TuningJobName(run.project, run.location, job_id)
+
+
 _RUN_UID = re.compile(r"(.+)_([1-9][0-9]{0,8})")
 
 

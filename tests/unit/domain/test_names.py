@@ -12,10 +12,13 @@ from footplate.domain.names import (
     GcsUri,
     JobUid,
     TrainingJobName,
+    TuningJobName,
     attempt_id,
     check_training_job_id,
     parse_attempt_id,
     parse_job_name,
+    trial_run_name,
+    tuning_job_name,
 )
 
 segment = st.text(st.characters(exclude_characters="/:\n", codec="utf-8"), min_size=1)
@@ -27,6 +30,17 @@ segment = st.text(st.characters(exclude_characters="/:\n", codec="utf-8"), min_s
 )
 def test_names_go_round(name: TrainingJobName | CustomJobName) -> None:
     assert parse_job_name(str(name)) == name
+
+
+@given(
+    st.builds(TrainingJobName, segment, segment)
+    | st.builds(TuningJobName, segment, segment, segment),
+    st.integers(1, 10**9),
+)
+def test_the_job_of_a_trial_names_its_tuning_job(
+    name: TrainingJobName | TuningJobName, number: int
+) -> None:
+    assert tuning_job_name(trial_run_name(name, number)) == name
 
 
 @given(st.text(max_size=60))
