@@ -32,6 +32,16 @@ sys.stdout.flush()
 time.sleep(2)
 raise ValueError({HOSTILE!r})
 """
+_KEEP_TEXTS = """
+const texts = new WeakMap();
+const draw = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
+  texts.set(this.canvas, [...(texts.get(this.canvas) ?? []), text]);
+  return draw.call(this, text, ...where);
+};
+window.textsOf = (canvas) => texts.get(canvas) ?? [];
+"""
+"""What is written on each canvas."""
 LASTING = """
 import time
 for step in range(100000):
@@ -144,6 +154,25 @@ def test_reported_metrics_are_charts_with_tables(page: Page, service: RunningSer
     )
     page.get_by_label("over").select_option("time")
     expect(metrics.locator("canvas")).to_have_count(2)
+
+
+def test_an_idle_replica_measured_once_has_readable_axes(
+    page: Page, service: RunningService
+) -> None:
+    idle = {"mean": 0, "peak": 0}
+    kinds = {"cpu": idle, "readBytesPerSecond": idle, "memoryBytes": {"mean": 3e8, "peak": 3e8}}
+    point = {"time": "2026-01-02T03:04:05.5Z", **kinds}
+    usage = {"replicas": [{"replica": "r0", "overall": kinds, "points": [point]}]}
+    page.route("**/usage", lambda route: route.fulfill(json=usage))
+    page.add_init_script(_KEEP_TEXTS)
+    page.goto(f"{service.url}/jobs/{LONG}")
+    charts = page.locator("#usage figure")
+    expect(charts.locator("canvas")).to_have_count(3)
+    texts: list[list[str]] = charts.locator("canvas").evaluate_all("all => all.map(textsOf)")
+    found = {text for drawn in texts for text in drawn if text}
+    times = {text for text in found if ":" in text}
+    assert {text[:5] for text in times} == {"10:03", "10:04"}
+    assert found - times == {"0", "0.500", "1", "0 B", "128 MiB", "256 MiB", "512 B", "1 KiB"}
 
 
 def test_files_of_the_job_directory(page: Page, service: RunningService) -> None:

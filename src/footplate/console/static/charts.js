@@ -17,6 +17,7 @@ function bytes(value) {
   return `${value >= 100 || Number.isInteger(value) ? Math.round(value) : value.toPrecision(3)} ${UNITS[at]}`;
 }
 
+const BYTE_STEPS = Array.from({ length: 50 }, (_, power) => 2 ** power);
 const plain = (value) => (Number.isInteger(value) ? String(value) : value.toPrecision(3));
 const KINDS = [
   { key: "cpu", title: "CPU (vCPUs)", format: plain },
@@ -47,7 +48,7 @@ function series(replicas, kind) {
   return found;
 }
 
-const draw = (place, kind, lines) => makeChart(place, lines, { format: kind.format, markers: restarts, fromZero: true });
+const draw = (place, kind, lines) => makeChart(place, lines, { format: kind.format, markers: restarts, ...(kind.format === bytes ? { idleTop: 1024, steps: BYTE_STEPS } : { idleTop: 1 }) });
 
 function put(kind, lines) {
   let chart = drawn.get(kind.key);

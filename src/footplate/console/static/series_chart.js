@@ -3,7 +3,20 @@
 import { colour } from "./drawing.js";
 
 export const HEIGHT = 150;
+const SINGLE_S = 30; // what is shown before and after a single moment
+const TIME_RIGHT = 34; // half of a time, which stands below the end of the axis
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
+// Parts of a second have the same text: it stands once.
+function timesOf(values) {
+  const texts = values.map((value) => clock.format(value * 1000));
+  return texts.map((text, at) => (text === texts[at - 1] ? "" : text));
+}
+
+// uPlot would show a day after a single moment.
+function timeRange({ data: [moments] }, low, high) {
+  return moments.length === 1 ? [moments[0] - SINGLE_S, moments[0] + SINGLE_S] : [low, high];
+}
 
 function aligned(lines) {
   const tables = lines.map((line) => [line.points.map((point) => point[0]), line.points.map((point) => point[1])]);
@@ -26,21 +39,26 @@ function mark(chart, markers) {
   ctx.restore();
 }
 
-// `lines`: [{label, points: [[x, y]]}] in the order of x. `fromZero`: the axis of values begins there. `markers` returns
-// places on the axis of x, which are seconds if it is one of `time`.
-export function makeChart(place, lines, { format, markers, time = true, fromZero = false }) {
+// `lines`: [{label, points: [[x, y]]}] in the order of x. `idleTop`: the axis of values begins at 0, and ends
+// there if all are 0. `steps`: what may be between its labels. `markers` returns places on the axis of x, which are
+// seconds if it is one of `time`.
+export function makeChart(place, lines, { format, markers, time = true, idleTop = 0, steps }) {
   const axis = { stroke: colour("--faint"), grid: { stroke: colour("--chart"), width: 1 }, ticks: { show: false }, font: "11px system-ui" };
   return new uPlot({
     width: place.clientWidth,
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false },
-    scales: { x: { time }, ...(fromZero && { y: { range: (_, low, high) => [0, Math.max(high * 1.1, 1e-6)] } }) },
+    ...(time && { padding: [null, TIME_RIGHT, null, null] }),
+    scales: {
+      x: { time, ...(time && { range: timeRange }) },
+      ...(idleTop && { y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : idleTop] } }),
+    },
     axes: [
-      { ...axis, space: 80, ...(time && { values: (_, values) => values.map((value) => clock.format(value * 1000)) }) },
-      { ...axis, size: 64, values: (_, values) => values.map(format) },
+      { ...axis, space: 80, ...(time && { values: (_, values) => timesOf(values) }) },
+      { ...axis, size: 64, ...(steps && { incrs: steps }), values: (_, values) => values.map(format) },
     ],
-    series: [{}, ...lines.map((line, at) => ({ label: line.label, stroke: colour(`--r${at % 8}`), width: 1.5, spanGaps: !fromZero, points: { show: line.points.length < 2 } }))],
+    series: [{}, ...lines.map((line, at) => ({ label: line.label, stroke: colour(`--r${at % 8}`), width: 1.5, spanGaps: !idleTop, points: { show: line.points.length < 2 } }))],
     hooks: { draw: [(chart) => mark(chart, markers())] },
   }, aligned(lines), place);
 }
