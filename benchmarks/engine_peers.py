@@ -232,12 +232,28 @@ def kubernetes() -> Iterator[Kubernetes | None]:
 
 
 @contextmanager
+def offline_packages() -> Iterator[None]:
+    """What builds a package, in a folder: the nodes of the cluster reach this machine only."""
+    names = ("UV_FIND_LINKS", "UV_OFFLINE")
+    with tempfile.TemporaryDirectory() as wheels:
+        command = (sys.executable, "-m", "pip", "download", "--quiet", "--dest", wheels)
+        subprocess.run((*command, "setuptools", "wheel"), check=True)
+        os.environ.update(zip(names, (wheels, "1"), strict=True))
+        try:
+            yield
+        finally:
+            for name in names:
+                del os.environ[name]
+
+
+@contextmanager
 def ray() -> Iterator[Ray | None]:
     if shutil.which("nsenter") is None or os.geteuid() != 0:
         yield None
         return
     python = Path(environment_of("ray-2.60.0"))
     with (
+        offline_packages(),
         short_folder("ray") as folder,
         running_ray(python, folder, CPUS) as cluster,
         tempfile.TemporaryDirectory() as out,

@@ -65,7 +65,8 @@ def through_footplate(client: Service, replicas: int) -> float:
     name = submit(client, f"{PRINT}\n{STAY if replicas > 1 else ''}", **gang(replicas))
     lines = client.logs(name, follow=True)
     for _ in range(replicas):
-        next(lines)
+        if next(lines, None) is None:
+            sys.exit(f"{name} ended without a line: {client.job(name)}")
     took_s = time.perf_counter() - started
     while not client.job(name).state.terminal:
         time.sleep(POLL_S)
