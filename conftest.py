@@ -83,16 +83,22 @@ SLOW = (
 leaves them out, and they begin before the others."""
 
 ROTATED = {
+    "tests/e2e/containers/test_slurm.py": "slurm",
     "tests/e2e/slurm/test_contract.py": "slurm",
     "tests/e2e/slurm/test_faults.py": "slurm",
+    "tests/e2e/slurm/test_files.py": "slurm",
     "tests/e2e/slurm/test_machines.py": "slurm",
+    "tests/e2e/slurm/test_program_calls.py": "slurm",
+    "tests/e2e/slurm/test_rest.py": "slurm",
+    "tests/e2e/kubernetes/test_chart.py": "kubernetes",
     "tests/e2e/kubernetes/test_contract.py": "kubernetes",
     "tests/e2e/kubernetes/test_faults.py": "kubernetes",
     "tests/e2e/kubernetes/test_machines.py": "kubernetes",
     "tests/e2e/ray": "ray",
 }
-"""Long tests of one engine, and that engine. ``make test`` names in ``TEST_ENGINE`` the one whose
-tests it runs; ``all``, or no such variable, runs all."""
+"""Long tests of one engine, and that engine: ``make test`` names in ``TEST_ENGINE`` the one whose
+tests it runs; ``all``, or no such variable, runs all. Jobs of a service on Slurm and Kubernetes
+(``test_service.py``) run with each commit."""
 
 WORKERS_PER_CORE = 2
 """Tests of servers and of processes wait for most of their time."""
