@@ -1,0 +1,39 @@
+"""Pages on a phone and on a tablet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from tests.console.conftest import LONG
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from footplate.testing.service import RunningService
+
+_WIDER = """() => [...document.querySelectorAll("main .scroll")]
+  .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)"""
+"""The tables of which a part is out of sight."""
+
+
+@pytest.mark.parametrize(
+    ("path", "width"),
+    [
+        ("/jobs", 400),
+        ("/jobs", 800),
+        (f"/jobs/{LONG}", 400),
+        ("/system", 400),
+        ("/system/changes", 400),
+    ],
+)
+def test_tables_fit(page: Page, service: RunningService, path: str, width: int) -> None:
+    made = {"name": f"a-bucket-of-a-rather-long-name-{width}"}
+    buckets = f"{service.url}/storage/v1/b?project=demo"
+    assert httpx.post(buckets, json=made, timeout=60).status_code in (200, 409)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{service.url}{path}")
+    page.locator("main .scroll").first.wait_for()
+    assert page.evaluate(_WIDER) == []
