@@ -7,7 +7,6 @@ import os
 import secrets
 import shutil
 import signal
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from footplate.domain.errors import ServiceError
 from footplate.replica.supervisor_archive import build_archive
 from tests.support import fake_supervisor
 from tests.support.http_server import serve
+from tests.support.launcher_processes import find_launchers, find_with_parents
 from tests.support.local_backend import wait_until
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class EngineRig:
         archives: Path,
         *,
         host: str = "127.0.0.1",
-        lease_s: float = 60.0,
+        lease_s: float = 600.0,
         margin_s: float = 60.0,
         supervisor: Path | None = None,
         facts: dict[str, object] | None = None,
@@ -161,16 +161,17 @@ class EngineRig:
         files = (self.scratch / "launchers").glob(f"{attempt_id}.*/home~*/runs")
         return sum(len(file.read_text().splitlines()) for file in files)
 
+    def launcher_directories(self, attempt_id: str, replica: str = "*") -> str:
+        return f"{self.scratch}/launchers/{attempt_id}.{replica}.*"
+
     def launcher_pids(self, attempt_id: str) -> tuple[int, ...]:
         """The live launchers of an attempt."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            with suppress(OSError):
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                directory = os.fsencode(f"{self.scratch}/launchers/{attempt_id}.")
-                if b"launch" in words and any(word.startswith(directory) for word in words):
-                    found.append(int(entry.name))
-        return tuple(found)
+        return find_launchers(self.launcher_directories(attempt_id))
+
+    def launcher_with_parent(self, attempt_id: str, replica: str) -> tuple[int, int]:
+        directories = self.launcher_directories(attempt_id, replica)
+        [launcher] = find_launchers(directories)
+        return launcher, find_with_parents(directories)[launcher]
 
     def end_jobs(self) -> None:
         """End all that the engine has of the rig."""

@@ -34,6 +34,11 @@ class LauncherReport:
     stopping: bool = False
     """It knows that this start is to stop."""
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it runs nothing, and will never start anything again."""
+        return bool(self.ending) and self.state in (LauncherState.IDLE, LauncherState.GONE)
+
 
 @dataclass(frozen=True)
 class LauncherAnswer:

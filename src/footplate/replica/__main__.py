@@ -39,9 +39,9 @@ def _run(command: str, subject: str) -> int:
 
         return cleanup.main(subject)
     if command == "launch":
-        from footplate.replica.launcher import launch
+        from footplate.replica.launcher import parent
 
-        return launch.main(subject)
+        return parent.main(subject)
     if command == "environment":
         from footplate.replica import environment
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.backend_contract import BackendContract
+from tests.support.engine_contract import EngineContract
 from tests.support.kubernetes_rig import KubernetesRig
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.support.kubernetes import Kubernetes
 
 
-class TestKubernetesBackend(BackendContract):
+class TestKubernetesBackend(EngineContract):
     @pytest.fixture
     def rig(self, kubernetes: Kubernetes, tmp_path: Path) -> Iterator[KubernetesRig]:
         rig = KubernetesRig(kubernetes, tmp_path)

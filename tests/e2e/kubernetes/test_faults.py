@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -89,17 +87,6 @@ def test_a_pod_that_the_api_refuses_says_so(make_rig: MakeRig, kubernetes: Kuber
     rig.settle(lambda: "Kubernetes refuses its" in see(rig.backend, request)[0].reason)
     assert "no-such-class" in see(rig.backend, request)[0].reason
     assert kubernetes.kubectl("get", "secrets", "-o", "name", "-l", "footplate.dev/job") == ""
-
-
-def test_a_launcher_that_is_killed_takes_its_replica_with_it(make_rig: MakeRig) -> None:
-    rig = make_rig()
-    request = start_live(rig)
-    (launcher,) = rig.launcher_pids(request.attempt_id)
-    supervisor = rig.pid(request.attempt_id, WORKERS[0])
-    os.kill(launcher, signal.SIGKILL)
-    rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
-    with pytest.raises(ProcessLookupError):
-        os.kill(supervisor, 0)
 
 
 def test_a_server_that_is_away_ends_nothing(make_rig: MakeRig) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import httpx
@@ -9,8 +11,9 @@ import pytest
 
 from footplate.backends.ray import RayEngine, RaySettings
 from footplate.ports.backend import Presence
-from tests.support.backend_contract import BackendContract
 from tests.support.backend_rig import WORKERS, all_are, make_request, see
+from tests.support.engine_contract import EngineContract
+from tests.support.launcher_processes import find_with_parents
 from tests.support.ray_rig import RayRig
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ def rig(ray_cluster: RayCluster, tmp_path: Path) -> Iterator[RayRig]:
     rig.close()
 
 
-class TestRayBackend(BackendContract):
+class TestRayBackend(EngineContract):
     pass
 
 
@@ -39,6 +42,18 @@ def test_a_job_that_somebody_stops_ends_its_replicas_in_order(rig: RayRig) -> No
     httpx.post(f"{rig.cluster.address}/api/jobs/{job.id}/stop")
     rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
     rig.settle(lambda: rig.launcher_pids(request.attempt_id) == ())
+
+
+def test_a_worker_of_ray_that_is_killed_ends_its_replica_and_no_other(rig: RayRig) -> None:
+    request = make_request("u-1", WORKERS[:2])
+    rig.backend.start(request)
+    rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
+    _, parent = rig.launcher_with_parent(request.attempt_id, WORKERS[1])
+    directories = rig.launcher_directories(request.attempt_id)
+    os.kill(find_with_parents(directories)[parent], signal.SIGKILL)
+    expected = [Presence.LIVE, Presence.GONE]
+    rig.settle(lambda: [each.presence for each in see(rig.backend, request)] == expected)
+    rig.settle(lambda: len(rig.launcher_pids(request.attempt_id)) == 1)
 
 
 def test_a_gang_that_has_no_room_says_what_it_asked_for(rig: RayRig) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.backend_contract import BackendContract
+from tests.support.engine_contract import EngineContract
 from tests.support.slurm import SlurmCluster
 from tests.support.slurm_rig import SlurmRig
 
 
-class TestSlurmBackend(BackendContract):
+class TestSlurmBackend(EngineContract):
     @pytest.fixture
     def rig(self, slurm: SlurmCluster, tmp_path: Path) -> Iterator[SlurmRig]:
         rig = SlurmRig(slurm, tmp_path)

@@ -11,6 +11,7 @@ from footplate.backends.engine.engine import EngineUnavailable, JobRequest
 from footplate.backends.slurm import SlurmEngine, SlurmSettings
 from footplate.ports.backend import AttemptStart, Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, make_restart, see
+from tests.support.launcher_processes import find_with_parents
 from tests.support.local_backend import wait_until
 from tests.support.slurm import PARTITION, SlurmCluster
 from tests.support.slurm_rig import SlurmRig
@@ -127,7 +128,7 @@ def test_nothing_runs_twice_when_a_machine_dies(make_rig: Callable[..., SlurmRig
     rig = make_rig(lease_s=LEASE_S, margin_s=MARGIN_S)
     request = start(rig, make_request("u-1"))
     node = see_node(rig)
-    launchers = rig.launcher_pids("u-1")
+    launchers = find_with_parents(rig.launcher_directories("u-1"))
     rig.cluster.kill_node(node)
     try:
         for pid in (*launchers, rig.pid("u-1", WORKERS[0])):
@@ -144,23 +145,6 @@ def test_nothing_runs_twice_when_a_machine_dies(make_rig: Callable[..., SlurmRig
 def see_node(rig: SlurmRig) -> str:
     [node] = rig.cluster.command("squeue", "-h", "-o", "%N").split()
     return node
-
-
-def test_the_end_of_a_launcher_ends_its_replica_and_no_other(
-    make_rig: Callable[..., SlurmRig],
-) -> None:
-    rig = make_rig(lease_s=LEASE_S, margin_s=MARGIN_S)
-    request = start(rig, make_request("u-1", WORKERS[:2]))
-    [launcher] = [
-        pid
-        for pid in rig.launcher_pids("u-1")
-        if WORKERS[1] in Path(f"/proc/{pid}/cmdline").read_text()
-    ]
-    supervisor = rig.pid("u-1", WORKERS[1])
-    os.kill(launcher, signal.SIGKILL)
-    wait_until(lambda: not Path(f"/proc/{supervisor}").exists())
-    expected = [Presence.LIVE, Presence.GONE]
-    rig.settle(lambda: [each.presence for each in see(rig.backend, request)] == expected)
 
 
 class ForgetfulEngine(SlurmEngine):

@@ -13,8 +13,8 @@ from footplate.backends.slurm import RestServer, SlurmEngine, SlurmSettings
 from footplate.domain.job_states import State
 from footplate.ports.backend import AttemptStart, Presence
 from tests.e2e.slurm.conftest import REGION, ServeRegion
-from tests.support.backend_contract import BackendContract
 from tests.support.backend_rig import WORKERS, all_are, make_request, see
+from tests.support.engine_contract import EngineContract
 from tests.support.slurm import PARTITION, SlurmCluster, free_port, require_slurmrestd
 from tests.support.slurm_rig import SlurmRig
 
@@ -78,17 +78,20 @@ def reasons(rig: SlurmRig, request: AttemptStart) -> set[str]:
 class TestCoreByRest:
     """Of the contract, in each run."""
 
-    expect = BackendContract.expect
-    start_live = BackendContract.start_live
-    test_a_started_gang_comes_to_life = BackendContract.test_a_started_gang_comes_to_life
-    test_stop_ends_every_live_replica = BackendContract.test_stop_ends_every_live_replica
+    expect = EngineContract.expect
+    start_live = EngineContract.start_live
+    test_a_launcher_that_is_killed_ends_its_replica_and_no_other = (
+        EngineContract.test_a_launcher_that_is_killed_ends_its_replica_and_no_other
+    )
+    test_a_started_gang_comes_to_life = EngineContract.test_a_started_gang_comes_to_life
+    test_stop_ends_every_live_replica = EngineContract.test_stop_ends_every_live_replica
     test_what_waited_at_the_death_of_the_server_still_comes_up_once = (
-        BackendContract.test_what_waited_at_the_death_of_the_server_still_comes_up_once
+        EngineContract.test_what_waited_at_the_death_of_the_server_still_comes_up_once
     )
 
 
 @pytest.mark.soak
-class TestSlurmByRest(BackendContract):
+class TestSlurmByRest(EngineContract):
     """All of it."""
 
 

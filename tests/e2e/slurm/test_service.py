@@ -1,7 +1,10 @@
 """Jobs of a running service in a region that is a real Slurm, beside one that is this machine."""
 
+import os
+import signal
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +14,7 @@ from tests.e2e.service.conftest import Context
 from tests.e2e.service.test_shells import FOOTPLATE
 from tests.e2e.service.tuning_helpers import REPORTER, search, starts, trials
 from tests.e2e.slurm.conftest import REGION, ServeRegion
+from tests.support.launcher_processes import find_launchers
 from tests.support.slurm import SlurmCluster
 
 LINE = """\
@@ -40,6 +44,33 @@ else:
             if time.monotonic() > end:
                 raise
             time.sleep(0.1)
+"""
+PAIR = {
+    "scaleTier": "CUSTOM",
+    "masterType": "n1-standard-4",
+    "workerType": "n1-standard-4",
+    "workerCount": "1",
+}
+GOES_ON = """\
+import json, os, pathlib, signal, sys, time
+role = json.loads(os.environ["TF_CONFIG"])["task"]["type"]
+here = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+def end(*_):
+    print("worker ends in order", flush=True)
+    sys.exit(0)
+def is_there(name):
+    return (here / name).exists()
+if role != "worker":
+    while not is_there("again"):
+        time.sleep(0.1)
+elif is_there("once"):
+    print("worker goes on", flush=True)
+    (here / "again").touch()
+else:
+    signal.signal(signal.SIGTERM, end)
+    (here / "once").touch()
+    print("worker sleeps", flush=True)
+    time.sleep(600)
 """
 TRIAL = REPORTER + (
     """
@@ -104,15 +135,21 @@ def test_a_job_that_is_cancelled_in_slurm_ends_cancelled(
 
 
 def test_the_replicas_of_a_job_find_each_other(context: Context) -> None:
-    pools = {
-        "scaleTier": "CUSTOM",
-        "masterType": "n1-standard-4",
-        "workerType": "n1-standard-4",
-        "workerCount": "1",
-    }
-    name = context.submit(MEETING, region=REGION, **pools)
+    name = context.submit(MEETING, region=REGION, **PAIR)
     assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
     assert "met worker 0" in context.messages(name)
+
+
+def test_a_replica_whose_launcher_is_killed_starts_again_and_its_lines_are_kept(
+    context: Context, tmp_path: Path
+) -> None:
+    name = context.submit(GOES_ON, region=REGION, **PAIR)
+    context.until(lambda: "worker sleeps" in context.messages(name))
+    [launcher] = find_launchers(f"{tmp_path}/scratch/launchers/*.worker-replica-0.*")
+    os.kill(launcher, signal.SIGKILL)
+    assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
+    assert "worker ends in order" in context.messages(name)
+    assert "worker goes on" in context.messages(name)
 
 
 def test_the_trials_of_a_search_spread_over_two_regions(context: Context) -> None:

@@ -34,7 +34,7 @@ if verb in ("run", "follow-buckets"):
 def replica(tmp_path: Path) -> Iterator[ReplicaProcess]:
     archive = tmp_path / "archive.py"
     archive.write_text(ARCHIVE)
-    replica = ReplicaProcess(str(tmp_path / "home~0"), str(archive), 0)
+    replica = ReplicaProcess(str(tmp_path), str(archive), 0)
     yield replica
     replica.kill()
     until(lambda: replica.ended)

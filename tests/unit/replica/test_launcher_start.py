@@ -40,7 +40,7 @@ def test_a_replica_that_has_yet_to_start_is_not_taken_for_one_that_has_ended(
     }
 
     async def run() -> None:
-        launcher = Launcher(str(tmp_path), config)
+        launcher = Launcher(str(tmp_path), config, "incarnation")
         starting = asyncio.ensure_future(launcher._start(0, {}, stop=False))
         await asyncio.sleep(0)
         launcher._look()

@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 ORPHAN_S = 60.0
 """How long a job of an attempt that was forgotten may take to end by itself."""
 REFUSED_RETRY_S = 30.0
+ALONE_S = 10.0
+"""How long an engine may take to say that it ends a job, after the first launcher has ended."""
 SERVED_S = 60.0
 """A launcher that hasn't called for so long isn't given another start."""
 
@@ -67,6 +69,9 @@ class Allocations:
         self._settle_s = settle_s
         self._ended: dict[str, float] = {}
         """When a job was first found to be over without the word of all launchers."""
+        self._alone: dict[tuple[AttemptId, str, int], float] = {}
+        """When a launcher was first found to have ended, by the number of its allocation."""
+        self._asked_s = 0.0
         self._jobs: tuple[EngineJob, ...] | None = None
         """None: the engine hasn't answered the last question."""
         self._trouble = ""
@@ -105,6 +110,7 @@ class Allocations:
 
     def ask(self) -> None:
         """Ask the engine for all our jobs."""
+        self._asked_s = self._monotonic()
         try:
             self._jobs = self._engine.list(self._prefix)
             self._trouble = ""
@@ -155,6 +161,7 @@ class Allocations:
             return
         self._unknown.pop(allocation.job, None)
         self._end_tasks(attempt, allocation, job, needed)
+        self._end_alone(attempt, job, needed)
         if job.phase is JobPhase.ENDED:
             self._end(attempt, allocation, job, needed)
         elif job.phase is JobPhase.WAITING and not needed:
@@ -219,6 +226,22 @@ class Allocations:
                 self._files.set_gone(attempt.id, replica, reason, cancelled=cancelled)
             elif task.stuck and replica.claim is None:
                 self._files.stop(attempt.id, replica, reason, cancelled=cancelled)
+
+    def _end_alone(self, attempt: Attempt, job: EngineJob, needed: Iterable[Replica]) -> None:
+        """Launchers that have ended in order while the engine lets their job run.
+
+        By their word nothing of the replica runs. The engine's is waited for, as it may be what
+        ends them, and says why.
+        """
+        for replica in needed:
+            report, key = replica.report, (attempt.id, replica.name, replica.allocation)
+            if report is None or not report.has_ended:
+                continue
+            since_s = self._alone.setdefault(key, self._monotonic())
+            runs_on = job.phase is JobPhase.RUNNING and not job.ending and not job.tasks
+            if runs_on and self._asked_s - since_s >= ALONE_S:
+                reason = f"its launcher on {report.node} has ended: {report.ending}"
+                self._files.set_gone(attempt.id, replica, reason)
 
     def _end(
         self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Sequence[Replica]
@@ -309,6 +332,7 @@ class Allocations:
                     log.warning("job %s can't be cancelled: %s", job.id, error)
         self._orphans = orphans
         self._contacts = {key: v for key, v in self._contacts.items() if key[0] in known}
+        self._alone = {key: v for key, v in self._alone.items() if key[0] in known}
 
 
 def _is_being_made(attempt: Attempt, allocation: Allocation) -> bool:

@@ -54,6 +54,8 @@ class EngineJob:
     """Somebody has cancelled it with the engine's own means, or we have."""
     lost: bool = False
     """A node of it did not answer when it ended: what ran there may go on when the node is back."""
+    ending: bool = False
+    """It is being ended as a whole; how, the engine will say when it has ended."""
     tasks: tuple[EngineTask, ...] = ()
     """By rank; empty: the engine sees the job as a whole."""
 

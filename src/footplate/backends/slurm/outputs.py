@@ -13,6 +13,7 @@ SQUEUE_FORMAT = "%i|%T|%r|%N|%j"
 NODE_FORMAT = "%N|%T|%c|%m|%G|%f"
 
 _WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD"})
+_COMPLETING = "COMPLETING"
 _ENDED = {
     "BOOT_FAIL": "a node of it could not be started",
     "CANCELLED": "cancelled",
@@ -76,7 +77,8 @@ def make_job(job_id: str, name: str, state: str, reason: str, nodes: str) -> Eng
         words = f"{explain(reason)} (job {job_id} in Slurm: {reason or state})"
         return EngineJob(job_id, name, JobPhase.WAITING, words, nodes)
     if state not in _ENDED:
-        return EngineJob(job_id, name, JobPhase.RUNNING, "", nodes)
+        ending = state == _COMPLETING
+        return EngineJob(job_id, name, JobPhase.RUNNING, "", nodes, ending=ending)
     cancelled = state == "CANCELLED"
     if cancelled:
         words = f"cancelled in Slurm (job {job_id})"

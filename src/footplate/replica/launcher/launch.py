@@ -1,4 +1,4 @@
-"""The command ``launch``: runs the replica of one launcher for as long as the server wants it.
+"""A launcher: runs its replica for as long as the server wants it.
 
 It speaks to the server alone, outwards, at one port: it says the state of its replica, and the
 server answers which start of it is wanted, whether that is to stop, and whether to leave. Without
@@ -16,11 +16,12 @@ import sys
 import time
 from urllib.parse import urlencode
 
-from footplate.replica.file_io import read_text, write_text
+from footplate.replica.file_io import write_text
 from footplate.replica.http_client import Refused, ServerUnavailable
 from footplate.replica.launcher import bootstrap
+from footplate.replica.launcher.parent import LEFT, OK
 from footplate.replica.launcher.relay import Relay
-from footplate.replica.launcher.replica_process import ReplicaProcess
+from footplate.replica.launcher.replica_process import OWNER, ReplicaProcess, find_last
 from footplate.replica.launcher.server_link import ServerLink
 from footplate.replica.node_copies import UNSAVED
 
@@ -32,9 +33,6 @@ PATH = "/replica/v1/launcher"
 COPIED = "copied"
 """What a ticket says of files where the node doesn't share the folders of buckets."""
 COPIES = "copies"
-OK = 0
-LEFT = 1
-"""It left without knowing that nothing of its replica is left."""
 LONGEST_HOLD_S = 20.0
 _ANSWER_S = 20.0
 _MIN_RETRY_S, _MAX_RETRY_S = 0.2, 2.0
@@ -46,9 +44,16 @@ _GIVE_UP_S = 60.0
 """How long a launcher that must end tries to clear up."""
 
 
-def main(directory: str) -> int:
-    config = json.loads(read_text(os.path.join(directory, "launcher.json")))
-    return asyncio.run(Launcher(directory, config).run())
+def serve(directory: str, config: dict[str, Any], incarnation: str, *, resumed: bool) -> int:
+    """``resumed``: an earlier process of this incarnation has died, and all that it ran."""
+
+    async def live() -> int:
+        launcher = Launcher(directory, config, incarnation)  # in the loop that its events are of
+        if resumed:
+            launcher.resume()
+        return await launcher.run()
+
+    return asyncio.run(live())
 
 
 def now_s() -> float:
@@ -57,10 +62,10 @@ def now_s() -> float:
 
 
 class Launcher:
-    def __init__(self, directory: str, config: dict[str, Any]) -> None:
+    def __init__(self, directory: str, config: dict[str, Any], incarnation: str) -> None:
         self._directory = directory
         self._config = config
-        self._incarnation = os.urandom(12).hex()
+        self._incarnation = incarnation
         self._link = ServerLink(config["url"], config["authority"], config["token"])
         self._relay = Relay(self._link)
         self._replica: ReplicaProcess | None = None
@@ -81,6 +86,18 @@ class Launcher:
         self._server_file = os.path.join(directory, "server.json")
         self._url = ""
         """Where programs of this node reach the server."""
+
+    def resume(self) -> None:
+        """Clear up what an earlier process of this launcher has started last."""
+        self._replica = find_last(self._directory, self._incarnation, self._archive)
+        if self._replica is not None:
+            self._restart = self._replica.restart
+
+    @property
+    def _archive(self) -> str:
+        """The supervisor's program, where this node has it."""
+        name = f"{self._config['supervisor']}.pyz"
+        return os.path.join(self._config["scratch"], "archives", name)
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
@@ -238,16 +255,16 @@ class Launcher:
             self._gone = "stopped before it started"
             return
         config, scratch = self._config, self._config["scratch"]
-        archives = os.path.join(scratch, "archives")
+        archives = os.path.dirname(self._archive)
         try:
             archive = await asyncio.get_running_loop().run_in_executor(
                 None, bootstrap.fetch, config, config["supervisor"], archives
             )
-            home = os.path.join(self._directory, f"home~{restart}")
             host = self._link.own_address
             ticket = complete(ticket, scratch, self._server_file, host)
-            replica = ReplicaProcess(home, archive, restart)
-            replica.start(add_places(ticket, self._url, self._directory))
+            ticket = {**add_places(ticket, self._url, self._directory), OWNER: self._incarnation}
+            replica = ReplicaProcess(self._directory, archive, restart)
+            replica.start(ticket)
             self._replica = replica  # only now: what has no supervisor yet looks as if it had ended
         except Exception as error:  # whatever it is, the server must know
             self._gone = f"it can't be started on {config['node']}: {error}"

@@ -24,11 +24,17 @@ _LAST_SAVE_S = 60.0
 _MIN_SWEEP_S, _MAX_SWEEP_S = 0.5, 30.0
 
 
+_HOME = "home~"
+OWNER = "launcher"
+"""What a ticket says of the launcher: the incarnation that has started its replica."""
+
+
 class ReplicaProcess:
     """One start of the replica. ``archive`` is the supervisor's program."""
 
-    def __init__(self, home: str, archive: str, restart: int) -> None:
-        self.home = home
+    def __init__(self, directory: str, archive: str, restart: int, *, copies: bool = False) -> None:
+        """``copies``: what its ticket says of them, where it was started before."""
+        self.home = os.path.join(directory, f"{_HOME}{restart}")
         self.restart = restart
         self._archive = archive
         self._supervisor: subprocess.Popen[bytes] | None = None
@@ -37,7 +43,7 @@ class ReplicaProcess:
         """Writes back what the program has made so far, where buckets are copied."""
         self._last_save: subprocess.Popen[bytes] | None = None
         self._save_until_s = 0.0
-        self._copies = False
+        self._copies = copies
         self._next_sweep_s = 0.0
         self._sweep_delay_s = _MIN_SWEEP_S
         self._lived = False
@@ -160,6 +166,20 @@ class ReplicaProcess:
         except OSError:
             return ""
         return lines[-1][:_MAX_REASON_CHARACTERS] if lines else ""
+
+
+def find_last(directory: str, incarnation: str, archive: str) -> ReplicaProcess | None:
+    """The last start that this launcher has carried out, whose supervisor is dead; None: none."""
+    names = [name for name in os.listdir(directory) if name.startswith(_HOME)]
+    for restart in sorted((int(name[len(_HOME) :]) for name in names), reverse=True):
+        try:
+            path = os.path.join(directory, f"{_HOME}{restart}", "ticket.json")
+            ticket = json.loads(read_text(path))
+        except (OSError, ValueError):  # it was about to be made, or to be removed
+            continue
+        if ticket.get(OWNER) == incarnation:
+            return ReplicaProcess(directory, archive, restart, copies=bool(ticket.get("copies")))
+    return None
 
 
 def _end_with(parent: int) -> Any:

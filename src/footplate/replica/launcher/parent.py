@@ -1,0 +1,134 @@
+"""The command ``launch``: the parent of a launcher, which starts another when that one is killed.
+
+The server must hear soon that a launcher is dead, and that nothing of its replica runs any more.
+The parent sees both: it is the subreaper of all that the launcher has started, so that the kernel
+says when none of that is left. Then the next launcher goes on in its place: it clears up, reports
+the replica as gone, and serves what the server wants next.
+
+A parent that is killed itself takes the launcher with it, which ends its replica and says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+
+from footplate.replica.file_io import read_text
+from footplate.replica.isolation import syscalls
+from footplate.replica.isolation.procfs import find_children
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Callable
+
+OK = 0
+LEFT = 1
+"""It left without knowing that nothing of its replica is left."""
+CRASHED = 70
+MAX_LAUNCHERS = 10
+_KILL_AFTER_S = 30.0
+"""How long a supervisor may take to end that was asked to by the death of its launcher."""
+_LOOK_S = 0.05
+_REST_S = 1.0
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def main(directory: str) -> int:
+    config = json.loads(read_text(os.path.join(directory, "launcher.json")))
+    incarnation = os.urandom(12).hex()
+
+    def serve(deaths: int) -> int:
+        from footplate.replica.launcher import launch  # only here: the parent stays small
+
+        return launch.serve(directory, config, incarnation, resumed=deaths > 0)
+
+    return Parent(serve).run()
+
+
+class Parent:
+    """``serve`` is the life of a launcher, by how many before it have died."""
+
+    def __init__(self, serve: Callable[[int], int], kill_after_s: float = _KILL_AFTER_S) -> None:
+        self._serve = serve
+        self._kill_after_s = kill_after_s
+        self._child = 0
+        self._told = False
+        """Whether a signal has asked it to end."""
+
+    def run(self) -> int:
+        """The exit status of the last launcher. Raises OSError: none can be started."""
+        syscalls.become_subreaper()
+        for number in _SIGNALS:
+            signal.signal(number, self._tell)
+        for deaths in range(MAX_LAUNCHERS):
+            status = self._live(deaths)
+            if os.WIFEXITED(status) and os.WEXITSTATUS(status) in (OK, LEFT):
+                return os.WEXITSTATUS(status)
+            print("the launcher has died: its replica ends", file=sys.stderr)
+            if not self._end_rest():
+                break
+            time.sleep(_REST_S)
+        return LEFT
+
+    def _tell(self, number: int, _: object) -> None:
+        self._told = True
+        if self._child:
+            os.kill(self._child, number)
+
+    def _live(self, deaths: int) -> int:
+        """The wait status of a launcher that has ended."""
+        own = os.getpid()
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        self._child = child = os.fork()
+        if not child:
+            self._become_launcher(own, deaths)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        while True:
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+            if ended is not None and ended.si_pid == child:
+                self._child = 0  # before its number can be another's
+                return os.waitpid(child, 0)[1]
+            if ended is not None:
+                os.waitpid(ended.si_pid, 0)
+
+    def _become_launcher(self, parent: int, deaths: int) -> None:
+        code = CRASHED
+        try:
+            for number in _SIGNALS:
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+            syscalls.die_with_parent(signal.SIGTERM)
+            if os.getppid() == parent:
+                code = self._serve(deaths)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _end_rest(self) -> bool:
+        """Wait until nothing is left below this process; False: it was told to end before that."""
+        kill_at_s = time.monotonic() + self._kill_after_s
+        while not self._told:
+            try:
+                if os.waitpid(-1, os.WNOHANG)[0]:
+                    continue
+            except ChildProcessError:
+                return True
+            if time.monotonic() > kill_at_s:
+                _kill_children()
+            time.sleep(_LOOK_S)
+        return False
+
+
+def _kill_children() -> None:
+    for pid in find_children():
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except PermissionError as error:
+            print(f"process {pid} can't be killed: {error}", file=sys.stderr)
