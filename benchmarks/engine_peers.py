@@ -21,7 +21,7 @@ import desk
 from kubernetes import client as kubernetes_client
 from kubernetes import config as kubernetes_config
 
-from tests.clients.conftest import environment_of
+from tests.support.client_environments import environment_of
 from tests.support.kubernetes import IMAGE, PROGRAMS, RIG, private_kubernetes
 from tests.support.kubernetes_rig import package_template, pod_template
 from tests.support.ray_cluster import running_ray

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -13,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
-import uv
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
 from googleapiclient import discovery
 
 from footplate.testing.service import outside
+from tests.support.client_environments import environment_of
 from tests.support.gcloud import find_gcloud
 from tests.support.request_record import recorded_service
 from tests.support.trainers import Trainers
@@ -173,26 +172,6 @@ def sdk_python(request: pytest.FixtureRequest) -> str:
     if request.param == "2.7.0":
         return sys.executable
     return environment_of(f"aiplatform-{request.param}")
-
-
-def environment_of(name: str) -> str:
-    """Its Python; made once, with uv, by whichever process of the tests comes first."""
-    requirements = ROOT / "requirements" / "clients" / f"{name}.txt"
-    content = requirements.read_bytes()
-    folder = CACHE / "clients" / requirements.stem
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    python, made_of = folder / "bin" / "python", folder / "made-of.txt"
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made_of.exists() or made_of.read_bytes() != content:
-            binary = uv.find_uv_bin()
-            make = (binary, "venv", "-q", "--clear", f"--python={sys.executable}", folder)
-            fill = (binary, "pip", "sync", "-q", f"--python={python}", "--require-hashes")
-            environment = outside(os.environ)
-            subprocess.run(make, check=True, env=environment, timeout=LIMIT_S)
-            subprocess.run((*fill, requirements), check=True, env=environment, timeout=LIMIT_S)
-            made_of.write_bytes(content)
-    return str(python)
 
 
 @pytest.fixture

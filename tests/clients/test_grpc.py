@@ -15,7 +15,8 @@ import pytest
 from google.cloud import storage
 
 from footplate.testing.service import RunningService, outside, running_service
-from tests.clients.conftest import CACHE, PROJECT, environment_of
+from tests.clients.conftest import CACHE, PROJECT
+from tests.support.client_environments import environment_of
 from tests.support.own_process import case_names, run_cases
 from tests.support.request_record import recorded_service
 

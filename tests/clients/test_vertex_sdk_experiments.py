@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.clients.conftest import environment_of
+from tests.support.client_environments import environment_of
 from tests.support.own_process import case_names, run_cases
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from footplate.testing.service import outside
-from tests.clients.conftest import ROOT, environment_of
+from tests.clients.conftest import ROOT
+from tests.support.client_environments import environment_of
 from tests.support.gcloud import find_gcloud
 from tests.support.own_process import case_names, run_cases
 

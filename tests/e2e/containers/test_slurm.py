@@ -17,7 +17,6 @@ from footplate.domain.names import GcsUri
 from footplate.testing.service import running_service
 from tests.e2e.containers.container_context import IMAGE, ContainerContext, Engine
 from tests.e2e.service.conftest import BUCKET, CACHE
-from tests.e2e.slurm.conftest import slurm
 from tests.support.slurm import PARTITION
 
 if TYPE_CHECKING:
@@ -47,9 +46,6 @@ with open(os.environ["AIP_MODEL_DIR"] + "/weights", "w") as file:
     file.write("learned")
 """
 SLEEPS = "import time; print('sleeps', flush=True); time.sleep(600)"
-
-
-__all__ = ["slurm"]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""One Slurm for all tests of a worker, and a service that has a region on it."""
+"""A service that has a region on a real Slurm."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -9,13 +9,7 @@ import pytest
 
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
-from tests.support.short_folder import short_folder
-from tests.support.slurm import (
-    PARTITION,
-    SlurmCluster,
-    require_slurm,
-    running_slurm,
-)
+from tests.support.slurm import PARTITION, SlurmCluster
 
 
 class ServeRegion(Protocol):
@@ -37,13 +31,6 @@ shared = "{shared}"
 [regions.machines]
 "*" = "--cpus-per-task=1 --mem-per-cpu=200"
 """
-
-
-@pytest.fixture(scope="session")
-def slurm() -> Iterator[SlurmCluster]:
-    require_slurm()
-    with short_folder("slurm") as folder, running_slurm(folder) as cluster:
-        yield cluster
 
 
 @pytest.fixture
