@@ -7,62 +7,28 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.domain.names import GcsUri
-from footplate.testing.service import running_service
-from tests.e2e.frameworks.conftest import EXAMPLES, Clusters, read_report
-from tests.e2e.service.conftest import BUCKET, CACHE
-from tests.support.environments import make_wheel
-from tests.support.slurm import NODES, SlurmMachines, running_slurm_on_machines
+from tests.e2e.frameworks.conftest import EXAMPLES, read_report
+from tests.e2e.frameworks.on_slurm.conftest import upload_trainer
+from tests.e2e.service.conftest import BUCKET
+from tests.support.slurm import NODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from footplate.domain.names import CustomJobName
+    from footplate.domain.names import CustomJobName, GcsUri
+    from tests.e2e.frameworks.conftest import Clusters
+    from tests.support.slurm import SlurmMachines
 
 pytestmark = pytest.mark.soak
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-13.py311:latest"
-SETTINGS = """\
-cluster_address = "{address}:0"
-
-[[regions]]
-name = "us-central1"
-backend = "slurm"
-scratch = "{scratch}"
-shared = "{shared}"
-
-[regions.machines]
-"*" = "--cpus-per-task=1 --mem-per-cpu=200 --ntasks-per-node=1"
-"""
-
-
-@pytest.fixture(scope="module")
-def machines() -> Iterator[SlurmMachines]:
-    with running_slurm_on_machines() as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def clusters(
-    machines: SlurmMachines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Clusters]:
-    monkeypatch.setenv("SLURM_CONF", machines.environment["SLURM_CONF"])
-    data = tmp_path / "data"
-    data.mkdir()
-    text = SETTINGS.format(
-        address=machines.address, scratch=tmp_path / "scratch", shared=CACHE.parent
-    )
-    (data / "footplate.toml").write_text(text)
-    with running_service(data, CACHE, stop_grace_s=1) as service:
-        yield Clusters(service)
-        machines.cancel_all()
 
 
 def test_data_parallel_training_on_two_machines(
     clusters: Clusters, machines: SlurmMachines, tmp_path: Path
 ) -> None:
-    trainer = make_trainer(tmp_path)
+    task = (EXAMPLES / "torch_ddp" / "task.py").read_text()
+    trainer = upload_trainer(clusters, tmp_path, say_address(task))
     here = submit(clusters, trainer, "europe-west4", "here")  # builds what machines can't download
     assert clusters.wait_for_end(here).state is State.SUCCEEDED, clusters.messages(here)
 
@@ -79,17 +45,14 @@ def test_data_parallel_training_on_two_machines(
     assert {line.split()[2] for line in said} < {machines.node_address(node) for node in NODES}
 
 
-def make_trainer(folder: Path) -> Path:
-    """The example, as a wheel: the machines reach nothing that a package could be built with."""
-    task = (EXAMPLES / "torch_ddp" / "task.py").read_text()
+def say_address(task: str) -> str:
+    """The example, which says where it meets the others."""
     begin = task.index("def main():\n") + len("def main():\n")
     says = '    print("meets at", os.environ["MASTER_ADDR"], flush=True)\n'
-    files = {"trainer/__init__.py": "", "trainer/task.py": task[:begin] + says + task[begin:]}
-    return make_wheel(folder, "trainer", files=files)
+    return task[:begin] + says + task[begin:]
 
 
-def submit(clusters: Clusters, trainer: Path, region: str, out: str) -> CustomJobName:
-    package = GcsUri(BUCKET, trainer.name)
+def submit(clusters: Clusters, package: GcsUri, region: str, out: str) -> CustomJobName:
     program = {
         "executorImageUri": IMAGE,
         "packageUris": [str(package)],
@@ -106,5 +69,4 @@ def submit(clusters: Clusters, trainer: Path, region: str, out: str) -> CustomJo
     }
     job: Any = {"displayName": "ddp", "jobSpec": spec}
     with clusters.client() as client:
-        client.storage.upload(package, trainer.read_bytes())
         return client.custom_jobs.create("demo", region, job).name
