@@ -117,7 +117,8 @@ command = Group(
     ),
     help="""Where jobs run: on this machine, or on an engine that a region is bound to.
 
-    A [[regions]] table of footplate.toml binds a region to Slurm, with the options that machine
-    types and accelerators stand for there. Jobs choose by their region, and change in nothing else.
+    A [[regions]] table of footplate.toml binds a region to Slurm, Kubernetes or Ray, with what
+    machine types and accelerators stand for there. Jobs choose by their region, and change in
+    nothing else.
     """,
 )
