@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,7 @@ def test_the_service_takes_its_settings(tmp_path: Path) -> None:
     (region,) = settings.regions
     assert (region.name, region.namespace) == ("us-central1", "training")
     assert region.pod_template == "/etc/footplate/pod.yaml"
+    assert not region.reserve, "as render.sh says"
     name = "footplate-0.footplate-cluster.training.svc.cluster.local"
     assert settings.cluster_address == (name, 8474)
 
@@ -101,19 +103,59 @@ def test_launchers_find_the_address_that_does_not_change() -> None:
             assert named[port["targetPort"]] == port["port"]
 
 
-def test_pods_of_jobs_see_the_buckets_and_nothing_else_of_the_data() -> None:
+def test_each_port_names_its_protocol() -> None:
+    """By which an old Kubernetes tells ports apart when Helm 4 applies them."""
+    services = [each for each in OBJECTS if each["kind"] == "Service"]
+    containers = [
+        container
+        for each in OBJECTS
+        if each["kind"] == "StatefulSet"
+        for container in each["spec"]["template"]["spec"]["containers"]
+    ]
+    ports = [port for each in services for port in each["spec"]["ports"]]
+    ports += [port for each in containers for port in each["ports"]]
+    assert {port["protocol"] for port in ports} == {"TCP"}
+
+
+@pytest.mark.parametrize("name", ["footplate", "footplate-postgresql"])
+def test_a_pod_that_never_gets_ready_is_mended_by_an_upgrade(name: str) -> None:
+    assert one("StatefulSet", name)["spec"]["podManagementPolicy"] == "Parallel"
+
+
+@pytest.mark.parametrize("name", ["footplate", "footplate-postgresql"])
+def test_files_keep_their_rights_when_a_pod_starts_again(name: str) -> None:
+    """PostgreSQL refuses a folder that its group may write to."""
+    context = one("StatefulSet", name)["spec"]["template"]["spec"]["securityContext"]
+    assert context["fsGroupChangePolicy"] == "OnRootMismatch"
+
+
+def test_pods_of_jobs_see_buckets_and_environments_and_nothing_else_of_the_volume() -> None:
     template = yaml.safe_load(one("ConfigMap")["data"]["pod.yaml"])
     request = JobRequest("footplate-x", "us-central1", (LauncherRequest("master"),), b"")
     secret = make_secret(request)
     secret["metadata"]["uid"] = "1"
     settings = PodSettings(image="i", template=template)
     spec = make_pod(settings, secret, 0, request.launchers[0])["spec"]
-    mount = spec["containers"][0]["volumeMounts"][0]
+    mount, shared = spec["containers"][0]["volumeMounts"][:2]
+    text = one("ConfigMap")["data"]["footplate.toml"]
+    assert shared["mountPath"] == tomllib.loads(text)["regions"][0]["shared"]
+    assert shared["subPath"] == "environments"
     (data,) = (e["value"] for e in server()["env"] if e["name"] == "FOOTPLATE_DATA_DIR")
     assert mount["mountPath"] == f"{data}/buckets"
     assert f"{server()['volumeMounts'][0]['mountPath']}/{mount['subPath']}" == mount["mountPath"]
+    assert [each["name"] == "data" for each in spec["containers"][0]["volumeMounts"]].count(
+        True
+    ) == 2
     assert spec["volumes"][0]["persistentVolumeClaim"]["claimName"] == "footplate-data"
     assert spec["securityContext"]["runAsUser"] == 1000
+
+
+def test_an_uninstallation_leaves_the_data() -> None:
+    """The claim of the database is left, too, as those of a StatefulSet are."""
+    annotations = one("PersistentVolumeClaim", "footplate-data")["metadata"]["annotations"]
+    assert annotations == {"helm.sh/resource-policy": "keep"}
+    (claim,) = one("StatefulSet", "footplate-postgresql")["spec"]["volumeClaimTemplates"]
+    assert claim["metadata"]["name"] == "data"
 
 
 def test_no_secret_stands_outside_the_secret() -> None:
