@@ -85,7 +85,7 @@ def download(facts: dict[str, Any], digest: str, path: str) -> None:
     import hashlib
     import http.client
 
-    part = "%s.%d" % (path, os.getpid())
+    part = "%s.%s" % (path, os.urandom(8).hex())
     connection = connect(facts["url"], facts["authority"])
     try:
         connection.request(

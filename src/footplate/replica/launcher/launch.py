@@ -138,8 +138,7 @@ class Launcher:
 
     def _look(self) -> None:
         """See how the replica stands, and clear up after it."""
-        if now_s() - self._answered_s > self._config["lease_s"]:
-            self._end("the server has not answered for as long as the lease allows")
+        self._check_lease()
         if self._leaving or self._must_end:
             self._stop()
         replica = self._replica
@@ -155,6 +154,10 @@ class Launcher:
                 self._gone = replica.gone() or ""
         if self._state() != self._said:
             self._changed.set()
+
+    def _check_lease(self) -> None:
+        if now_s() - self._answered_s > self._config["lease_s"]:
+            self._end("the server has not answered for as long as the lease allows")
 
     def _end(self, reason: str) -> None:
         if not self._must_end:
@@ -208,8 +211,11 @@ class Launcher:
                 retry_s = min(_MAX_RETRY_S, retry_s * 2)
                 continue
             except Refused as error:
+                # No answer of the server's, for all that is known: it renews no lease.
                 print(error, file=sys.stderr)
-                answer = {"leave": True} if error.status in (401, 403) else {}
+                answer = None
+                if error.status in (401, 403):
+                    await self._obey({"leave": True})
                 await asyncio.sleep(retry_s)
             if answer is not None:
                 self._answered_s, retry_s = sent_s, _MIN_RETRY_S
@@ -245,21 +251,27 @@ class Launcher:
             self._stop()
 
     async def _start(self, restart: int, ticket: dict[str, Any], *, stop: bool) -> None:
-        if self._replica is not None:
-            if not self._gone:
-                return
-            self._replica.remove()
+        if self._replica is not None and not self._gone:
+            return
+        earlier = self._replica
         self._replica, self._restart, self._gone, self._lost = None, restart, "", False
         self._stopped, self._told = False, False
+        loop = asyncio.get_running_loop()
+        if earlier is not None:
+            await loop.run_in_executor(None, earlier.remove)
         if stop:
             self._gone = "stopped before it started"
             return
         config, scratch = self._config, self._config["scratch"]
         archives = os.path.dirname(self._archive)
         try:
-            archive = await asyncio.get_running_loop().run_in_executor(
+            archive = await loop.run_in_executor(
                 None, bootstrap.fetch, config, config["supervisor"], archives
             )
+            self._check_lease()
+            if self._must_end or self._leaving:
+                self._gone = self._must_end or "its launcher leaves"
+                return
             host = self._link.own_address
             ticket = complete(ticket, scratch, self._server_file, host)
             ticket = {**add_places(ticket, self._url, self._directory), OWNER: self._incarnation}
