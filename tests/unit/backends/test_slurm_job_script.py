@@ -1,7 +1,11 @@
 """Options and scripts of Slurm's jobs."""
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from footplate.backends.engine.engine import JobRequest, LauncherRequest
 from footplate.backends.slurm.job_script import SlurmSettings, fault, script, submit_options
@@ -55,6 +59,34 @@ def test_machine_types_with_different_options_are_no_gang() -> None:
     assert found is not None
     assert "big and small" in found
     assert fault(settings, launchers[:1]) is None
+
+
+OF_ANOTHER = pytest.param(
+    "of another user", marks=pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+)
+
+
+@pytest.mark.parametrize("kind", [OF_ANOTHER, "a link"])
+def test_a_scratch_that_is_not_its_users_gets_nothing(tmp_path: Path, kind: str) -> None:
+    """A directory below /tmp can be made by anybody, with links in it to files of the victim."""
+    scratch, jobs = tmp_path / "scratch", tmp_path / "theirs" / "jobs"
+    jobs.mkdir(parents=True)
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (jobs / "7.log").symlink_to(victim)
+    if kind == "a link":
+        scratch.symlink_to(tmp_path / "theirs")
+    else:
+        (tmp_path / "theirs").rename(scratch)
+        shutil.chown(scratch, "nobody")
+    srun = tmp_path / "srun"
+    srun.write_text("#!/bin/sh\necho begun\nexit 3\n")
+    srun.chmod(0o755)
+    made = script(SlurmSettings(scratch=str(scratch)), request(LauncherRequest("a")))
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7"}
+    done = subprocess.run(["sh"], input=made, env=environment, check=False)
+    assert done.returncode == 1
+    assert victim.read_text() == "precious"
 
 
 def test_the_program_reaches_the_tasks_unharmed(tmp_path: Path) -> None:

@@ -80,7 +80,12 @@ def test_a_record_of_a_job() -> None:
 
 def test_nodes_that_do_not_answer() -> None:
     text = "n1|idle\nn2|mixed*\nn3|down*\nn3|down*\nn4|drained\n"
-    assert outputs.silent_nodes(text) == ("n2", "n3")
+    assert outputs.silent_nodes(text, "n[1-4]") == ("n2", "n3")
+
+
+@pytest.mark.parametrize("text", ["", "n1|idle\nn1|idle\n", "n1|idle\nn2|dow"])
+def test_a_node_of_which_nothing_is_said_counts_as_silent(text: str) -> None:
+    assert "n2" in outputs.silent_nodes(text, "n[1-2]")
 
 
 def test_nodes_in_words() -> None:

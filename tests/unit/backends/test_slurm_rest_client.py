@@ -213,6 +213,7 @@ def test_a_check_says_what_is_there_and_what_is_wrong(
     )
     assert engine.try_out(LauncherRequest("", vcpus=16)) == "no such node has 16 CPUs"
     assert engine.silent_nodes("n[1-2]") == ()
+    assert engine.silent_nodes("n[2-3]") == ("n3",), "nothing is said of it"
 
     token_file.chmod(0o644)
     (problem,) = engine.check().problems

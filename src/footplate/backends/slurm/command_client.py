@@ -69,7 +69,11 @@ class CommandClient:
             raise EngineUnavailable(str(error)) from error
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        return outputs.silent_nodes(self._ask("sinfo", "-h", "-N", "-n", nodes, "-o", "%N|%T"))
+        text = self._ask("sinfo", "-a", "-h", "-N", "-n", nodes, "-o", "%N|%T")
+        try:
+            return outputs.silent_nodes(text, nodes)
+        except ValueError as error:
+            raise EngineUnavailable(str(error)) from error
 
     def read_status(self) -> SlurmStatus:
         partition = self._settings.partition

@@ -145,6 +145,8 @@ def script(settings: SlurmSettings, request: JobRequest) -> bytes:
         '[ -n "$HOME" ] || HOME=$(getent passwd "$(id -u)" | cut -d: -f6)',
         ': "${USER:=$(id -un)}" "${LOGNAME:=$USER}"; export HOME USER LOGNAME',
         f"umask 077; SCRATCH={scratch}",
+        # Anybody can make a directory below /tmp, with links in it.
+        'mkdir -p "$SCRATCH"; { [ -O "$SCRATCH" ] && [ ! -L "$SCRATCH" ]; } || exit 1',
         'mkdir -p "$SCRATCH/jobs"; LOG="$SCRATCH/jobs/$SLURM_JOB_ID.log"',
         (
             f"srun --kill-on-bad-exit=0 --no-kill --wait=0 --ntasks={len(request.launchers)}"

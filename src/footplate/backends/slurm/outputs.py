@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.backends.engine.engine import EngineJob, JobPhase
+from footplate.backends.slurm.nodes import expand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,14 +114,17 @@ def read_job_record(text: str) -> EngineJob:
         raise ValueError(f"scontrol doesn't say {error}") from error
 
 
-def silent_nodes(text: str) -> tuple[str, ...]:
-    """Of ``sinfo -h -N -o '%N|%T'``, the nodes that don't answer Slurm."""
-    found: dict[str, None] = {}
-    for line in text.splitlines():
-        node, _, state = line.strip().partition("|")
-        if any(mark in state.upper() for mark in _SILENT):
-            found[node] = None
-    return tuple(found)
+def silent_nodes(text: str, nodes: str) -> tuple[str, ...]:
+    """Of ``sinfo -a -h -N -o '%N|%T'``, those of ``nodes`` that don't answer Slurm.
+
+    One of which it says nothing may run something all the same. Raises ValueError.
+    """
+    answering = set()
+    for line in text.splitlines(keepends=True):
+        node, _, state = line.partition("|")
+        if line.endswith("\n") and not any(mark in state.upper() for mark in _SILENT):
+            answering.add(node.strip())
+    return tuple(sorted(expand(nodes) - answering))
 
 
 def describe_nodes(text: str) -> tuple[str, ...]:

@@ -72,8 +72,10 @@ class RestClient:
         return next((job for job in found if job.id == job_id), None)
 
     def silent_nodes(self, nodes_: str) -> tuple[str, ...]:
+        """One of which nothing is said may run something all the same."""
         named = _read(lambda: nodes.expand(nodes_))
-        return tuple(node.name for node in self._nodes() if node.silent and node.name in named)
+        answering = {node.name for node in self._nodes() if not node.silent}
+        return tuple(sorted(named - answering))
 
     def read_status(self) -> SlurmStatus:
         version = self._find_version()
