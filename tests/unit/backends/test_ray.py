@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
-from footplate.backends.engine.engine import JobPhase, JobRequest, LauncherRequest
+from footplate.backends.engine.engine import (
+    EngineUnavailable,
+    JobPhase,
+    JobRequest,
+    LauncherRequest,
+)
 from footplate.backends.ray import health_checks
 from footplate.backends.ray.engine import RayEngine, RaySettings, bundle, pack, see_job
 from tests.support.http_server import serve
@@ -168,6 +173,19 @@ def test_a_check_asks_each_head_once_for_its_health_checks() -> None:
     assert "start the head with RAY_health_check" in first.problems[0]
     assert len(head.submitted) == 2
     assert head.jobs == {}, "nothing of it stays"
+
+
+@pytest.mark.parametrize("text", ["<html>sign in</html>", "[]", "7", '{"jobs": 1}', "[1]", "[{}]"])
+def test_an_answer_that_is_not_rays_is_silence(text: str) -> None:
+    """As of a proxy in front of the dashboard, which asks users to sign in."""
+    with serve(PlainTextResponse(text)) as url:
+        engine = RayEngine(RaySettings(url))
+        assert not engine.check().reachable
+        with pytest.raises(EngineUnavailable, match="answers with"):
+            engine.find("footplate-x-u1-1.0")
+        if text != "[]":
+            with pytest.raises(EngineUnavailable, match="answers with"):
+                engine.list("")
 
 
 def test_a_check_goes_on_where_they_can_not_be_read() -> None:

@@ -11,7 +11,7 @@ import time
 import zipfile
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from footplate.backends.engine.engine import (
     EngineJob,
@@ -25,11 +25,12 @@ from footplate.plain_httpx import httpx
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from footplate.backends.engine.engine import JobRequest, LauncherRequest
     from footplate.backends.ray.health_checks import HealthChecks
 
+Read = TypeVar("Read")
 TIMEOUT_S = 20.0
 _CHECK_S, _CHECK_POLL_S = 90.0, 0.2
 """How long a job that reads settings may take, and how often it is looked at."""
@@ -112,16 +113,17 @@ class RayEngine:
         self._ask("POST", f"/api/jobs/{job_id}/stop", missing_ok=True)
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
-        answer = self._ask("GET", "/api/jobs/").json()
-        ours = [j for j in answer if str(j.get("submission_id") or "").startswith(prefix)]
-        waiting = self._waiting_groups() if any(j["status"] == "RUNNING" for j in ours) else {}
+        answer = self._ask("GET", "/api/jobs/")
+        ours = _read(answer, lambda jobs: [j for j in jobs if _is_ours(j, prefix)])
+        runs = _read(answer, lambda _: any(j["status"] == "RUNNING" for j in ours))
+        waiting = self._waiting_groups() if runs else {}
         return tuple(see_job(job, waiting) for job in ours)
 
     def find(self, job_id: str) -> EngineJob | None:
         answer = self._send("GET", f"/api/jobs/{job_id}")
         if answer.status_code == 404:
             return None
-        return see_job(_checked(answer).json(), {})
+        return _read(_checked(answer), lambda job: see_job(job, {}))
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
         """All of them: when Ray calls a job ended, its launchers may still be ending."""
@@ -129,15 +131,17 @@ class RayEngine:
 
     def check(self) -> EngineReport:
         try:
-            version = self._ask("GET", "/api/version").json()
-            nodes = [node for node in self._nodes() if node["state"] == "ALIVE"]
-            health = self._read_health_checks(str(version.get("session_name")))
+            answer = self._ask("GET", "/api/version")
+            version, session = _read(
+                answer, lambda said: (said["ray_version"], str(said.get("session_name")))
+            )
+            totals = self._live_totals()
+            health = self._read_health_checks(session)
         except EngineUnavailable as error:
             return EngineReport(reachable=False, problems=(str(error),))
-        totals = [node.get("resources_total") or {} for node in nodes]
         cpus, gpus = (sum(total.get(name, 0) for total in totals) for name in ("CPU", "GPU"))
         facts = (
-            f"Ray {version.get('ray_version')}: {len(nodes)} nodes, {cpus:g} CPUs, {gpus:g} GPUs",
+            f"Ray {version}: {len(totals)} nodes, {cpus:g} CPUs, {gpus:g} GPUs",
             "Ray counts processors and memory, and limits nothing",
             UNKNOWN if health is None else health.fact,
         )
@@ -162,13 +166,13 @@ class RayEngine:
         self._ask("POST", "/api/jobs/", json=body)
         end_s = time.monotonic() + _CHECK_S
         while True:
-            job = self._ask("GET", f"/api/jobs/{name}").json()
-            if _PHASES.get(job["status"]) is JobPhase.ENDED or time.monotonic() > end_s:
+            status = _read(self._ask("GET", f"/api/jobs/{name}"), lambda job: job["status"])
+            if _PHASES.get(status) is JobPhase.ENDED or time.monotonic() > end_s:
                 break
             time.sleep(_CHECK_POLL_S)
-        output = self._ask("GET", f"/api/jobs/{name}/logs").json()["logs"]
+        logs = self._ask("GET", f"/api/jobs/{name}/logs")
         self._clear(name)
-        found = health_checks.read(str(output))
+        found = health_checks.read(_read(logs, lambda said: str(said["logs"])))
         self._health_checks = session, found, time.monotonic()
         return found
 
@@ -177,17 +181,25 @@ class RayEngine:
         if self._send("DELETE", f"/api/jobs/{job_id}").status_code >= 400:
             self.cancel(job_id)
 
-    def _nodes(self) -> builtins.list[dict[str, Any]]:
-        answer = self._ask("GET", "/api/v0/nodes", params={"limit": _NODES}).json()
-        found: builtins.list[dict[str, Any]] = answer["data"]["result"]["result"]
-        return found
+    def _live_totals(self) -> builtins.list[dict[str, float]]:
+        """What each node has that is alive."""
+        answer = self._ask("GET", "/api/v0/nodes", params={"limit": _NODES})
+        return _read(
+            answer,
+            lambda said: [
+                dict(node.get("resources_total") or {})
+                for node in _listed(said)
+                if node["state"] == "ALIVE"
+            ],
+        )
 
     def _waiting_groups(self) -> dict[str, dict[str, Any]]:
         """The placement groups that Ray has no room for, by the names of their jobs."""
         parameters = {"limit": _NODES, "detail": True}
-        answer = self._ask("GET", "/api/v0/placement_groups", params=parameters).json()
-        groups = answer["data"]["result"]["result"]
-        return {g["name"]: g for g in groups if g["state"] == "PENDING"}
+        answer = self._ask("GET", "/api/v0/placement_groups", params=parameters)
+        return _read(
+            answer, lambda said: {g["name"]: g for g in _listed(said) if g["state"] == "PENDING"}
+        )
 
     def _send(self, method: str, path: str, **given: Any) -> httpx.Response:
         try:
@@ -277,6 +289,28 @@ def _checked(answer: httpx.Response) -> httpx.Response:
     if answer.status_code >= 400:
         raise EngineUnavailable(f"HTTP {answer.status_code}: {_last_line(answer.text)}")
     return answer
+
+
+def _read(answer: httpx.Response, read: Callable[[Any], Read]) -> Read:
+    """What ``read`` makes of the answer's JSON.
+
+    Raises EngineUnavailable: it is something else, such as the page of a proxy.
+    """
+    try:
+        return read(answer.json())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        path, text = answer.request.url.path, answer.text[:200].strip()
+        raise EngineUnavailable(f"{path} answers with {text!r}") from error
+
+
+def _is_ours(job: Mapping[str, Any], prefix: str) -> bool:
+    return str(job.get("submission_id") or "").startswith(prefix)
+
+
+def _listed(said: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Of the API of states."""
+    found: list[dict[str, Any]] = said["data"]["result"]["result"]
+    return found
 
 
 def _last_line(text: str) -> str:
