@@ -27,6 +27,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 GROUPS = {
     "tests/e2e/kubernetes": "kubernetes",
+    "tests/e2e/all_backends": "kubernetes",
     "tests/e2e/ray": "ray",
     "tests/e2e/containers": "engines",
     "tests/e2e/engines": "engines",
