@@ -17,6 +17,7 @@ from footplate.domain.names import GcsUri
 from footplate.testing.service import running_service
 from tests.e2e.containers.container_context import IMAGE, ContainerContext, Engine
 from tests.e2e.service.conftest import BUCKET, CACHE
+from tests.support.launcher_processes import find_launchers
 from tests.support.slurm import PARTITION
 
 if TYPE_CHECKING:
@@ -132,6 +133,24 @@ def test_no_container_outlives_the_kill_of_all_processes_of_its_job(
     finally:
         slurm.command("scontrol", "update", f"PartitionName={PARTITION}", "State=UP")
     in_slurm.until(lambda: in_slurm.messages(name).count("sleeps") == 2)
+    with in_slurm.client() as client:
+        client.cancel(name)
+    in_slurm.wait_for(name, State.CANCELLED)
+    in_slurm.check_nothing_is_left()
+
+
+def test_a_container_whose_launcher_is_killed_has_ended_before_it_starts_again(
+    in_slurm: ContainerContext,
+) -> None:
+    source = f"{SLEEPS} # {secrets.token_hex(8)}"
+    name = run(in_slurm, source)
+    in_slurm.until(lambda: "sleeps" in in_slurm.messages(name))
+    inside = processes_of(source)
+    assert inside
+    [launcher] = find_launchers(f"{in_slurm.service.data_dir.parent}/scratch/launchers/*")
+    os.kill(launcher, signal.SIGKILL)
+    in_slurm.until(lambda: in_slurm.messages(name).count("sleeps") == 2)
+    assert not inside & processes_of(source)
     with in_slurm.client() as client:
         client.cancel(name)
     in_slurm.wait_for(name, State.CANCELLED)
