@@ -19,6 +19,27 @@ _WIDER = """() => [...document.querySelectorAll("main .scroll")]
 """The tables of which a part is out of sight."""
 
 
+_COVERED = """() => [...document.querySelectorAll("[data-copy], .copy")].flatMap((button) => {
+  const text = button.parentElement.querySelector("code");
+  const range = document.createRange();
+  range.selectNodeContents(text);
+  const box = button.getBoundingClientRect();
+  const under = (rect) => rect.right > box.left && rect.bottom > box.top && rect.top < box.bottom;
+  return [...range.getClientRects()].some(under) ? [text.textContent] : [];
+})"""
+"""Texts that reach below the button that copies them, or beyond."""
+
+
+@pytest.mark.parametrize("path", ["/experiments", f"/jobs/{LONG}"])
+def test_no_text_is_below_its_button(page: Page, service: RunningService, path: str) -> None:
+    page.set_viewport_size({"width": 400, "height": 900})
+    page.goto(f"{service.url}{path}")
+    if path != "/experiments":
+        page.get_by_role("tab", name="gcloud").click()
+    page.get_by_role("button", name="Copy").first.wait_for()
+    assert page.evaluate(_COVERED) == []
+
+
 @pytest.mark.parametrize(
     ("path", "width"),
     [
