@@ -79,6 +79,7 @@ def test_what_users_wrote_never_runs(
     page.goto(f"{service.url}/jobs/{failed}")
     expect(page.locator(".verdict")).to_contain_text(HOSTILE)
     expect(page.locator(".replicas")).to_contain_text(HOSTILE)
+    expect(page.locator(".replicas")).to_contain_text("ended")
     expect(page.locator("#log")).to_contain_text(HOSTILE)
     expect(page.locator("#log .ansi-f2")).to_be_attached()
     page.goto(f"{service.url}/jobs/{LONG}")

@@ -126,6 +126,8 @@ def test_signing_in_and_out(page: Page, guarded: RunningService, browser: Browse
     expect(page).to_have_url(f"{guarded.url}/jobs?state=FAILED")
     page.goto(f"{guarded.url}/jobs")
     expect(page.get_by_text("No jobs yet")).to_be_visible()
+    form = page.locator(".notice").get_by_role("link", name="Submit a job")
+    expect(form).to_have_attribute("href", "/submit")
     look(browser, f"{guarded.url}/jobs", "jobs-empty", "h2", page.context.cookies(), brief=True)
     page.context.clear_cookies()
     page.evaluate("document.body.dispatchEvent(new CustomEvent('footplate:change'))")

@@ -58,3 +58,13 @@ def test_tables_fit(page: Page, service: RunningService, path: str, width: int) 
     page.goto(f"{service.url}{path}")
     page.locator("main .scroll").first.wait_for()
     assert page.evaluate(_WIDER) == []
+
+
+def test_what_is_missing_stands_below_its_heading(page: Page, guarded: RunningService) -> None:
+    page.goto(f"{guarded.url}/capacity")
+    page.get_by_label("Token").fill("sesame")
+    page.keyboard.press("Enter")
+    notices = page.locator("main .notice")
+    notices.first.wait_for()
+    left = "all => [...new Set(all.map((each) => each.getBoundingClientRect().left))]"
+    assert notices.evaluate_all(left) == page.locator("main h2").evaluate_all(left)

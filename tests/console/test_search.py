@@ -117,6 +117,7 @@ def test_it_is_reached_filtered_sorted_and_compared(page: Page, searched: Runnin
     expect(page.locator(".best")).to_contain_text("Trial 5: rmse 0.25 at step 500")
     rows = page.locator("#trial-rows tbody tr")
     expect(rows).to_have_count(TRIALS)
+    expect(rows.first.locator(".state.succeeded .icon")).to_have_text("✓")
     expect(page.locator("#history canvas")).to_be_visible()
 
     page.get_by_label("Filter").fill("rmse < 0.5 AND training_steps > 400")

@@ -28,6 +28,8 @@ ICONS = {
     "CANCELLING": "◫",
     "CANCELLED": "⊘",
 }
+_TRIAL_ICONS = {"REQUESTED": "◷", "ACTIVE": "▶", "STOPPING": "◫", "INFEASIBLE": "✕"}
+"""Of the states of trials that no job has."""
 KINDS = {
     "jobs": "training",
     "customJobs": "custom",
@@ -140,7 +142,7 @@ def size(count: int) -> str:
 
 
 def icon(state: str) -> str:
-    return ICONS.get(state, "\u2022")
+    return ICONS.get(state) or _TRIAL_ICONS.get(state, "\u2022")
 
 
 def kind_title(kind: str) -> str:
