@@ -23,6 +23,10 @@ _RUN_AXE = """async () => {
 }"""
 
 
+_WIDER = """() => [...document.querySelectorAll("main .scroll")]
+  .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)"""
+
+
 class PageProblems:
     """What a page's scripts and its security policy complain about."""
 
@@ -46,6 +50,12 @@ def weigh(page: Page) -> int:
     kinds = ("navigation", "resource")
     script = "kind => performance.getEntriesByType(kind).map(each => each.encodedBodySize)"
     return sum(int(size) for kind in kinds for size in page.evaluate(script, kind))
+
+
+def cut_off_tables(page: Page) -> list[str]:
+    """The names of the tables of which a part is out of sight."""
+    found: list[str] = page.evaluate(_WIDER)
+    return found
 
 
 def check_accessibility(page: Page) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from footplate.domain.names import GcsUri
 from footplate.testing.service import running_service
 from tests.console.conftest import HOSTILE
-from tests.console.screens import look
+from tests.console.screens import cut_off_tables, look
 from tests.e2e.service.conftest import BUCKET, CACHE, Context
 from tests.support.trainers import pack_trainer
 
@@ -112,6 +112,8 @@ def test_it_shows_what_is_used_by_whom_and_why_jobs_wait(page: Page, busy: Runni
     expect(page.get_by_role("link", name=f"holds two {HOSTILE}", exact=True)).to_be_visible()
     expect(page.locator("img")).to_have_count(0)
     expect(page).to_have_title("Capacity · Footplate")
+    page.set_viewport_size({"width": 400, "height": 900})
+    assert cut_off_tables(page) == []
 
 
 def test_it_follows_the_queue(page: Page, busy: RunningService) -> None:

@@ -8,15 +8,12 @@ import httpx
 import pytest
 
 from tests.console.conftest import LONG
+from tests.console.screens import cut_off_tables
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from footplate.testing.service import RunningService
-
-_WIDER = """() => [...document.querySelectorAll("main .scroll")]
-  .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)"""
-"""The tables of which a part is out of sight."""
 
 
 _COVERED = """() => [...document.querySelectorAll("[data-copy], .copy")].flatMap((button) => {
@@ -57,7 +54,7 @@ def test_tables_fit(page: Page, service: RunningService, path: str, width: int) 
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{service.url}{path}")
     page.locator("main .scroll").first.wait_for()
-    assert page.evaluate(_WIDER) == []
+    assert cut_off_tables(page) == []
 
 
 def test_what_is_missing_stands_below_its_heading(page: Page, guarded: RunningService) -> None:
