@@ -94,6 +94,7 @@ ROTATED = {
     "tests/e2e/kubernetes/test_chart.py": "kubernetes",
     "tests/e2e/kubernetes/test_contract.py": "kubernetes",
     "tests/e2e/kubernetes/test_faults.py": "kubernetes",
+    "tests/e2e/kubernetes/test_images.py": "kubernetes",
     "tests/e2e/kubernetes/test_machines.py": "kubernetes",
     "tests/e2e/ray": "ray",
 }

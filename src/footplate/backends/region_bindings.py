@@ -85,11 +85,6 @@ class RegionBinding:
     user: str | None = None
 
     @property
-    def takes_containers(self) -> bool:
-        """Whether the backend has the key ``containers``."""
-        return "containers" in _KEYS[self.backend]
-
-    @property
     def engine_socket(self) -> str:
         """On the nodes; empty: the usual ones."""
         return self.containers if isinstance(self.containers, str) else ""

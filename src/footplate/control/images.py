@@ -58,16 +58,12 @@ def _fault(engine: ContainerEngine, region: str, cluster: EngineMachines | None)
 
 
 def _no_containers(region: str, cluster: EngineMachines) -> str:
-    elsewhere = (
-        "send it to a region of this machine (`footplate regions list`), or train from a package"
+    return (
+        f"{region} is bound to {cluster.title}, and its settings don't say that the nodes run "
+        "containers; where they have Podman or Docker, set containers = true in the region's "
+        "[[regions]] table; else send it to a region of this machine (`footplate regions list`), "
+        "or train from a package"
     )
-    if cluster.containers_key:
-        return (
-            f"{region} is bound to {cluster.title}, and its settings don't say that the nodes run "
-            "containers; where they have Podman or Docker, set containers = true in the region's "
-            f"[[regions]] table; else {elsewhere}"
-        )
-    return f"{region} is bound to {cluster.title}, where only packages run yet; {elsewhere}"
 
 
 class Images:
@@ -79,6 +75,14 @@ class Images:
     def pinned(self, job: Job, name: str) -> str:
         """The image's digest or id; empty: not reported yet."""
         return dict(self._owner(job).images).get(name, "")
+
+    def named_by(self, job: Job) -> dict[str, str]:
+        """The image of each replica that runs one, by its digest if that is known."""
+        return {
+            name: self.pinned(job, pool.program.image_uri) or pool.program.image_uri
+            for name, pool, _ in job.spec.replicas()
+            if isinstance(pool.program, ContainerProgram)
+        }
 
     def pin(self, bearer: Bearer, name: str, reference: str) -> tuple[str, bool]:
         """What the job runs for ``name``: what its first replica found; and whether this one did.

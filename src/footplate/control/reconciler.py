@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from footplate.control import backend_observation
 from footplate.control.elapsed_time import as_of, seconds_since, steadied
 from footplate.control.engine_notes import EngineNotes
+from footplate.control.images import Images
 from footplate.control.job_updates import apply
 from footplate.control.replica_machines import machines_of
 from footplate.control.tokens import Bearer
@@ -268,12 +269,14 @@ class Reconciler:
     def _start(self, job: Job, backend: Backend) -> float | None:
         ending = to_stop(job)
         machines = machines_of(job.spec, self._catalogue)
+        images = Images(self._store).named_by(job)
         tickets = tuple(
             Ticket(
                 r.name,
                 self._tokens.issue(Bearer(job.attempt_id, r.name, r.restart)),
                 r.restart,
                 machines[r.name],
+                images.get(r.name, ""),
             )
             for r in job.replicas
             if r.name not in ending

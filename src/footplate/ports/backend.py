@@ -40,6 +40,8 @@ class Ticket:
     """Which start of the replica within the attempt it is for: 0 the first, 1 its first restart."""
     machine: ReplicaMachine = ReplicaMachine()
     """What an engine finds a machine by; the local backend has only one."""
+    image: str = ""
+    """The container image that the replica runs, with its digest if known; empty: it runs none."""
 
 
 @dataclass(frozen=True)

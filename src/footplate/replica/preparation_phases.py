@@ -189,16 +189,24 @@ def begin(context: Context) -> Phase:
     )
     context.home.write("task.json", context.task)
     if (context.task.get("program") or {}).get("kind") == "container":
-        from footplate.replica.container import container_phases  # only containers pay for it
-
-        return container_phases.begin(context)
-    _isolate(context)
+        return _begin_container(context)
+    isolate(context)
     if context.task.get("runtime") is not None:
         prepared = recall(context)
         return Preparing(context) if prepared is None else follow(context, prepared)
     if context.task.get("packages"):
         raise TaskError("packages need a runtime to go into, and the task has none")
     return follow(context, Prepared(sys.executable, []))
+
+
+def _begin_container(context: Context) -> Phase:
+    """In an engine, or in the Pod whose image it is. Raises as ``begin`` does."""
+    # Only containers pay for it.
+    from footplate.replica.container import container_phases, pod_image
+
+    if pod_image.is_there(context.host):
+        return pod_image.begin(context)
+    return container_phases.begin(context)
 
 
 def recall(context: Context) -> Prepared | None:
@@ -218,7 +226,7 @@ def recall(context: Context) -> Prepared | None:
     return prepared
 
 
-def _isolate(context: Context) -> None:
+def isolate(context: Context) -> None:
     """Raises Unavailable, TaskError."""
     limits = read_limits(context)
     wanted = str(context.ticket.get("isolation") or "auto")

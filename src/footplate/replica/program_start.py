@@ -135,16 +135,26 @@ def start_program(context: Context, program: Program) -> Running:
 def _start_program(context: Context, program: Program) -> Running:
     """Raises TaskError, SpawnFailed, OSError."""
     environment = program.environment(context)
+    return run_program(context, program.argv, environment, context.home.work, program.view)
+
+
+def run_program(
+    context: Context,
+    argv: list[str],
+    environment: dict[str, str],
+    directory: str,
+    view: MountNamespace | None,
+) -> Running:
+    """Raises SpawnFailed, OSError."""
     if context.task.get("web_access") is True:
-        directory = context.home.work
         context.home.write("program.json", {"environment": environment, "directory": directory})
     network = None if context.place is None else context.place.descriptor
 
     def begin(stdout: int, stderr: int) -> None:
-        launch = Launch(program.argv, environment, context.home.work, stdout, stderr, network)
+        launch = Launch(argv, environment, directory, stdout, stderr, network)
         launch.user = context.user
         launch.processes = 0 if context.user is None else context.user_processes
-        start(context, launch, program.view)
+        start(context, launch, view)
 
     streams = Running.connect(context, begin)
     context.journal.state("RUNNING")

@@ -15,7 +15,7 @@ from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.backend import DEFAULT_LEASE_S
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
-from footplate.backends.region_bindings import ANY_MACHINE, LOCAL, check_names
+from footplate.backends.region_bindings import ANY_MACHINE, KUBERNETES, LOCAL, check_names
 from footplate.control.regions import Binding
 from footplate.control.tokens import derive
 from footplate.domain.sites import EngineMachines, Mode, Site
@@ -136,8 +136,7 @@ def _site(region: RegionBinding) -> Site:
         None if every else types,
         frozenset(region.accelerators),
         describe_limits(region),
-        runs_containers=bool(region.containers),
-        containers_key=region.takes_containers,
+        runs_containers=region.backend == KUBERNETES or bool(region.containers),
     )
     name = f"{machines.title} in {region.name}"
     return Site(name, Mode.EMULATE, region.max_replicas or 0, 0, 0, engine=machines)

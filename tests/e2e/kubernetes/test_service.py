@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 REGION = "asia-east1"
 SETTINGS = """\
+cluster_address = "127.0.0.1:0"
+
 [[regions]]
 name = "{region}"
 backend = "kubernetes"
@@ -43,20 +45,26 @@ time.sleep(600)
 """
 
 
-@pytest.fixture
-def context(kubernetes: Kubernetes, tmp_path: Path) -> Iterator[Context]:
-    data, template = tmp_path / "data", tmp_path / "pod.yaml"
+def make_data(kubernetes: Kubernetes, folder: Path, template: dict[str, Any]) -> Path:
+    """The data directory of a service with a region in the cluster."""
+    data, file = folder / "data", folder / "pod.yaml"
     data.mkdir()
-    template.write_text(json.dumps(package_template(tmp_path)))
+    file.write_text(json.dumps(template))
     text = SETTINGS.format(
         region=REGION,
         kubeconfig=kubernetes.kubeconfig,
         image=IMAGE,
-        template=template,
-        scratch=tmp_path / "scratch",
+        template=file,
+        scratch=folder / "scratch",
     )
     (data / "footplate.toml").write_text(text)
-    with running_service(data, CACHE, stop_grace_s=1, cluster_address="127.0.0.1:0") as service:
+    return data
+
+
+@pytest.fixture
+def context(kubernetes: Kubernetes, tmp_path: Path) -> Iterator[Context]:
+    data = make_data(kubernetes, tmp_path, package_template(tmp_path))
+    with running_service(data, CACHE, stop_grace_s=1) as service:
         yield Context(service)
     kubernetes.delete_all()
 

@@ -33,16 +33,14 @@ def test_an_engine_of_this_machine_takes_images() -> None:
 
 
 def test_a_region_of_a_cluster_takes_packages_alone() -> None:
-    slurm = EngineMachines("Slurm", containers_key=True)
+    slurm = EngineMachines("Slurm")
     ((field, said),) = wrongs(of_an_image(), FakeContainerEngine(), slurm)
     assert field == "jobSpec.workerPoolSpecs[0].imageUri"
     assert said.startswith(f"{IMAGE} given, which is a container image: europe-west4 is bound to")
     assert "set containers = true in the region's [[regions]] table" in said
     assert wrongs(make_spec(), FakeContainerEngine(), slurm) == []
-    ((_, said),) = wrongs(of_an_image(), FakeContainerEngine(), EngineMachines("Other"))
-    assert "where only packages run yet" in said
 
 
 def test_a_region_whose_nodes_run_containers_needs_no_engine_here() -> None:
-    slurm = EngineMachines("Slurm", runs_containers=True, containers_key=True)
+    slurm = EngineMachines("Slurm", runs_containers=True)
     assert wrongs(of_an_image(), FakeContainerEngine("there is none"), slurm) == []

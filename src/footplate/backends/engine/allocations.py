@@ -85,7 +85,7 @@ class Allocations:
         """Whether the engine is to be asked again soon."""
 
     def fault(self, tickets: Iterable[Content]) -> str | None:
-        return self._engine.fault([_launcher(t["replica"], t["machine"]) for t in tickets])
+        return self._engine.fault([_launcher(ticket["replica"], ticket) for ticket in tickets])
 
     def observe(self, attempt: Attempt) -> tuple[ReplicaObservation, ...]:
         return tuple(self._observe(attempt, replica) for replica in attempt.replicas.values())
@@ -194,8 +194,8 @@ class Allocations:
             self._submit(attempt, allocation, name)
 
     def _submit(self, attempt: Attempt, allocation: Allocation, name: str) -> None:
-        machines = {r.name: r.ticket.get("machine", {}) for r in attempt.replicas.values()}
-        launchers = tuple(_launcher(each, machines[each]) for each in allocation.replicas)
+        replicas = attempt.replicas
+        launchers = tuple(_launcher(each, replicas[each].ticket) for each in allocation.replicas)
         program = self._make_program(attempt, allocation.number, allocation.replicas)
         try:
             job_id = self._engine.submit(JobRequest(name, attempt.region, launchers, program))
@@ -340,5 +340,6 @@ def _is_being_made(attempt: Attempt, allocation: Allocation) -> bool:
     return not attempt.served_by(allocation) and allocation.number == max(attempt.allocations)
 
 
-def _launcher(replica: str, machine: Content) -> LauncherRequest:
-    return LauncherRequest.on(replica, ReplicaMachine(**machine))
+def _launcher(replica: str, ticket: Content) -> LauncherRequest:
+    machine = ReplicaMachine(**ticket.get("machine", {}))
+    return LauncherRequest.on(replica, machine, str(ticket.get("image", "")))

@@ -231,6 +231,7 @@ def make_ticket(ticket: Ticket, allocation: int, machine: Content) -> Content:
         "restart": ticket.restart,
         "allocation": allocation,
         "machine": machine,
+        "image": ticket.image,
     }
 
 

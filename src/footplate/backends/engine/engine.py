@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
@@ -70,10 +70,12 @@ class LauncherRequest:
     memory_mb: int = 0
     accelerator_type: str = ""
     accelerators: int = 0
+    image: str = ""
+    """The container image that the replica runs; empty: it runs none."""
 
     @classmethod
-    def on(cls, replica: str, machine: ReplicaMachine) -> LauncherRequest:
-        return cls(replica, *astuple(machine))
+    def on(cls, replica: str, machine: ReplicaMachine, image: str = "") -> LauncherRequest:
+        return replace(cls(replica, *astuple(machine)), image=image)
 
 
 @dataclass(frozen=True)

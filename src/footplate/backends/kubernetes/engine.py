@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,8 @@ from footplate.backends.engine.engine import (
     JobPhase,
 )
 from footplate.backends.kubernetes import manifests
+from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegistry
+from footplate.backends.kubernetes.image_registry import UnknownImage, find_logins
 from footplate.backends.kubernetes.jobs import see_job, see_jobs
 from footplate.backends.kubernetes.pod_states import find_slow_nodes
 
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from footplate.backends.engine.engine import JobRequest, LauncherRequest
+    from footplate.backends.kubernetes.image_registry import ImageConfig
     from footplate.backends.kubernetes.manifests import PodSettings
 
 TIMEOUT_S = 20
@@ -76,23 +80,25 @@ class KubernetesEngine:
         self._kubeconfig = None if kubeconfig is None else str(kubeconfig)
         self._context = context or None
         self._namespace = namespace or ""
+        self._lookups = ImageLookups()
         self._core: Any | None = None
         self._metadata: Any = None
         """The same API, which answers lists with the metadata of objects alone."""
 
     def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:  # noqa: ARG002  as all
-        containers = (self._settings.template.get("spec") or {}).get("containers") or [{}]
-        if not self._settings.image and not containers[0].get("image"):
+        if not self._settings.own_image:
             return "the region names no image for its Pods: set image or pod_template"
         return None
 
     def submit(self, request: JobRequest) -> str:
         """Each object is made if it isn't there: what an interrupted call left is completed."""
         with self._calls() as core:
+            images = self._read_images(core, request)
             secret = self._make_secret(core, manifests.make_secret(request))
             name: str = secret["metadata"]["name"]
             for rank, launcher in enumerate(request.launchers):
-                pod = manifests.make_pod(self._settings, secret, rank, launcher)
+                image = images.get(launcher.image)
+                pod = manifests.make_pod(self._settings, secret, rank, launcher, image)
                 try:
                     core.create_namespaced_pod(self._namespace, pod, **_RAW)
                 except ApiException as error:
@@ -105,6 +111,31 @@ class KubernetesEngine:
             patch = {"metadata": {"annotations": {manifests.COMPLETE: "true"}}}
             core.patch_namespaced_secret(name, self._namespace, patch, **_RAW)
             return name
+
+    def _read_images(self, core: Any, request: JobRequest) -> dict[str, ImageConfig]:
+        """What the registries say of the images of a job, each asked once."""
+        names = {launcher.image for launcher in request.launchers if launcher.image}
+        logins = find_logins(self._read_pull_secrets(core)) if names else {}
+        try:
+            return {name: self._lookups.find(name, logins) for name in sorted(names)}
+        except UnknownImage as error:
+            raise EngineRefused(str(error)) from error
+        except SlowRegistry as error:
+            raise EngineUnavailable(str(error)) from error
+
+    def _read_pull_secrets(self, core: Any) -> builtins.list[str]:
+        """Those of the template; one that isn't there is missed by the registry, which says so."""
+        found = []
+        for each in (self._settings.template.get("spec") or {}).get("imagePullSecrets") or ():
+            try:
+                secret = _read(core.read_namespaced_secret(each["name"], self._namespace, **_RAW))
+            except ApiException as error:
+                if error.status in (403, 404):
+                    continue
+                raise
+            packed = (secret.get("data") or {}).get(".dockerconfigjson") or ""
+            found.append(base64.b64decode(packed).decode())
+        return found
 
     def _make_secret(self, core: Any, body: dict[str, Any]) -> dict[str, Any]:
         try:

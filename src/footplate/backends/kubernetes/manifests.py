@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+from footplate.backends.kubernetes import image_pods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from footplate.backends.engine.engine import JobRequest, LauncherRequest
+    from footplate.backends.kubernetes.image_registry import ImageConfig
 
 CONTAINER = "replica"
 MOUNT = "/var/run/footplate"
@@ -24,6 +27,9 @@ COMPLETE = "footplate.dev/complete"
 REPLICA = "footplate.dev/replica"
 MANAGED_BY = {"app.kubernetes.io/managed-by": "footplate"}
 _KUEUE = "kueue.x-k8s.io"
+_FILE_MODE = 0o400
+"""Of the program: its user alone reads it."""
+_PROGRAM_MOUNT = {"name": "footplate-program", "mountPath": MOUNT, "readOnly": True}
 GRACE_S = 90
 """For what the supervisor does after its program: last lines, buckets."""
 
@@ -47,6 +53,17 @@ class PodSettings:
     """Of Kueue, where it is installed."""
     scratch: str = ""
 
+    @property
+    def container(self) -> Mapping[str, Any]:
+        """Of the template: what the one of the replica is made from."""
+        found: Mapping[str, Any] = ((self.template.get("spec") or {}).get("containers") or [{}])[0]
+        return found
+
+    @property
+    def own_image(self) -> str:
+        """The one with a Python; empty: there is none."""
+        return self.image or str(self.container.get("image") or "")
+
 
 def object_name(job: str) -> str:
     """Of the Secret of a job, and the beginning of those of its Pods: a DNS-1123 label."""
@@ -64,6 +81,8 @@ def make_secret(request: JobRequest) -> dict[str, Any]:
     """
     name = object_name(request.name)
     annotations = {JOB: request.name, RANKS: str(len(request.launchers))}
+    has_images = any(launcher.image for launcher in request.launchers)
+    copy = {image_pods.COPY_PROGRAM: image_pods.read_copy_program()} if has_images else {}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -73,14 +92,20 @@ def make_secret(request: JobRequest) -> dict[str, Any]:
             "labels": {**MANAGED_BY, JOB: name},
             "annotations": annotations,
         },
-        "stringData": {PROGRAM: request.program.decode()},
+        "stringData": {PROGRAM: request.program.decode(), **copy},
     }
 
 
 def make_pod(
-    settings: PodSettings, secret: Mapping[str, Any], rank: int, launcher: LauncherRequest
+    settings: PodSettings,
+    secret: Mapping[str, Any],
+    rank: int,
+    launcher: LauncherRequest,
+    image: ImageConfig | None = None,
 ) -> dict[str, Any]:
     """The Pod of one rank; ``secret`` is that of its job, as the API has it.
+
+    ``image``: the user's, in which the replica runs; None: in the region's.
 
     What the template has stays, but for the name, the restart policy and the command.
     """
@@ -92,6 +117,7 @@ def make_pod(
     reference = {"apiVersion": "v1", "kind": "Secret", "name": owner["name"], "uid": owner["uid"]}
     spec = pod.get("spec") or {}
     containers = spec.get("containers") or [{}]
+    mode = _FILE_MODE if image is None else image_pods.FILE_MODE
     spec = {
         "terminationGracePeriodSeconds": GRACE_S,
         "automountServiceAccountToken": False,
@@ -103,8 +129,10 @@ def make_pod(
             _fill(containers[0], settings, owner["name"], rank, launcher),
             *containers[1:],
         ],
-        "volumes": [*(spec.get("volumes") or ()), *_volumes(owner["name"])],
+        "volumes": [*(spec.get("volumes") or ()), *_volumes(owner["name"], mode)],
     }
+    if image is not None:
+        _put_in_image(spec, settings, launcher, image)
     selector = settings.machines.get(launcher.machine_type, settings.machines.get("*", {}))
     if selector:
         spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **selector}
@@ -125,6 +153,28 @@ def make_pod(
         },
         "spec": spec,
     }
+
+
+def _put_in_image(
+    spec: dict[str, Any], settings: PodSettings, launcher: LauncherRequest, image: ImageConfig
+) -> None:
+    """Let the replica's container be the image, and have its Python from another."""
+    ours, *others = spec["containers"]
+    ours = {
+        **ours,
+        "image": image.reference,
+        "command": [image_pods.PYTHON, "-I", f"{MOUNT}/{PROGRAM}"],
+        "env": [*ours["env"], *image_pods.variables(image)],
+        "volumeMounts": [*ours["volumeMounts"], *image_pods.mounts()],
+    }
+    resources = _resources(
+        settings.container.get("resources") or {}, settings, replace(launcher, accelerators=0)
+    )
+    container = {**settings.container, "resources": resources}
+    copier = image_pods.make_copier(container, settings.own_image, settings.python, _PROGRAM_MOUNT)
+    spec["containers"] = [ours, *others]
+    spec["initContainers"] = [*(spec.get("initContainers") or ()), copier]
+    spec["volumes"] = [*spec["volumes"], *image_pods.volumes()]
 
 
 def _queue(name: str, owner: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
@@ -161,7 +211,7 @@ def _fill(
         "resources": _resources(container.get("resources") or {}, settings, launcher),
         "volumeMounts": [
             *(container.get("volumeMounts") or ()),
-            {"name": "footplate-program", "mountPath": MOUNT, "readOnly": True},
+            _PROGRAM_MOUNT,
             {"name": "footplate-shm", "mountPath": "/dev/shm"},  # noqa: S108  a mount of the Pod
         ],
     }
@@ -198,9 +248,9 @@ def _resources(
     }
 
 
-def _volumes(secret: str) -> list[dict[str, Any]]:
-    """The program, for its user alone, and shared memory: 64 MB are too little for loaders."""
+def _volumes(secret: str, mode: int) -> list[dict[str, Any]]:
+    """The program, and shared memory: 64 MB are too little for loaders."""
     return [
-        {"name": "footplate-program", "secret": {"secretName": secret, "defaultMode": 0o400}},
+        {"name": "footplate-program", "secret": {"secretName": secret, "defaultMode": mode}},
         {"name": "footplate-shm", "emptyDir": {"medium": "Memory"}},
     ]

@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from footplate.backends.kubernetes.image_pods import COPIER
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -115,6 +117,8 @@ def _end_reason(status: dict[str, Any]) -> str:
             return "Kubernetes killed its container, which used more memory than its limit"
         if ended.get("reason") in _START_REASONS:
             return f"its container can't start: {_shorten(ended.get('message') or '')}"
+        if ended.get("exitCode") and container.get("name") == COPIER:
+            return f"its Python can't be had: {_shorten(ended.get('message') or '')}"
         if ended.get("exitCode"):
             return f"its launcher ended with status {ended['exitCode']}"
     return "its Pod ended"

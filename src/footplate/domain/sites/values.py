@@ -79,8 +79,6 @@ class EngineMachines:
     limits: str = ""
     runs_containers: bool = False
     """Whether jobs that are container images run there."""
-    containers_key: bool = False
-    """Whether the key ``containers`` of its region could say so."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
     return {
         "Image": image["reference"],
         "Entrypoint": program.get("command"),
-        "Cmd": _join_arguments(program, image),
+        "Cmd": join_arguments(program, image),
         "Env": [f"{name}={value}" for name, value in environment.items()],
         "AttachStdout": True,
         "AttachStderr": True,
@@ -74,7 +74,7 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
     }
 
 
-def _join_arguments(program: Mapping[str, Any], image: Mapping[str, Any]) -> list[str] | None:
+def join_arguments(program: Mapping[str, Any], image: Mapping[str, Any]) -> list[str] | None:
     """An image with CMD alone gets options behind it: by themselves they are no command line."""
     args = program.get("args")
     own = list(image.get("cmd") or ())

@@ -23,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+POD_IMAGE = "FOOTPLATE_IMAGE"
+"""The variable of a Pod whose image is the program."""
 IMAGES_PATH = "/replica/v1/images"
 ENGINE_LIMIT_S = 120.0
 """How long an engine is waited for that doesn't answer, and a server that is away."""
@@ -41,7 +43,8 @@ def main(path: str) -> int:
     home = Home(path)
     task, ticket = home.read("task.json") or {}, home.read("ticket.json") or {}
     try:
-        say(prepare(task, ticket))
+        known = os.environ.get(POD_IMAGE)
+        say(prepare(task, ticket) if known is None else agree(task, ticket, json.loads(known)))
     except (UnusableImage, PullFailed, EngineError, EngineGone, OSError) as error:
         say({"error": str(error)})
         return 1
@@ -84,6 +87,21 @@ def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
         },
         "notes": [_describe(found, name)] if first else [],
     }
+
+
+def agree(task: dict[str, Any], ticket: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    """As ``prepare``, where the image runs already: this Pod's. Raises UnusableImage."""
+    program, reference = task["program"], str(known["reference"])
+    name, pinned, notes = str(program["image"]), str(program.get("pinned") or ""), []
+    image = {"Architecture": known["architecture"], "RepoDigests": [reference], "Id": reference}
+    _check(image, known["config"], program, name)
+    if not pinned:
+        pinned, first = _pin(ticket, name, reference)
+        notes = [_describe(image, name)] if first else []
+    if pinned != reference:  # it was pushed anew while the job started
+        digest = reference.partition("@")[2]
+        notes = [f"runs {name} as {digest}; others of the job run {pinned.partition('@')[2]}"]
+    return {"image": {"reference": reference}, "notes": notes}
 
 
 def _find_variable(config: dict[str, Any], name: str) -> str:

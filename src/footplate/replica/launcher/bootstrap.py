@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 LOOPBACK = "127.0.0.1"
+SCRATCH = "FOOTPLATE_SCRATCH"
+"""Where an image of a user's has the folder for replicas, whatever the region has."""
 CHUNK_BYTES = 1 << 20
 TIMEOUT_S = 30.0
 RETRY_S = 1.0
@@ -26,7 +28,8 @@ LONGEST_FETCH_S = 600.0
 def main(config: dict[str, Any]) -> None:
     os.umask(0o022)  # an engine's may be narrower; environments are for all users of programs
     replica = config["replicas"][int(os.environ[config["rank_variable"]])]
-    scratch = config["scratch"] or "/tmp/footplate-%d" % os.getuid()  # noqa: S108
+    scratch = os.environ.get(SCRATCH) or config["scratch"]
+    scratch = scratch or "/tmp/footplate-%d" % os.getuid()  # noqa: S108
     archives = make_private(scratch, "archives")
     own = make_private(scratch, "launchers", replica["directory"])
     facts = {

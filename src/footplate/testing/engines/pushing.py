@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import tarfile
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import httpx
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from footplate.testing.engines.registry import PrivateRegistry
 
@@ -34,21 +34,61 @@ def push_image(
 
     ``listed``: as the one entry of a list of architectures. Its tag is the architecture.
     """
-    with httpx.Client(
-        base_url=f"http://{registry.host}/v2/{repository}", auth=login, timeout=120, trust_env=False
-    ) as client:
+    with _client(registry, repository, login) as client:
         layers = [_push_layer(client, number, size) for number, size in enumerate(sizes)]
-        diffs = [layer["digest"] for layer in layers]
-        config = {"architecture": architecture, "os": "linux", "config": {"Cmd": ["/nothing"]}}
-        config["rootfs"] = {"type": "layers", "diff_ids": diffs}
-        content = json.dumps(config).encode()
-        described = _described(_CONFIG, _digest(content), len(content))
-        _upload(client, described["digest"], iter((content,)))
-        manifest = {"schemaVersion": 2, "mediaType": _MANIFEST}
-        _push_manifest(
-            client, architecture, {**manifest, "config": described, "layers": layers}, listed=listed
-        )
+        settings = {"Cmd": ["/nothing"]}
+        _push_configured(client, architecture, layers, settings, architecture, listed=listed)
     return f"{registry.host}/{repository}:{architecture}"
+
+
+def push_archive(
+    registry: PrivateRegistry,
+    repository: str,
+    archive: IO[bytes],
+    settings: Mapping[str, object],
+    *,
+    tag: str = "1",
+    login: tuple[str, str] | None = None,
+) -> str:
+    """An image of the files in a tar archive; returns its name.
+
+    ``settings`` are those of a Dockerfile: ``Entrypoint``, ``Cmd``, ``Env``, ``User``.
+    """
+    content = archive.read()
+    digest = _digest(content)
+    with _client(registry, repository, login) as client:
+        _upload(client, digest, iter((content,)))
+        layers = [_described(_LAYER, digest, len(content))]
+        _push_configured(client, tag, layers, settings, "amd64", listed=False)
+    return f"{registry.host}/{repository}:{tag}"
+
+
+def _client(
+    registry: PrivateRegistry, repository: str, login: tuple[str, str] | None
+) -> httpx.Client:
+    url = f"http://{registry.host}/v2/{repository}"
+    return httpx.Client(base_url=url, auth=login, timeout=120, trust_env=False)
+
+
+def _push_configured(
+    client: httpx.Client,
+    tag: str,
+    layers: list[dict[str, object]],
+    settings: Mapping[str, object],
+    architecture: str,
+    *,
+    listed: bool,
+) -> None:
+    diffs = [layer["digest"] for layer in layers]
+    config: dict[str, object] = {"architecture": architecture, "os": "linux"}
+    config["config"] = dict(settings)
+    config["rootfs"] = {"type": "layers", "diff_ids": diffs}
+    content = json.dumps(config).encode()
+    described = _described(_CONFIG, _digest(content), len(content))
+    _upload(client, described["digest"], iter((content,)))
+    manifest: dict[str, object] = {"schemaVersion": 2, "mediaType": _MANIFEST}
+    manifest.update({"config": described, "layers": layers})
+    _push_manifest(client, tag, manifest, listed=listed)
 
 
 def _push_layer(client: httpx.Client, number: int, size: int) -> dict[str, object]:

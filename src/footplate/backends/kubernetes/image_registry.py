@@ -1,0 +1,223 @@
+"""Asks a registry what an image runs: its manifest, then its configuration.
+
+The HTTP API is that of https://github.com/opencontainers/distribution-spec, with the tokens of
+Docker's registries. Answers are checked against their digests.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from footplate.domain.image_reference import (
+    DEFAULT_REGISTRY,
+    ImageReference,
+    MalformedReference,
+    parse_reference,
+)
+from footplate.plain_httpx import httpx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    Login = tuple[str, str]
+    Content = dict[str, Any]
+
+TIMEOUT_S = 20.0
+LONGEST_S = 60.0
+"""For one answer with its body."""
+MAX_BYTES = 8 << 20
+_HUB = "registry-1.docker.io"
+_HUB_NAMES = ("https://index.docker.io/v1/", "index.docker.io", "docker.io", _HUB)
+_LISTS = (
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+)
+_MANIFESTS = (
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+)
+_CHALLENGE = re.compile(r'(\w+)="([^"]*)"')
+_SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
+_USUAL = "amd64"
+"""Whose configuration stands for a list of images: those of others name the same command."""
+
+
+class UnknownImage(Exception):
+    """The registry doesn't say what the image runs; the message is for users."""
+
+
+@dataclass(frozen=True)
+class ImageConfig:
+    """``reference`` has the digest. ``architecture``: empty where the image has several."""
+
+    reference: str
+    architecture: str
+    config: Content
+    """``Entrypoint``, ``Cmd``, ``Env``, ``WorkingDir`` and ``User``, as the image has them."""
+
+
+def find_logins(files: Iterable[str]) -> dict[str, Login]:
+    """User and password by registry, of the texts of ``.dockerconfigjson``."""
+    found: dict[str, Login] = {}
+    for text in files:
+        try:
+            entries = json.loads(text)["auths"].items()
+            for name, entry in entries:
+                found.setdefault(_registry_of(name), _login_of(entry))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+    return found
+
+
+def _registry_of(name: str) -> str:
+    if name in _HUB_NAMES:
+        return DEFAULT_REGISTRY
+    return name.removeprefix("https://").removeprefix("http://").partition("/")[0]
+
+
+def _login_of(entry: Mapping[str, str]) -> Login:
+    """Raises ValueError, KeyError."""
+    if "auth" in entry:
+        user, _, password = base64.b64decode(entry["auth"], validate=True).decode().partition(":")
+        return user, password
+    return entry["username"], entry["password"]
+
+
+def read_image(name: str, logins: Mapping[str, Login]) -> ImageConfig:
+    """Raises UnknownImage."""
+    try:
+        image = parse_reference(name)
+    except MalformedReference as error:
+        raise UnknownImage(f"{name} names no image: {error}") from error
+    try:
+        with httpx.Client(timeout=TIMEOUT_S, follow_redirects=True) as client:
+            return _Registry(client, image, logins.get(image.registry)).read()
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        said = str(error) or repr(error)
+        raise UnknownImage(f"{image.registry} can't be asked for {image}: {said}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UnknownImage(f"{image.registry} answers no sense for {image}: {error!r}") from error
+
+
+class _Registry:
+    def __init__(self, client: httpx.Client, image: ImageReference, login: Login | None) -> None:
+        self._client = client
+        self._image = image
+        self._login = login
+        self._authorization: dict[str, str] = {}
+        host = _HUB if image.registry == DEFAULT_REGISTRY else image.registry
+        self._host = f"https://{host}"
+
+    def read(self) -> ImageConfig:
+        """Raises UnknownImage, httpx.HTTPError, ValueError, KeyError, TypeError."""
+        image = self._image
+        self._find_scheme()
+        content = self._get(f"manifests/{image.version}", image.digest or "")
+        reference = f"{image.name}@{_digest(content)}"
+        manifest, architecture = json.loads(content), None
+        if "manifests" in manifest:
+            architecture = ""
+            manifest = json.loads(self._get_manifest(_choose(manifest["manifests"])))
+        blob = manifest["config"]["digest"]
+        found = json.loads(self._get(f"blobs/{_checked(blob)}", blob))
+        if architecture is None:
+            architecture = str(found.get("architecture") or "")
+        return ImageConfig(reference, architecture, dict(found.get("config") or {}))
+
+    def _get_manifest(self, digest: str) -> bytes:
+        return self._get(f"manifests/{_checked(digest)}", digest)
+
+    def _find_scheme(self) -> None:
+        """A registry of this machine may speak plain http. Raises httpx.HTTPError."""
+        if not self._image.on_loopback:
+            return
+        try:
+            self._client.get(f"{self._host}/v2/")
+        except httpx.TransportError:
+            self._host = self._host.replace("https://", "http://", 1)
+
+    def _get(self, path: str, digest: str) -> bytes:
+        """``digest``: empty where a tag is asked for. Raises UnknownImage, httpx.HTTPError."""
+        url = f"{self._host}/v2/{self._image.repository}/{path}"
+        answer, content = self._ask(url)
+        if answer.status_code == httpx.codes.UNAUTHORIZED:
+            self._authorize(answer.headers.get("www-authenticate", ""))
+            answer, content = self._ask(url)
+        if answer.status_code != httpx.codes.OK:
+            raise UnknownImage(_explain(self._image, answer.status_code, self._login))
+        if digest.startswith("sha256:") and _digest(content) != digest:
+            raise UnknownImage(f"{self._image.registry} sends other bytes than {digest}")
+        return content
+
+    def _ask(self, url: str) -> tuple[httpx.Response, bytes]:
+        headers = {"Accept": ", ".join((*_LISTS, *_MANIFESTS, "*/*")), **self._authorization}
+        end_s = time.monotonic() + LONGEST_S
+        with self._client.stream("GET", url, headers=headers) as answer:
+            content = b""
+            for part in answer.iter_bytes():
+                content += part
+                if len(content) > MAX_BYTES:
+                    raise UnknownImage(f"{url} is larger than {MAX_BYTES >> 20} MB")
+                if time.monotonic() > end_s:
+                    raise UnknownImage(f"{url} took longer than {LONGEST_S:g} s")
+        return answer, content
+
+    def _authorize(self, challenge: str) -> None:
+        """Raises UnknownImage, httpx.HTTPError, ValueError, KeyError."""
+        scheme, _, rest = challenge.partition(" ")
+        login = None if self._login is None else httpx.BasicAuth(*self._login)
+        if scheme.lower() == "basic" and self._login is not None:
+            packed = base64.b64encode(":".join(self._login).encode()).decode()
+            self._authorization = {"Authorization": f"Basic {packed}"}
+        if scheme.lower() != "bearer":
+            return
+        fields = dict(_CHALLENGE.findall(rest))
+        realm = fields.pop("realm")
+        if self._host.startswith("https://") and not realm.startswith("https://"):
+            raise UnknownImage(f"{self._image.registry} asks for tokens of {realm}, not over TLS")
+        fields["scope"] = f"repository:{self._image.repository}:pull"
+        answer = self._client.get(realm, params=fields, auth=login)
+        if answer.status_code != httpx.codes.OK:
+            raise UnknownImage(_explain(self._image, answer.status_code, self._login))
+        said = answer.json()
+        token = str(said.get("token") or said["access_token"])
+        self._authorization = {"Authorization": f"Bearer {token}"}
+
+
+def _choose(entries: Iterable[Content]) -> str:
+    """Of a list, the image for Linux on the usual processors, or the first for Linux."""
+    linux = [each for each in entries if (each.get("platform") or {}).get("os") == "linux"]
+    usual = [each for each in linux if each["platform"].get("architecture") == _USUAL]
+    if not linux:
+        raise UnknownImage("the image has nothing for Linux")
+    return str((usual or linux)[0]["digest"])
+
+
+def _checked(digest: str) -> str:
+    """Raises ValueError: it would be another path."""
+    if not _SHA256.fullmatch(digest):
+        raise ValueError(f"{digest[:100]!r} is no digest")
+    return digest
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def _explain(image: ImageReference, status: int, login: Login | None) -> str:
+    if status == httpx.codes.NOT_FOUND:
+        return f"{image.registry} has no image {image}"
+    if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+        known = (
+            "with the imagePullSecrets of the region's pod_template"
+            if login
+            else ("without a password: name one in imagePullSecrets of the region's pod_template")
+        )
+        return f"{image.registry} doesn't give {image} {known}"
+    return f"{image.registry} answers HTTP {status} for {image}"

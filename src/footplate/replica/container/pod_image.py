@@ -1,0 +1,140 @@
+"""A program that is the image of the Pod in which its supervisor runs.
+
+The supervisor has a Python of its own beside the image. The program is the image's command, in the
+image's file system, in its working directory and with its variables, which the Pod has already.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from footplate.replica.api_account import make_account
+from footplate.replica.bucket_directories import find_bound, find_buckets
+from footplate.replica.bucket_phases import after_fetching
+from footplate.replica.container.container_spec import check_program, join_arguments
+from footplate.replica.container.image import POD_IMAGE
+from footplate.replica.container.mounts import BUCKETS
+from footplate.replica.preparation_phases import Preparing, isolate, proceed
+from footplate.replica.program_spec import (
+    TaskError,
+    compose_container_environment,
+    make_directories,
+)
+from footplate.replica.program_start import run_program
+from footplate.replica.tensorflow_storage import make_hook
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Mapping
+
+    from footplate.replica.context import Context
+    from footplate.replica.isolation.mount_namespace import MountNamespace
+    from footplate.replica.phase import Phase
+
+_OWN_VARIABLES = (
+    *(POD_IMAGE, "FOOTPLATE_SCRATCH", "FOOTPLATE_RANK", "FOOTPLATE_JOB", "FOOTPLATE_NODE"),
+    *("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "LC_CTYPE"),
+)
+"""Of this Python and its supervisor: the image's own values of the last four stand in POD_IMAGE."""
+
+
+def is_there(host: Mapping[str, str]) -> bool:
+    return POD_IMAGE in host
+
+
+def begin(context: Context) -> Phase:
+    """Raises Unavailable, TaskError, SpawnFailed, OSError."""
+    check_program(context.task)
+    isolate(context)
+    return PreparingPodImage(context)
+
+
+class PreparingPodImage(Preparing):
+    """Agrees with the job's other replicas on the image."""
+
+    command = "image"
+    trusted = True
+
+    def _compose_environment(self) -> dict[str, str]:
+        return dict(self.context.host)
+
+    def _follow(self, result: dict[str, Any]) -> Phase:
+        for note in result.get("notes") or ():
+            self.context.journal.event("IMAGE", str(note))
+        context = self.context
+        return after_fetching(context, lambda: proceed(context, PodImageProgram(context)))
+
+
+class PodImageProgram:
+    """All that a start needs but the variables, which come from the task at the start."""
+
+    view: MountNamespace | None = None
+
+    def __init__(self, context: Context) -> None:
+        """Raises TaskError, OSError."""
+        self._image = json.loads(context.host[POD_IMAGE])
+        make_directories(context.task, context.directory_locks)
+        link_buckets(context.ticket, context.task, BUCKETS)
+        context.workdir = self._workdir
+
+    @property
+    def _workdir(self) -> str:
+        return str(self._image["config"].get("WorkingDir") or "/")
+
+    def check(self, context: Context) -> None:
+        """What is wrong with the task must not wait for others. Raises TaskError, OSError."""
+        self._environment(context)
+
+    def start(self, context: Context) -> Phase:
+        """Raises TaskError, SpawnFailed, OSError."""
+        argv = compose_command(context.task["program"], self._image["config"])
+        return run_program(context, argv, self._environment(context), self._workdir, None)
+
+    def _environment(self, context: Context) -> dict[str, str]:
+        environment = {
+            **compose_own_variables(context.host, self._image["loader"]),
+            **compose_container_environment(
+                context.task, context.host, context.home.metrics, context.mark
+            ),
+        }
+        authority = str(context.task.get("authority") or "")
+        environment.update(make_hook(environment, authority, context.home.tools))
+        environment.update(make_account(context.task, environment, context.home.tools))
+        return environment
+
+
+def compose_command(program: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+    """A command of the job's leaves out the image's CMD, too. Raises TaskError."""
+    entrypoint, own = config.get("Entrypoint") or [], config.get("Cmd") or []
+    command = program.get("command")
+    args = join_arguments(program, {"entrypoint": bool(entrypoint), "cmd": own})
+    if not args and not command:
+        args = own
+    words = [*(command or entrypoint), *(args or ())]
+    if not words:
+        raise TaskError("the image has neither ENTRYPOINT nor CMD, and the job gives no command")
+    return [str(word) for word in words]
+
+
+def compose_own_variables(host: Mapping[str, str], loader: Mapping[str, str]) -> dict[str, str]:
+    """The image's ENV, and what Kubernetes adds. ``loader``: the image's values of some."""
+    own = {name: value for name, value in host.items() if name not in _OWN_VARIABLES}
+    return {**own, **{str(name): str(value) for name, value in loader.items()}}
+
+
+def link_buckets(ticket: Mapping[str, Any], task: Mapping[str, Any], place: str) -> None:
+    """Let programs find the buckets in ``place``, a folder of the Pod's. Raises OSError."""
+    found: dict[str, str] = {}
+    for path in find_buckets(ticket, task):
+        if task.get("buckets") is None:  # that of all
+            names = [name for name in os.listdir(path) if not name.startswith(".")]
+            found.update({name: os.path.join(path, name) for name in names})
+        else:
+            found[os.path.basename(path)] = path
+    found.update({name: path for path, name, _ in find_bound(task)})
+    for name, path in found.items():
+        link = os.path.join(place, name)
+        if os.path.islink(link):
+            os.unlink(link)
+        os.symlink(path, link)

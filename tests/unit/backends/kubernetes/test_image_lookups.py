@@ -1,0 +1,66 @@
+"""A registry that is slow holds up its own job alone."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegistry
+from footplate.backends.kubernetes.image_registry import ImageConfig, UnknownImage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LIMIT_S = 60
+CONFIG = ImageConfig("x@sha256:0", "amd64", {})
+
+
+class Registry:
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.answers = threading.Event()
+        self.fault = ""
+
+    def read(self, name: str, _logins: Mapping[str, tuple[str, str]]) -> ImageConfig:
+        self.asked.append(name)
+        assert self.answers.wait(LIMIT_S)
+        if self.fault:
+            raise UnknownImage(self.fault)
+        return CONFIG
+
+
+def test_an_answer_that_comes_at_once_is_given() -> None:
+    registry = Registry()
+    registry.answers.set()
+    lookups = ImageLookups(registry.read, LIMIT_S)
+    assert [lookups.find("a", {}), lookups.find("a", {})] == [CONFIG, CONFIG]
+    assert registry.asked == ["a", "a"]  # a tag may have moved
+
+
+def test_one_that_is_slow_is_asked_once() -> None:
+    registry = Registry()
+    lookups = ImageLookups(registry.read, 0.01)
+    for name in ("a", "a", "b"):
+        with pytest.raises(SlowRegistry, match=f"what {name} is"):
+            lookups.find(name, {})
+    registry.answers.set()
+    while True:
+        try:
+            assert lookups.find("a", {}) == CONFIG
+        except SlowRegistry:
+            continue
+        break
+    assert sorted(registry.asked) == ["a", "b"]
+
+
+def test_a_fault_is_said_and_asked_again() -> None:
+    registry = Registry()
+    registry.answers.set()
+    registry.fault = "there is none"
+    lookups = ImageLookups(registry.read, LIMIT_S)
+    with pytest.raises(UnknownImage, match="there is none"):
+        lookups.find("a", {})
+    registry.fault = ""
+    assert lookups.find("a", {}) == CONFIG

@@ -1,0 +1,75 @@
+"""The program that is the image of its supervisor's Pod."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.replica.container.pod_image import (
+    compose_command,
+    compose_own_variables,
+    link_buckets,
+)
+from footplate.replica.program_spec import TaskError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BOTH = {"Entrypoint": ["/train"], "Cmd": ["--fast"]}
+
+
+@pytest.mark.parametrize(
+    ("program", "config", "argv"),
+    [
+        ({}, BOTH, ["/train", "--fast"]),
+        ({"args": ["--slow"]}, BOTH, ["/train", "--slow"]),
+        ({"args": []}, BOTH, ["/train", "--fast"]),
+        ({"command": ["sh"]}, BOTH, ["sh"]),
+        ({"command": ["sh"], "args": ["-c", "x"]}, BOTH, ["sh", "-c", "x"]),
+        ({"args": ["--slow"]}, {"Cmd": ["python3", "t.py"]}, ["python3", "t.py", "--slow"]),
+        ({"args": ["ls"]}, {"Entrypoint": None, "Cmd": ["python3"]}, ["ls"]),
+    ],
+)
+def test_a_command_line_is_that_of_engines(
+    program: dict[str, Any], config: dict[str, Any], argv: list[str]
+) -> None:
+    assert compose_command(program, config) == argv
+
+
+def test_an_image_without_a_command_is_refused() -> None:
+    with pytest.raises(TaskError, match="neither ENTRYPOINT nor CMD"):
+        compose_command({"command": None}, {"Entrypoint": None, "Cmd": None})
+
+
+def test_what_is_of_our_python_does_not_reach_the_program() -> None:
+    host = {
+        "PATH": "/bin",
+        "LD_LIBRARY_PATH": "/footplate/lib",
+        "LD_PRELOAD": "",
+        "LC_CTYPE": "C.UTF-8",
+        "FOOTPLATE_IMAGE": "{}",
+        "FOOTPLATE_RANK": "0",
+        "FOOTPLATE_OF_THE_IMAGE": "1",
+    }
+    assert compose_own_variables(host, {"LD_PRELOAD": "/own.so"}) == {
+        "PATH": "/bin",
+        "LD_PRELOAD": "/own.so",
+        "FOOTPLATE_OF_THE_IMAGE": "1",
+    }
+
+
+def test_buckets_are_found_again_after_a_restart(tmp_path: Path) -> None:
+    buckets, place, bound = tmp_path / "buckets", tmp_path / "gcs", tmp_path / "bound"
+    for folder in (buckets / "one", buckets / "two", buckets / ".trash", place, bound):
+        folder.mkdir(parents=True)
+    ticket = {"buckets": str(buckets)}
+    shared = [{"path": str(bound), "name": "three", "read_only": True}]
+    for _ in range(2):
+        link_buckets(ticket, {"bound_buckets": shared}, str(place))
+    assert sorted(each.name for each in place.iterdir()) == ["one", "three", "two"]
+    assert (place / "three").resolve() == bound
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    link_buckets(ticket, {"buckets": ["two"]}, str(alone))
+    assert [each.name for each in alone.iterdir()] == ["two"]
