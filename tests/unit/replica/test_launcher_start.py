@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.launch import Launcher
+from footplate.replica.launcher.replica_process import ReplicaProcess
+from tests.support.local_backend import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,6 +17,26 @@ if TYPE_CHECKING:
     import pytest
 
 LIMIT_S = 60
+SLEEPER = """\
+import os, sys, time
+open(os.path.join(sys.argv[2], "pid"), "w").close()
+time.sleep(600)
+"""
+
+
+def test_a_supervisor_whose_files_were_removed_is_stopped_all_the_same(tmp_path: Path) -> None:
+    """As by what clears old files below /tmp."""
+    archive = tmp_path / "archive.py"
+    archive.write_text(SLEEPER)
+    replica = ReplicaProcess(str(tmp_path), str(archive), 0)
+    replica.start({})
+    try:
+        wait_until(lambda: replica.lives)
+        (tmp_path / "home~0" / "pid").unlink()
+        replica.stop()
+        wait_until(lambda: replica.ended)
+    finally:
+        replica.kill()
 
 
 def test_a_replica_that_has_yet_to_start_is_not_taken_for_one_that_has_ended(

@@ -167,9 +167,9 @@ class Launcher:
 
     def _stop(self) -> None:
         replica = self._replica
-        if replica is not None and not self._gone and not (self._stopped and not replica.lives):
+        if replica is not None and not self._gone and not (self._stopped and not replica.lived):
             if not self._stopped or not self._told:
-                self._told = replica.lives
+                self._told = replica.lived
                 replica.stop()
             self._stopped = True
 
