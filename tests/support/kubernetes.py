@@ -40,10 +40,13 @@ class Kubernetes:
     kubeconfig: Path
     node: Path
 
-    def kubectl(self, *words: str) -> str:
-        """What ``kubectl`` answers; it must succeed."""
-        command = ("kubectl", f"--kubeconfig={self.kubeconfig}", *words)
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    def kubectl(self, *words: str, given: bytes | None = None) -> str:
+        """What ``kubectl`` answers; it must succeed. ``given``: its input."""
+        done = subprocess.run(self.command(*words), check=True, capture_output=True, input=given)
+        return done.stdout.decode()
+
+    def command(self, *words: str) -> tuple[str, ...]:
+        return ("kubectl", f"--kubeconfig={self.kubeconfig}", *words)
 
     def delete_all(self) -> None:
         """All that Footplate has there, at once."""
@@ -84,9 +87,11 @@ def private_kubernetes(directory: Path) -> Iterator[Kubernetes]:
         stop_control_plane(found)
 
 
-def start_control_plane(kubernetes: Kubernetes, address: str = "127.0.0.1") -> None:
+def start_control_plane(
+    kubernetes: Kubernetes, address: str = "127.0.0.1", script: Path = RIG / "up.sh"
+) -> None:
     plane, variables = kubernetes.directory, {**os.environ, "BIND": address}
-    _run(RIG / "up.sh", plane, str(_free_ports()), environment=variables)
+    _run(script, plane, str(_free_ports()), environment=variables)
     # Its own one trusts any server, of which clients warn.
     trusting = (plane / "kubeconfig").read_text()
     authority = f'certificate-authority: "{plane}/certs/apiserver.crt"'
