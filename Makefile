@@ -9,9 +9,9 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 SYNCED := $(VENV)/.synced
 
-# The long tests of one engine of three run with each commit, chosen by its hash.
-TURN := $(shell echo $$((0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0) % 3 + 1)))
-TEST_ENGINE ?= $(word $(TURN),slurm kubernetes ray)
+# The long tests of one engine of four run with each commit, chosen by its hash.
+TURN := $(shell echo $$((0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0) % 4 + 1)))
+TEST_ENGINE ?= $(word $(TURN),slurm kubernetes ray podman)
 
 # By another name: make runs a line that has MAKE itself even for `make -n`.
 RETEST = $(MAKE) --no-print-directory retest

@@ -85,22 +85,21 @@ leaves them out, and they begin before the others."""
 
 ROTATED = {
     "tests/e2e/containers/test_slurm.py": "slurm",
-    "tests/e2e/slurm/test_contract.py": "slurm",
-    "tests/e2e/slurm/test_faults.py": "slurm",
-    "tests/e2e/slurm/test_files.py": "slurm",
-    "tests/e2e/slurm/test_machines.py": "slurm",
-    "tests/e2e/slurm/test_program_calls.py": "slurm",
-    "tests/e2e/slurm/test_rest.py": "slurm",
-    "tests/e2e/kubernetes/test_chart.py": "kubernetes",
-    "tests/e2e/kubernetes/test_contract.py": "kubernetes",
-    "tests/e2e/kubernetes/test_faults.py": "kubernetes",
-    "tests/e2e/kubernetes/test_images.py": "kubernetes",
-    "tests/e2e/kubernetes/test_machines.py": "kubernetes",
+    "tests/e2e/containers": "podman",
+    "tests/e2e/engines": "podman",
+    "tests/e2e/kubernetes": "kubernetes",
     "tests/e2e/ray": "ray",
+    "tests/e2e/slurm": "slurm",
 }
 """Long tests of one engine, and that engine: ``make test`` names in ``TEST_ENGINE`` the one whose
-tests it runs; ``all``, or no such variable, runs all. Jobs of a service on Slurm and Kubernetes
-(``test_service.py``) run with each commit."""
+tests it runs; ``all``, or no such variable, runs all."""
+
+EACH_TIME = (
+    "tests/e2e/containers/test_jobs.py",
+    "tests/e2e/kubernetes/test_service.py",
+    "tests/e2e/slurm/test_service.py",
+)
+"""What runs of them with each commit."""
 
 WORKERS_PER_CORE = 2
 """Tests of servers and of processes wait for most of their time."""
@@ -137,7 +136,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_left_out(item: pytest.Item) -> bool:
-    engine = ROTATED.get(_first_of(_place(item), ROTATED) or "")
+    place = _place(item)
+    engine = None if place in EACH_TIME else ROTATED.get(_first_of(place, ROTATED) or "")
     if engine is not None and os.environ.get("TEST_ENGINE", "all") not in (engine, "all"):
         return True
     return NAME != "soak" and item.get_closest_marker("soak") is not None
