@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from footplate.backends.engine import EngineBackend, LauncherSettings
+from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.engine import (
     EngineJob,
     EngineRefused,
@@ -14,17 +17,40 @@ from footplate.backends.engine.engine import (
     EngineUnavailable,
     JobPhase,
 )
+from footplate.backends.engine.launcher_calls import LauncherCalls
+from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.domain.launchers import LauncherReport, LauncherState
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from footplate.backends.engine.engine import JobRequest, LauncherRequest
     from footplate.ports.launchers import Launchers
 
 LEASE_S = 60.0
 KILL_TURNS = 3
+
+
+def make_backend(
+    region: str, root: Path, engine: FakeEngine, monotonic: Callable[[], float] = time.monotonic
+) -> tuple[EngineBackend, LauncherCalls]:
+    """A backend above the engine, and what its launchers call."""
+    tokens = LauncherTokens(b"a key")
+    calls = LauncherCalls(tokens, {region: AttemptFiles(root)}, {region: {}}, {})
+    backend = EngineBackend(
+        name=region,
+        service="x",
+        root=root,
+        engine=engine,
+        settings=LauncherSettings(lambda: "http://127.0.0.1:1", lambda: "", "0", "0"),
+        tokens=tokens,
+        calls=calls,
+        poll_s=0.01,
+        monotonic=monotonic,
+    )
+    return backend, calls
 
 
 def tokens_of(program: bytes) -> dict[str, str]:

@@ -77,16 +77,21 @@ def between(start: str | None, end: str | None, now: datetime) -> str:
     return duration(((parse(end) if end else now) - parse(start)).total_seconds())
 
 
-def machines(pools: Iterable[Mapping[str, JsonValue]]) -> str:
-    """``4 x n1-standard-4, 2 x a2-highgpu-1g (1 x NVIDIA_TESLA_A100)``; alike ones together."""
-    counts: dict[str, int] = {}
+def machine_pools(pools: Iterable[Mapping[str, JsonValue]]) -> list[tuple[str, str]]:
+    """Of each, alike ones together, ``4 x n1-standard-4`` and ``(1 x NVIDIA_TESLA_A100)``."""
+    counts: dict[tuple[str, str], int] = {}
     for pool in pools:
-        text = str(pool["machineType"])
+        accelerators = ""
         if pool.get("acceleratorType"):
-            text += f" ({pool['acceleratorCount']} {_TIMES} {pool['acceleratorType']})"
-        count = pool["count"]
-        counts[text] = counts.get(text, 0) + (count if isinstance(count, int) else 0)
-    return ", ".join(f"{count} {_TIMES} {text}" for text, count in counts.items())
+            accelerators = f"({pool['acceleratorCount']} {_TIMES} {pool['acceleratorType']})"
+        key, count = (str(pool["machineType"]), accelerators), pool["count"]
+        counts[key] = counts.get(key, 0) + (count if isinstance(count, int) else 0)
+    return [(f"{count} {_TIMES} {machine}", more) for (machine, more), count in counts.items()]
+
+
+def machines(pools: Iterable[Mapping[str, JsonValue]]) -> str:
+    """``4 x n1-standard-4, 2 x a2-highgpu-1g (1 x NVIDIA_TESLA_A100)``."""
+    return ", ".join(f"{machine} {more}".rstrip() for machine, more in machine_pools(pools))
 
 
 def job_url(name: str) -> str:
@@ -149,11 +154,12 @@ def kind_title(kind: str) -> str:
     return KINDS.get(kind, kind)
 
 
-FILTERS: Mapping[str, Callable[..., str]] = {
+FILTERS: Mapping[str, Callable[..., object]] = {
     "duration": duration,
     "age": age,
     "absolute": absolute,
     "between": between,
+    "machine_pools": machine_pools,
     "machines": machines,
     "job_url": job_url,
     "search_url": search_url,

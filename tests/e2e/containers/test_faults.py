@@ -12,7 +12,8 @@ from footplate.domain.stacks import describe
 from footplate.testing.engines import private_registry, push_image
 from footplate.testing.faults.processes import find_supervisor
 from tests.e2e.engines.test_pull import MB, Silent, silent
-from tests.e2e.service.test_shells import FOOTPLATE, IN_TIME_S
+from tests.e2e.service.conftest import FOOTPLATE
+from tests.e2e.service.test_shells import IN_TIME_S
 from tests.e2e.service.test_stacks import collect
 from tests.support.engines import require_registry
 

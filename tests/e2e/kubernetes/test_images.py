@@ -25,7 +25,6 @@ from footplate.testing.engines.registry import private_registry
 from footplate.testing.service import running_service
 from tests.e2e.kubernetes.test_service import REGION, make_data
 from tests.e2e.service.conftest import BUCKET, CACHE, Context
-from tests.e2e.service.test_shells import FOOTPLATE
 from tests.support.engines import require_registry
 from tests.support.kubernetes_rig import pod_template
 
@@ -214,16 +213,8 @@ def test_shells_and_restarts_are_those_of_other_replicas(
     with context.client() as client:
         context.until(lambda: bool(client.job(name).resource.get("webAccessUris")))
     command = ("ai", "custom-jobs", "ssh", name.job_id, f"--region={REGION}")
-    done = subprocess.run(
-        (*FOOTPLATE, *command, "--command=pwd; echo $LD_LIBRARY_PATH"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env=context.service.environment(),
-        timeout=120,
-        check=False,
-    )
-    assert done.stdout.split() == ["/home", "/usr/local/lib"], done.stderr
+    said = context.run_cli(*command, "--command=pwd; echo $LD_LIBRARY_PATH")
+    assert said.split() == ["/home", "/usr/local/lib"]
     os.kill(find_supervisor(), signal.SIGKILL)
     assert context.wait_for(name).state is State.SUCCEEDED, context.messages(name)
     assert [line for line in context.messages(name) if line.startswith("up")] == ["up 0", "up 1"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 CACHE = Path(__file__).parents[3] / ".cache" / "footplate"
 """Shared by all tests: environments are built once."""
 BUCKET = "stage"
+FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 
 
 class Context:
@@ -45,6 +48,20 @@ class Context:
 
     def client(self) -> Service:
         return Service(self.service.url, self.token)
+
+    def run_cli(self, *words: str) -> str:
+        """What ``footplate`` prints."""
+        done = subprocess.run(
+            (*FOOTPLATE, *words),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=self.service.environment(),
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def submit(
         self,

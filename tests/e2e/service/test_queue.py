@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -53,14 +51,6 @@ def events(context: Context, name: TrainingJobName, kind: str) -> list[str]:
         return [event.message for event in client.events(name) if event.kind == kind]
 
 
-def run_cli(context: Context, *arguments: str) -> str:
-    code = "from footplate.cli.main import main; main()"
-    command = (sys.executable, "-c", code, *arguments)
-    environment = context.service.environment()
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return done.stdout
-
-
 def test_a_waiting_job_says_why_everywhere_and_starts_when_there_is_room(narrow: Context) -> None:
     first = narrow.submit(UNTIL_TOLD)
     narrow.wait_for(first, State.RUNNING)
@@ -76,9 +66,9 @@ def test_a_waiting_job_says_why_everywhere_and_starts_when_there_is_room(narrow:
     assert "first of 2" in text
     assert resource(narrow, second)["jobPosition"] == "1"
     assert resource(narrow, third)["jobPosition"] == "2"
-    described = run_cli(narrow, "ai-platform", "jobs", "describe", second.job_id, "--format=json")
+    described = narrow.run_cli("ai-platform", "jobs", "describe", second.job_id, "--format=json")
     assert text in described
-    assert text[:20] in run_cli(narrow, "ai-platform", "jobs", "list")
+    assert text[:20] in narrow.run_cli("ai-platform", "jobs", "list")
 
     narrow.service.kill()
     narrow.service.start()

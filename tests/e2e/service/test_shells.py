@@ -27,7 +27,7 @@ from footplate.client.shell import RemoteShell
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from footplate.wire.shell_v1 import Exit, Failure, Opening
-from tests.e2e.service.conftest import CACHE, Context
+from tests.e2e.service.conftest import CACHE, FOOTPLATE, Context
 from tests.support.supervisor_process import find_living, wait_until
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ while not os.path.exists(os.path.join(sys.argv[-1], "end")):
     time.sleep(0.05)
 """
 """Until someone puts ``end`` into its job directory."""
-FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 IN_TIME_S = 60.0
 MUCH_BYTES = 200_000_000
 LITTLE_KB = 40_000

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from footplate.domain.job_states import State
 from footplate.domain.stacks import describe
 from tests.e2e.service.conftest import Context
-from tests.e2e.service.test_shells import FOOTPLATE
 from tests.e2e.service.tuning_helpers import REPORTER, search, starts, trials
 from tests.e2e.slurm.conftest import REGION, ServeRegion
 from tests.support.launcher_processes import find_launchers
@@ -101,17 +99,7 @@ def test_a_shell_stacks_and_usage_are_had_from_a_node(context: Context) -> None:
     context.until(lambda: "sleeps" in context.messages(name))
     context.until(lambda: bool(context.job(name).resource["trainingOutput"].get("webAccessUris")))  # type: ignore[union-attr]  # JSON
     command = ("ai-platform", "jobs", "ssh", name.job_id, "--command", "pwd; echo $CLOUD_ML_JOB_ID")
-    done = subprocess.run(
-        (*FOOTPLATE, *command),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env=context.service.environment(),
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    place, job_id = done.stdout.split()
+    place, job_id = context.run_cli(*command).split()
     assert "/launchers/" in place
     assert job_id == name.job_id
     with context.client() as client:

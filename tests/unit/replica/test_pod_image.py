@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from footplate.backends.kubernetes import image_pods
+from footplate.backends.kubernetes.image_registry import ImageConfig
+from footplate.replica.container import mounts
+from footplate.replica.container.image import POD_IMAGE
 from footplate.replica.container.pod_image import (
     compose_command,
     compose_own_variables,
     link_buckets,
 )
+from footplate.replica.launcher.bootstrap import SCRATCH
 from footplate.replica.program_spec import TaskError
 
 if TYPE_CHECKING:
@@ -40,6 +46,16 @@ def test_a_command_line_is_that_of_engines(
 def test_an_image_without_a_command_is_refused() -> None:
     with pytest.raises(TaskError, match="neither ENTRYPOINT nor CMD"):
         compose_command({"command": None}, {"Entrypoint": None, "Cmd": None})
+
+
+def test_a_program_has_the_variables_of_its_image_whatever_its_pod_sets() -> None:
+    own = ["PATH=/bin", "LD_PRELOAD=/lib/$ORIGIN/x.so", "LD_AUDIT=y.so", "LC_CTYPE=C"]
+    image = ImageConfig("x@sha256:0", "amd64", {"Env": own})
+    pod = image_pods.variables(image)
+    host = {"PATH": "/bin", **{each["name"]: each["value"].replace("$$", "$") for each in pod}}
+    loader = json.loads(host[POD_IMAGE])["loader"]
+    assert compose_own_variables(host, loader) == dict(pair.split("=") for pair in own)
+    assert (SCRATCH in host, image_pods.BUCKETS) == (True, mounts.BUCKETS)
 
 
 def test_what_is_of_our_python_does_not_reach_the_program() -> None:

@@ -134,7 +134,7 @@ class KubernetesEngine:
                     continue
                 raise
             packed = (secret.get("data") or {}).get(".dockerconfigjson") or ""
-            found.append(base64.b64decode(packed).decode())
+            found.append(base64.b64decode(packed).decode(errors="replace"))  # anything, if Opaque
         return found
 
     def _make_secret(self, core: Any, body: dict[str, Any]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ Users name the registries: each may be as slow as it likes.
 from __future__ import annotations
 
 import threading
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
+import time
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
 
 from footplate.backends.kubernetes.image_registry import read_image
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Read = Callable[[str, Mapping[str, Login]], ImageConfig]
 
 WAIT_S = 3.0
+LONGEST_S = 300.0
+"""How long an answer is kept for a job that doesn't ask again, as one that was cancelled."""
 
 
 class SlowRegistry(Exception):
@@ -29,25 +31,38 @@ class SlowRegistry(Exception):
 class ImageLookups:
     """One question at a time for each image."""
 
-    def __init__(self, read: Read = read_image, wait_s: float = WAIT_S) -> None:
+    def __init__(
+        self,
+        read: Read = read_image,
+        wait_s: float = WAIT_S,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._read = read
         self._wait_s = wait_s
-        self._pending: dict[str, Future[ImageConfig]] = {}
+        self._monotonic = monotonic
+        self._pending: dict[str, tuple[Future[ImageConfig], float]] = {}
+        """With the time of the question."""
 
     def find(self, name: str, logins: Mapping[str, Login]) -> ImageConfig:
         """Waits only for a question that is new. Raises UnknownImage, SlowRegistry."""
-        found, wait_s = self._pending.get(name), 0.0
-        if found is None:
+        self._forget_old()
+        if name in self._pending:
+            found, wait_s = self._pending[name][0], 0.0
+        else:
             found, wait_s = self._ask(name, logins), self._wait_s
-        try:
-            config = found.result(wait_s)
-        except NotYet:
-            raise SlowRegistry(f"its registry has not said yet what {name} is") from None
-        except Exception:
-            del self._pending[name]
-            raise
+        if not wait((found,), wait_s).done:
+            raise SlowRegistry(f"its registry has not said yet what {name} is")
         del self._pending[name]
-        return config
+        return found.result()
+
+    def _forget_old(self) -> None:
+        """Answers that nobody has fetched: a tag may have moved since."""
+        oldest_s = self._monotonic() - LONGEST_S
+        self._pending = {
+            name: (found, asked_s)
+            for name, (found, asked_s) in self._pending.items()
+            if asked_s > oldest_s or not found.done()
+        }
 
     def _ask(self, name: str, logins: Mapping[str, Login]) -> Future[ImageConfig]:
         future: Future[ImageConfig] = Future()
@@ -58,6 +73,6 @@ class ImageLookups:
             except Exception as error:  # whatever it is, who asked must know
                 future.set_exception(error)
 
-        self._pending[name] = future
+        self._pending[name] = future, self._monotonic()
         threading.Thread(target=work, name="image-lookup", daemon=True).start()
         return future

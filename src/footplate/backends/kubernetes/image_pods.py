@@ -35,7 +35,7 @@ def read_copy_program() -> str:
 
 
 def describe(image: ImageConfig) -> dict[str, Any]:
-    """What the supervisor is told of the image."""
+    """What the supervisor reads about the image."""
     variables = dict(
         str(pair).partition("=")[::2] for pair in image.config.get("Env") or () if "=" in str(pair)
     )

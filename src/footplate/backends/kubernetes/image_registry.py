@@ -138,27 +138,31 @@ class _Registry:
         if not self._image.on_loopback:
             return
         try:
-            self._client.get(f"{self._host}/v2/")
+            self._ask(f"{self._host}/v2/")
         except httpx.TransportError:
             self._host = self._host.replace("https://", "http://", 1)
 
     def _get(self, path: str, digest: str) -> bytes:
         """``digest``: empty where a tag is asked for. Raises UnknownImage, httpx.HTTPError."""
         url = f"{self._host}/v2/{self._image.repository}/{path}"
-        answer, content = self._ask(url)
+        answer, content = self._ask(url, headers=self._headers)
         if answer.status_code == httpx.codes.UNAUTHORIZED:
             self._authorize(answer.headers.get("www-authenticate", ""))
-            answer, content = self._ask(url)
+            answer, content = self._ask(url, headers=self._headers)
         if answer.status_code != httpx.codes.OK:
             raise UnknownImage(_explain(self._image, answer.status_code, self._login))
         if digest.startswith("sha256:") and _digest(content) != digest:
             raise UnknownImage(f"{self._image.registry} sends other bytes than {digest}")
         return content
 
-    def _ask(self, url: str) -> tuple[httpx.Response, bytes]:
-        headers = {"Accept": ", ".join((*_LISTS, *_MANIFESTS, "*/*")), **self._authorization}
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"Accept": ", ".join((*_LISTS, *_MANIFESTS, "*/*")), **self._authorization}
+
+    def _ask(self, url: str, **given: Any) -> tuple[httpx.Response, bytes]:
+        """The body, as long as it is of a sensible size. Raises UnknownImage, httpx.HTTPError."""
         end_s = time.monotonic() + LONGEST_S
-        with self._client.stream("GET", url, headers=headers) as answer:
+        with self._client.stream("GET", url, **given) as answer:
             content = b""
             for part in answer.iter_bytes():
                 content += part
@@ -182,10 +186,10 @@ class _Registry:
         if self._host.startswith("https://") and not realm.startswith("https://"):
             raise UnknownImage(f"{self._image.registry} asks for tokens of {realm}, not over TLS")
         fields["scope"] = f"repository:{self._image.repository}:pull"
-        answer = self._client.get(realm, params=fields, auth=login)
+        answer, content = self._ask(realm, params=fields, auth=login)
         if answer.status_code != httpx.codes.OK:
             raise UnknownImage(_explain(self._image, answer.status_code, self._login))
-        said = answer.json()
+        said = json.loads(content)
         token = str(said.get("token") or said["access_token"])
         self._authorization = {"Authorization": f"Bearer {token}"}
 

@@ -113,29 +113,8 @@ def make_pod(
     pod = deepcopy(dict(settings.template))
     metadata = pod.get("metadata") or {}
     queue_labels, queue_annotations = _queue(settings.queue, owner)
-    labels = {**(metadata.get("labels") or {}), **queue_labels, **owner["labels"]}
     reference = {"apiVersion": "v1", "kind": "Secret", "name": owner["name"], "uid": owner["uid"]}
-    spec = pod.get("spec") or {}
-    containers = spec.get("containers") or [{}]
-    mode = _FILE_MODE if image is None else image_pods.FILE_MODE
-    spec = {
-        "terminationGracePeriodSeconds": GRACE_S,
-        "automountServiceAccountToken": False,
-        "enableServiceLinks": False,
-        "shareProcessNamespace": True,  # its first process reaps orphans
-        **spec,
-        "restartPolicy": "Never",
-        "containers": [
-            _fill(containers[0], settings, owner["name"], rank, launcher),
-            *containers[1:],
-        ],
-        "volumes": [*(spec.get("volumes") or ()), *_volumes(owner["name"], mode)],
-    }
-    if image is not None:
-        _put_in_image(spec, settings, launcher, image)
-    selector = settings.machines.get(launcher.machine_type, settings.machines.get("*", {}))
-    if selector:
-        spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **selector}
+    spec = _make_spec(pod.get("spec") or {}, settings, owner["name"], rank, launcher, image)
     return {
         **pod,
         "apiVersion": "v1",
@@ -143,7 +122,7 @@ def make_pod(
         "metadata": {
             **metadata,
             "name": pod_name(owner["name"], rank),
-            "labels": labels,
+            "labels": {**(metadata.get("labels") or {}), **queue_labels, **owner["labels"]},
             "annotations": {
                 **(metadata.get("annotations") or {}),
                 **queue_annotations,
@@ -153,6 +132,35 @@ def make_pod(
         },
         "spec": spec,
     }
+
+
+def _make_spec(
+    given: dict[str, Any],
+    settings: PodSettings,
+    name: str,
+    rank: int,
+    launcher: LauncherRequest,
+    image: ImageConfig | None,
+) -> dict[str, Any]:
+    """``given``: the template's. ``name``: that of the Secret."""
+    containers = given.get("containers") or [{}]
+    mode = _FILE_MODE if image is None else image_pods.FILE_MODE
+    spec = {
+        "terminationGracePeriodSeconds": GRACE_S,
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "shareProcessNamespace": True,  # its first process reaps orphans
+        **given,
+        "restartPolicy": "Never",
+        "containers": [_fill(containers[0], settings, name, rank, launcher), *containers[1:]],
+        "volumes": [*(given.get("volumes") or ()), *_volumes(name, mode)],
+    }
+    if image is not None:
+        _put_in_image(spec, settings, launcher, image)
+    selector = settings.machines.get(launcher.machine_type, settings.machines.get("*", {}))
+    if selector:
+        spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **selector}
+    return spec
 
 
 def _put_in_image(

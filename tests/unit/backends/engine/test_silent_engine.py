@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.backends.engine import EngineBackend, LauncherSettings
-from footplate.backends.engine.attempt_files import AttemptFiles
-from footplate.backends.engine.launcher_calls import LauncherCalls
-from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.ports.backend import Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request
-from tests.support.fake_engine import FakeEngine
+from tests.support.fake_engine import FakeEngine, make_backend
 from tests.support.local_backend import wait_until
 
 if TYPE_CHECKING:
@@ -44,18 +40,7 @@ class HangingEngine(FakeEngine):
 class Desk:
     def __init__(self, root: Path) -> None:
         self.engine = HangingEngine()
-        tokens = LauncherTokens(b"a key")
-        self.calls = LauncherCalls(tokens, {REGION: AttemptFiles(root)}, {REGION: {}}, {})
-        self.backend = EngineBackend(
-            name=REGION,
-            service="x",
-            root=root,
-            engine=self.engine,
-            settings=LauncherSettings(lambda: "http://127.0.0.1:1", lambda: "", "0", "0"),
-            tokens=tokens,
-            calls=self.calls,
-            poll_s=0.01,
-        )
+        self.backend, self.calls = make_backend(REGION, root, self.engine)
 
     def call(self) -> None:
         for launcher in self.engine.launchers:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegistry
+from footplate.backends.kubernetes.image_lookups import LONGEST_S, ImageLookups, SlowRegistry
 from footplate.backends.kubernetes.image_registry import ImageConfig, UnknownImage
+from tests.support.local_backend import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,3 +65,25 @@ def test_a_fault_is_said_and_asked_again() -> None:
         lookups.find("a", {})
     registry.fault = ""
     assert lookups.find("a", {}) == CONFIG
+
+
+def test_an_answer_that_nobody_fetched_is_not_given_later() -> None:
+    registry, now_s = Registry(), [0.0]
+    lookups = ImageLookups(registry.read, 0.01, lambda: now_s[0])
+    with pytest.raises(SlowRegistry):
+        lookups.find("a", {})
+    registry.answers.set()
+    wait_until(lambda: not any(t.name == "image-lookup" for t in threading.enumerate()))
+    now_s[0] = LONGEST_S
+    lookups.find("b", {})
+    registry.fault = "the tag is gone"
+    with pytest.raises(UnknownImage, match="the tag is gone"):
+        lookups.find("a", {})
+
+
+def test_a_question_that_times_out_is_a_fault() -> None:
+    def read(name: str, _logins: Mapping[str, tuple[str, str]]) -> ImageConfig:
+        raise TimeoutError(name)
+
+    with pytest.raises(TimeoutError, match="a"):
+        ImageLookups(read, LIMIT_S).find("a", {})

@@ -40,6 +40,7 @@ class Registry:
         self.blobs: dict[str, bytes] = {}
         self.realm = ""
         self.tokens: list[str] = []
+        self.good = "good"
         self.image = self.add({"config": {"digest": self.config("amd64")}})
         self.tag = self.image
         self.host = ""
@@ -53,7 +54,7 @@ class Registry:
         return digest(content)
 
     async def answer(self, request: Request) -> Response:
-        if self.realm and request.headers.get("authorization") != "Bearer good":
+        if self.realm and request.headers.get("authorization") != f"Bearer {self.good}":
             challenge = f'Bearer realm="{self.realm}",service="tests",scope="any"'
             return Response(status_code=401, headers={"www-authenticate": challenge})
         version = request.path_params["version"]
@@ -62,7 +63,7 @@ class Registry:
 
     async def token(self, request: Request) -> Response:
         self.tokens.append(f"{request.query_params['scope']} {request.headers['authorization']}")
-        return JSONResponse({"token": "good"})
+        return JSONResponse({"token": self.good})
 
     @property
     def app(self) -> Starlette:
@@ -140,6 +141,14 @@ def test_a_registry_that_sends_without_end_is_left(
     registry.tag = registry.add({"long": "x" * 2000})
     with pytest.raises(UnknownImage, match="is larger than"):
         read_image(f"{registry.host}/team/model:1", {})
+
+
+def test_a_token_without_end_is_left(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("footplate.backends.kubernetes.image_registry.MAX_BYTES", 1000)
+    registry.realm, registry.good = f"http://{registry.host}/token", "x" * 2000
+    login = {registry.host: ("user", "secret")}
+    with pytest.raises(UnknownImage, match="is larger than"):
+        read_image(f"{registry.host}/team/model:1", login)
 
 
 def test_a_registry_that_is_away_is_named() -> None:
