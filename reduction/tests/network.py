@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-import pytest
-
 from reduction.tests.rig import LONG_S, ReducerProcess, WorkerProcess
+from tests.support.requirements import require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,12 +22,7 @@ _counts = itertools.count()
 
 def needs_network() -> None:
     """Skips the test where no namespaces can be made; in CI it fails there."""
-    reason = "network namespaces need root, and the ip command"
-    if os.geteuid() == 0 and shutil.which("ip"):
-        return
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
+    require_packages("network namespaces", "iproute2", root=True)
 
 
 class Network:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from footplate.cli.main import main
+from tests.support.requirements import needs_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,11 +36,6 @@ SET_UP = {
         f"PS1='{READY}'; bindkey -e; unsetopt prompt_cr prompt_sp\n"
     ),
 }
-
-
-def needs(shell: str) -> pytest.MarkDecorator:
-    missing = shutil.which(shell) is None and os.environ.get("CI") != "true"
-    return pytest.mark.skipif(missing, reason=f"{shell} is not here")
 
 
 @pytest.fixture
@@ -113,7 +108,9 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize("shell", [pytest.param(each, marks=needs(each)) for each in SET_UP])
+@pytest.mark.parametrize(
+    "shell", [pytest.param(each, marks=needs_packages(each, each)) for each in SET_UP]
+)
 @pytest.mark.parametrize(("typed", "expected"), LINES, ids=lambda text: text.strip())
 def test_tab_completes_a_line(
     shell: str, typed: str, expected: str, type_into: Callable[[str, str, str], str]
@@ -121,7 +118,7 @@ def test_tab_completes_a_line(
     assert expected in type_into(shell, typed, expected)
 
 
-@needs("fish")
+@needs_packages("fish", "fish")
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from contextlib import closing
 from dataclasses import replace
@@ -32,6 +31,7 @@ from footplate.testing.service import running_service
 from tests.console.screens import PageProblems
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.jobs import make_job, make_spec
+from tests.support.requirements import require_packages
 from tests.unit.replica_metrics.event_writer import event, simple, write
 
 if TYPE_CHECKING:
@@ -199,12 +199,8 @@ def browser() -> Iterator[Browser]:
     """Ends with its module: while Playwright runs, this thread has an event loop that runs, and
     tests elsewhere that start one fail. Folders without ``__init__.py`` are no packages.
     """
+    require_packages("Chromium", "chromium")
     path = shutil.which("chromium")
-    if path is None:
-        reason = "no chromium found (Debian: apt-get install chromium)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
     expect.set_options(timeout=60_000)  # of a busy machine
     with sync_playwright() as playwright:
         # Chromium's own sandbox refuses root, and /dev/shm may be small; the pages are our own.

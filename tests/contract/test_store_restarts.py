@@ -13,7 +13,7 @@ from footplate.domain.errors import Unavailable
 from footplate.store import open_store
 from tests.support import ROOT
 from tests.support.jobs import make_job
-from tests.support.postgresql import Postgresql, find_binaries, private_postgresql
+from tests.support.postgresql import Postgresql, private_postgresql, require_binaries
 
 WRITER = "tests.contract.store_writer"
 JOB = make_job()
@@ -60,9 +60,7 @@ def _write_and_kill(url: str, until: int) -> int:
 
 
 def test_a_restarted_server_is_found_again(postgresql: Postgresql) -> None:
-    binaries = find_binaries()
-    assert binaries is not None
-    with private_postgresql(binaries) as server:
+    with private_postgresql(require_binaries()) as server:
         store = open_store(server.create_database())
         store.create(JOB, ())
         server.stop()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from footplate.testing.engines import make_python_image, private_podman
 from footplate.testing.engines.engine import find_program
 from footplate.testing.engines.python_image import find_libraries
-from tests.support.postgresql import find_binaries
+from tests.support.postgresql import require_binaries
 
 if TYPE_CHECKING:
     from footplate.testing.engines.engine import PrivateEngine
@@ -106,8 +106,7 @@ def _build_base(engine: PrivateEngine, work: Path) -> None:
 
 
 def _build_postgresql(engine: PrivateEngine, work: Path) -> None:
-    binaries = find_binaries()
-    assert binaries is not None, "no PostgreSQL server found (Debian: apt-get install postgresql)"
+    binaries = require_binaries()
     version = binaries.parent
     shared = Path("/usr/share/postgresql") / version.name
     with tarfile.open(work / "postgresql.tar", "w") as archive:

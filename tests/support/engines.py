@@ -1,24 +1,20 @@
 """Whether this machine has the engines that tests need: in CI it must."""
 
-import os
+from tests.support.requirements import require_packages
 
-from footplate.testing.engines import missing_programs
-from tests.support.requirements import require
-
-PROGRAMS = {"podman": ("podman",), "crun": ("podman", "crun"), "docker": ("dockerd",)}
+PODMAN = ("podman", "runc", "netavark")
+PACKAGES = {"podman": PODMAN, "crun": (*PODMAN, "crun"), "docker": ("docker.io",)}
 
 
 def require_engine(kind: str) -> None:
-    missing = missing_programs(*PROGRAMS[kind])
-    if missing is None and os.geteuid() != 0:
-        missing = "private engines need root"
-    require(missing)
+    """A private engine of this kind, which needs root."""
+    require_packages(f"the engine {kind}", *PACKAGES[kind], root=True)
 
 
 def require_registry() -> None:
-    require(missing_programs("docker-registry"))
+    require_packages("a registry of images", "docker-registry")
 
 
 def require_docker_command() -> None:
     """The command line, which users build images with; it also speaks to Podman's service."""
-    require(missing_programs("docker"))
+    require_packages("the command docker", "docker.io")

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.testing.engines.python_image import python_files
-from tests.support.requirements import require
+from tests.support.requirements import require, require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RIG = Path(__file__).resolve().parents[3] / "shared" / "rigs" / "k8s"
-PROGRAMS = ("etcd", "containerd", "ctr", "runc", "gcc", "/usr/lib/cni/loopback")
+PACKAGES = ("etcd-server", "containerd", "runc", "gcc", "containernetworking-plugins")
 IMAGE = "docker.io/rig/python:1"
 PATIENCE_S = 120.0
 
@@ -59,12 +59,8 @@ class Kubernetes:
 
 
 def require_kubernetes() -> None:
-    absent = [name for name in PROGRAMS if shutil.which(name) is None]
-    if not RIG.is_dir():
-        absent.append(str(RIG))
-    if os.geteuid() != 0:
-        absent.append("root")
-    require(f"Kubernetes needs {', '.join(absent)}" if absent else None)
+    require(None if RIG.is_dir() else f"needs the scripts that start Kubernetes, in {RIG}")
+    require_packages("Kubernetes", *PACKAGES, root=True)
 
 
 @contextmanager

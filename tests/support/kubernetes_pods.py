@@ -26,13 +26,12 @@ from tests.support.kubernetes import (
     wait_until_ready,
 )
 from tests.support.machines import connected_machines
-from tests.support.requirements import require
+from tests.support.requirements import require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 NODE = "k1"
-PROGRAMS = ("dnsmasq", "iptables", "/usr/lib/cni/bridge", "/usr/lib/cni/host-local")
 SERVICES, DNS, PODS = "10.96.0.0/16", "10.96.0.10", "10.244.0.0/24"
 LOOPBACK = """echo '{"cniVersion":"0.3.1","name":"lo","type":"loopback"}' > cni/10-lo.conf\n"""
 KUBELET, CONTAINERD = "oomScoreAdj: 0\n", "  disable_apparmor = true\n"
@@ -42,8 +41,7 @@ CONTROLLERS = "--service-account-private-key-file sa.key "
 
 
 def require_pod_network() -> None:
-    absent = [name for name in PROGRAMS if shutil.which(name) is None]
-    require(f"a network of Pods needs {', '.join(absent)}" if absent else None)
+    require_packages("a network of Pods", "dnsmasq-base", "iptables", "containernetworking-plugins")
 
 
 class PodNetwork:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import itertools
 import os
 import select
-import shutil
 import signal
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support.requirements import require
+from tests.support.requirements import require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,10 +29,7 @@ _INIT = 'hostname "$0"; "$@"; exit'
 
 
 def require_machines() -> None:
-    absent = [name for name in ("ip", "nsenter", "unshare") if shutil.which(name) is None]
-    if os.geteuid() != 0:
-        absent.append("root")
-    require(f"machines in namespaces need {', '.join(absent)}" if absent else None)
+    require_packages("machines in namespaces", "iproute2", "util-linux", root=True)
 
 
 class Machines:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from tests.support.requirements import require_packages
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,14 +24,21 @@ USER = "footplate"
 START_TIMEOUT_S = 60.0
 
 
-def find_binaries() -> Path | None:
-    """The folder with ``initdb`` and ``postgres``: of PATH, else Debian's newest."""
+def require_binaries() -> Path:
+    """The folder with ``initdb`` and ``postgres``: of PATH, else Debian's newest.
+
+    Without them the test that asks is skipped, and in CI it fails.
+    """
     on_path = shutil.which("initdb")
     folders = [Path(on_path).resolve().parent] if on_path else []
     packaged = Path("/usr/lib/postgresql").glob("*/bin")
     folders += sorted(packaged, key=lambda folder: folder.parent.name.zfill(4), reverse=True)
     usable = (f for f in folders if (f / "initdb").exists() and (f / "postgres").exists())
-    return next(usable, None)
+    binaries = next(usable, None)
+    if binaries is None:
+        require_packages("PostgreSQL", "postgresql")
+    assert binaries is not None
+    return binaries
 
 
 class Postgresql:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tests.support.machines import connected_machines, require_machines
-from tests.support.requirements import require
+from tests.support.requirements import require_packages
 from tests.support.short_folder import short_folder
 
 if TYPE_CHECKING:
@@ -75,17 +75,6 @@ _TOKENS = "AuthAltTypes=auth/jwt\nAuthAltParameters=jwt_key={folder}/jwt.key\n"
 _PLUGINS = "/usr/lib/*/slurm-wlm/auth_jwt.so"
 
 
-def missing() -> list[str]:
-    """What a Slurm of the tests needs, and this machine lacks."""
-    absent = _absent("slurmctld", "slurmd", "munged", "sbatch", "setpriv")
-    return absent if os.geteuid() == 0 else [*absent, "root"]
-
-
-def _absent(*commands: str) -> list[str]:
-    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-    return [name for name in commands if shutil.which(name, path=path) is None]
-
-
 def has_tokens() -> bool:
     """Whether this machine's Slurm knows JWT."""
     return bool(glob.glob(_PLUGINS))  # noqa: PTH207  an absolute pattern
@@ -93,15 +82,11 @@ def has_tokens() -> bool:
 
 def require_slurmrestd() -> None:
     require_slurm()
-    absent = [*_absent("slurmrestd"), *([] if has_tokens() else ["Slurm's plugin of JWT"])]
-    packages = "(Debian: apt-get install slurmrestd slurm-wlm-jwt-plugin)"
-    require(f"slurmrestd needs {', '.join(absent)} {packages}" if absent else None)
+    require_packages("slurmrestd", "slurmrestd", "slurm-wlm-jwt-plugin")
 
 
 def require_slurm() -> None:
-    absent = missing()
-    packages = "(Debian: apt-get install slurm-wlm munge)"
-    require(f"Slurm needs {', '.join(absent)} {packages}" if absent else None)
+    require_packages("Slurm", "slurm-wlm", "munge", "util-linux", root=True)
 
 
 class SlurmCluster:

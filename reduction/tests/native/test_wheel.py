@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reduction.tests.native.compilers import needs_compiler
+from tests.support.requirements import needs_packages
 
 DISTRIBUTION = Path(__file__).parents[2]
 
 
-@needs_compiler
+@needs_packages("a C++ compiler", "g++")
 def test_with_a_compiler_the_wheel_has_the_native_engine(tmp_path: Path) -> None:
     wheel = _build(tmp_path, {})
     assert "-py3-none-linux_" in wheel.name

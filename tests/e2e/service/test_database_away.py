@@ -11,7 +11,7 @@ from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.tuning_helpers import leftovers
-from tests.support.postgresql import find_binaries, private_postgresql
+from tests.support.postgresql import private_postgresql, require_binaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,10 +33,7 @@ while not (out / "enough").exists():
 
 @pytest.fixture(scope="module")
 def postgresql() -> Iterator[Postgresql]:
-    binaries = find_binaries()
-    if binaries is None:
-        pytest.skip("PostgreSQL isn't installed")
-    with private_postgresql(binaries) as server:
+    with private_postgresql(require_binaries()) as server:
         yield server
 
 
