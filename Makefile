@@ -1,6 +1,6 @@
 # Two commands do everything on a machine that has Python 3.11 (with pip and venv), git and make:
 #   make demo    a real training job, sent by Google's own clients, on this machine
-#   make test    every check and every test
+#   make test    every check and every test but the long ones: SHARE=1 adds a share of them, SHARE=all all
 #   make quick   every check, and the tests that need no server, engine or environment
 #   make soak    the random tests at length, kills and full disks: hours, by hand and at night
 PYTHON ?= $(or $(shell command -v python3.11),python3)
@@ -9,9 +9,8 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 SYNCED := $(VENV)/.synced
 
-# The long tests of one engine of four run with each commit, chosen by its hash.
-TURN := $(shell echo $$((0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0) % 4 + 1)))
-TEST_ENGINE ?= $(word $(TURN),slurm kubernetes ray podman)
+# Of the long tests: none, all, commit (the share that the commit's hash gives), or a number.
+SHARE ?= none
 
 # By another name: make runs a line that has MAKE itself even for `make -n`.
 RETEST = $(MAKE) --no-print-directory retest
@@ -21,7 +20,8 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorde
 # Without bytecode each process of the tests compiles all that it imports: twice the CPU time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: console demo test retest quick soak check ruff types imports words collected format reference lock clean
+.PHONY: console demo test retest quick soak check ruff types imports words budgets collected format reference lock \
+  durations machine clean
 
 # The scripts that the console's pages use, from the npm registry.
 console: $(SYNCED)
@@ -33,15 +33,15 @@ demo: $(SYNCED)
 test: $(SYNCED) console
 	$(MAKE) --no-print-directory --output-sync --jobs 2 check collected
 	rm -rf .cache/requests
-	@echo "Of the long tests of engines: those of $(TEST_ENGINE). 'make soak' runs all."
-	TEST_ENGINE=$(TEST_ENGINE) $(PYTEST) || { test $$? -eq 1 -a "$(CI)" = true && $(RETEST); }
+	SHARE=$(SHARE) $(PYTEST) || { test $$? -eq 1 -a "$(CI)" = true && $(RETEST); }
 	$(BIN)/python tools/make_clients_reference.py --check
 
-# The tests that failed in the last run, one at a time. CI does this, since a test may fail for the
-# load of its machine; one that passes only here is to be mended all the same.
+# The tests that failed in the last run, one at a time. CI does this, as a net; one that passes only
+# here is to be mended all the same.
 retest: $(SYNCED)
-	$(BIN)/python tools/failed_tests.py > $(VENV)/failed
+	$(BIN)/python -m tools.failed_tests > $(VENV)/failed
 	$(BIN)/python -m pytest @$(VENV)/failed
+	@sed 's/^/FLAKY: failed at first, passed alone: /' $(VENV)/failed
 
 quick: check
 	TEST_PROFILE=quick $(PYTEST) -m "not slow"
@@ -53,7 +53,7 @@ soak: $(SYNCED)
 	  tests/e2e/slurm tests/e2e/kubernetes tests/e2e/ray
 	TEST_PROFILE=soak $(PYTEST) -m soak
 
-check: types ruff imports words
+check: types ruff imports words budgets
 
 types: $(SYNCED)
 	$(BIN)/mypy
@@ -68,9 +68,20 @@ imports: $(SYNCED)
 words: $(SYNCED)
 	$(BIN)/python tools/check_words.py
 
+budgets: $(SYNCED)
+	$(BIN)/python -m tools.durations
+
+# Writes what the last runs here measured into tests/durations.json, by which the shares are divided.
+durations: $(SYNCED)
+	$(BIN)/python -m tools.durations --write
+
+# What the tests need of Debian's packages, as root.
+machine:
+	tools/install_packages.sh
+
 # Compiles the tests and what they import: each worker would do it. What fails here fails there.
 collected: $(SYNCED)
-	-@$(BIN)/python -m pytest --collect-only -qqq > /dev/null 2>&1
+	-@SHARE=$(SHARE) $(BIN)/python -m pytest --collect-only -qqq > /dev/null 2>&1
 
 format: $(SYNCED)
 	$(BIN)/ruff format .
