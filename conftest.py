@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,6 +73,23 @@ def pytest_configure(config: pytest.Config) -> None:
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None and not config.option.collectonly:
         config.pluginmanager.register(RunReport(terminal, SELECTION.describe()))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_services() -> None:
+    """Servers of tests are forked, not started."""
+    from footplate.testing.service import RunningService
+    from tests.support.forked_process import ForkedProcess
+
+    RunningService.process_class = ForkedProcess
+
+
+@pytest.fixture
+def started_services(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers of this test are started as users start them: it is about that."""
+    from footplate.testing.service import RunningService
+
+    monkeypatch.setattr(RunningService, "process_class", subprocess.Popen)
 
 
 @pytest.fixture(scope="session")

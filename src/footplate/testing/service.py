@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 from urllib.request import urlopen
 
 from footplate.client.service import Service
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 START_S = 60.0
 STOP_S = 60.0
 _POLL_S = 0.02
-_UP = "from footplate.cli.main import main; main()"
+FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
+"""The command ``footplate`` of this interpreter, wherever its console script is."""
 
 
 class RunningService:
@@ -30,8 +31,11 @@ class RunningService:
     ``port`` each start is on a free one.
 
     ``settings`` are the service's own (``max_replicas=...``); ``footplate`` settings of the
-    environment that the tests run in don't reach it.
+    environment that the tests run in don't reach it. ``process_class`` starts the command of a
+    server.
     """
+
+    process_class: ClassVar[type[subprocess.Popen[bytes]]] = subprocess.Popen
 
     def __init__(self, data_dir: Path, cache_dir: Path | None = None, **settings: object) -> None:
         """``cache_dir`` holds the environments of programs; None: the data directory does."""
@@ -67,8 +71,8 @@ class RunningService:
         if self.cache_dir is not None:
             place["FOOTPLATE_CACHE_DIR"] = str(self.cache_dir)
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                (sys.executable, "-c", _UP, "up"),
+            self._process = self.process_class(
+                (*FOOTPLATE, "up"),
                 env=self.environment(**{**place, **settings}),
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -8,14 +8,13 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from footplate.client.service import Service
+from footplate.testing.service import FOOTPLATE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from footplate.testing.service import RunningService
-
-_FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 
 Word = str | PathLike[str]
 
@@ -66,7 +65,7 @@ class Workbench:
 
     def _start(self, words: Sequence[Word], said: Sequence[Word], cwd: Path | None) -> str:
         done = subprocess.run(
-            (*_FOOTPLATE, *words),
+            (*FOOTPLATE, *words),
             env=self.env,
             cwd=cwd,
             stdin=subprocess.DEVNULL,
