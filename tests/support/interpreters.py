@@ -20,3 +20,8 @@ def find_interpreters() -> list[str]:
             if version >= (3, 8):
                 found.setdefault(version, str(path))
     return [found[version] for version in sorted(found)]
+
+
+def version_of(path: str) -> str:
+    """Return the last part of an interpreter's path, as tests are named by: ``python3.8``."""
+    return path.rpartition("/")[2]

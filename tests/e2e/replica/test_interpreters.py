@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.interpreters import find_interpreters
+from tests.support.interpreters import find_interpreters, version_of
 from tests.support.supervisor_process import Supervised, python_task
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ HEAVY = {"argparse", "ctypes", "dataclasses", "http", "inspect", "logging", "ran
 """Modules that the long-lived process must do without; so must typing, in our own code."""
 
 
-@pytest.mark.parametrize("python", find_interpreters())
+@pytest.mark.parametrize("python", find_interpreters(), ids=version_of)
 def test_a_replica_under_each_python(
     make_replica: Make, python: str, containment_mode: str
 ) -> None:
@@ -38,7 +38,7 @@ def test_a_replica_under_each_python(
     assert replica.api.lines() == [str(i) for i in range(1000)]
 
 
-@pytest.mark.parametrize("python", find_interpreters())
+@pytest.mark.parametrize("python", find_interpreters(), ids=version_of)
 def test_a_replica_of_a_gang_under_each_python(make_replica: Make, python: str) -> None:
     replica = make_replica(python_task("print('on')", gathering_s=600.0), python=python)
     replica.api.awaited = ["worker-replica-1"]

@@ -11,7 +11,7 @@ import pytest
 
 from footplate.replica.tensorflow_hook import PROXY, ROOTS, compose_variables
 from footplate.replica.tensorflow_storage import make_hook, make_roots
-from tests.support.interpreters import find_interpreters
+from tests.support.interpreters import find_interpreters, version_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def test_the_hook_comes_first(tmp_path: Path) -> None:
     assert (tmp_path / "tensorflow" / "roots.pem").read_text() == "pem"
 
 
-@pytest.mark.parametrize("python", find_interpreters(), ids=lambda path: path.rpartition("/")[2])
+@pytest.mark.parametrize("python", find_interpreters(), ids=version_of)
 def test_tensorflow_is_led_and_nothing_else(tmp_path: Path, python: str) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "sitecustomize.py").write_text(
