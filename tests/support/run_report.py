@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections import Counter, defaultdict
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 INTERVAL_S = 15.0
 SLOWEST = 10
+MAX_LOAD = 4
+"""By core; what tests take on a machine that is busy with other things says nothing of them."""
 _UNMEASURED_S = 0.1
 """About what a test takes that isn't among the committed ones."""
 
@@ -67,7 +70,8 @@ class RunReport:
         return ("skipped", "", "") if report.skipped else None
 
     def pytest_terminal_summary(self) -> None:
-        record(self._seconds)
+        if os.getloadavg()[0] <= MAX_LOAD * (os.cpu_count() or 1):
+            record(self._seconds)
         write = self._terminal.write_line
         slowest = sorted(self._seconds, key=lambda name: -self._seconds[name])[:SLOWEST]
         if self._names:
