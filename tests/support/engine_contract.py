@@ -6,22 +6,40 @@ The rig's lease is longer than the tests wait: nothing here is known by silence.
 from __future__ import annotations
 
 import os
-import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.ports.backend import Presence
 from tests.support.backend_contract import BackendContract
-from tests.support.backend_rig import WORKERS, all_are, make_request, make_restart, see
+from tests.support.backend_rig import (
+    WORKERS,
+    all_are,
+    make_request,
+    make_restart,
+    see,
+    see_restarts,
+)
 
 if TYPE_CHECKING:
+    from footplate.ports.backend import AttemptStart
     from tests.support.engine_rig import EngineRig
 
 CHIEF, WORKER = WORKERS[:2]
 
 
 class EngineContract(BackendContract):
+    def expect_restart(self, rig: EngineRig, request: AttemptStart, replica: str) -> None:
+        """It lives again, and no start was lost on the way."""
+        rig.backend.start(make_restart(request, replica))
+
+        def lives() -> bool:
+            seen = see_restarts(rig.backend, request)[replica]
+            assert seen != (1, Presence.GONE)
+            return seen == (1, Presence.LIVE)
+
+        rig.settle(lives)
+
     @pytest.mark.parametrize("who", ["launcher", "parent"])
     def test_a_launcher_that_is_killed_ends_its_replica_and_no_other(
         self, rig: EngineRig, who: str
@@ -30,8 +48,7 @@ class EngineContract(BackendContract):
         request = make_request("u-1", (CHIEF, WORKER))
         self.start_live(rig, request)
         chief, worker = (rig.pid(request.attempt_id, name) for name in (CHIEF, WORKER))
-        launcher, parent = rig.launcher_with_parent(request.attempt_id, WORKER)
-        os.kill(launcher if who == "launcher" else parent, signal.SIGKILL)
+        rig.kill_part(request.attempt_id, WORKER, who)
 
         def is_gone() -> bool:
             first, second = (each.presence for each in see(rig.backend, request))
@@ -41,6 +58,26 @@ class EngineContract(BackendContract):
         rig.settle(is_gone)
         with pytest.raises(ProcessLookupError):
             os.kill(worker, 0)
-        rig.backend.start(make_restart(request, WORKER))
-        rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
+        self.expect_restart(rig, request, WORKER)
+        assert all_are(rig.backend, request, Presence.LIVE)
         assert rig.pid(request.attempt_id, CHIEF) == chief
+
+    def test_a_task_that_is_killed_costs_one_start(self, rig: EngineRig) -> None:
+        request = make_request("u-1", (CHIEF,))
+        self.start_live(rig, request)
+        rig.kill_part(request.attempt_id, CHIEF, "task")
+        self.expect(rig, request, Presence.GONE)
+        assert not any(each.cancelled for each in see(rig.backend, request))
+        self.expect_restart(rig, request, CHIEF)
+
+    @pytest.mark.parametrize("who", ["launcher", "parent", "task"])
+    def test_what_is_killed_between_two_starts_costs_none(self, rig: EngineRig, who: str) -> None:
+        """The engine may say so before the next start is asked for, or after that."""
+        request = make_request("u-1", (CHIEF,))
+        self.start_live(rig, request)
+        rig.kill(request.attempt_id, CHIEF)
+        self.expect(rig, request, Presence.GONE)
+        launcher, _ = rig.launcher_with_parent(request.attempt_id, CHIEF)
+        rig.kill_part(request.attempt_id, CHIEF, who)
+        rig.settle(lambda: launcher not in rig.launcher_pids(request.attempt_id))
+        self.expect_restart(rig, request, CHIEF)

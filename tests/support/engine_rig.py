@@ -173,6 +173,18 @@ class EngineRig:
         [launcher] = find_launchers(directories)
         return launcher, find_with_parents(directories)[launcher]
 
+    def kill_part(self, attempt_id: AttemptId, replica: str, part: str) -> None:
+        """``launcher``, ``parent``, or the whole ``task``."""
+        if part == "task":
+            self.kill_task(attempt_id, replica)
+        else:
+            launcher, parent = self.launcher_with_parent(attempt_id, replica)
+            os.kill(launcher if part == "launcher" else parent, signal.SIGKILL)
+
+    def kill_task(self, attempt_id: AttemptId, replica: str) -> None:
+        """All that the engine runs for the replica, or what makes the engine end that."""
+        raise NotImplementedError
+
     def end_jobs(self) -> None:
         """End all that the engine has of the rig."""
         raise NotImplementedError

@@ -14,6 +14,7 @@ from footplate.backends.engine.engine import (
     EngineJob,
     EngineRefused,
     EngineReport,
+    EngineTask,
     EngineUnavailable,
     JobPhase,
 )
@@ -105,6 +106,11 @@ class FakeLauncher:
     def exit(self) -> None:
         """Its program ends by itself."""
         self._end_program()
+
+    def kill(self) -> None:
+        """It dies with its program, and reports nothing."""
+        self._end_program()
+        self.left = True
 
     def _end_program(self) -> None:
         if self.live:
@@ -237,6 +243,13 @@ class FakeEngine:
                 cancelled=cancelled,
                 lost=lost,
             )
+
+    def say(self, launcher: FakeLauncher, task: EngineTask) -> None:
+        """From now on the engine says this of the launcher."""
+        job, rank = self.jobs[launcher.job], self.of(launcher.job).index(launcher)
+        tasks = [*(job.tasks or (EngineTask(),) * len(self.of(job.id)))]
+        tasks[rank] = task
+        self.jobs[job.id] = replace(job, tasks=tuple(tasks))
 
     def reach(self, launcher: FakeLauncher, *, reachable: bool) -> None:
         """When a node is back, its engine ends there what has ended elsewhere: later, if that has

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from tests.support.kubernetes import IMAGE
 from tests.support.machines_rig import MachinesRig
 
 if TYPE_CHECKING:
+    from footplate.domain.names import AttemptId
     from tests.support.kubernetes import Kubernetes
     from tests.support.kubernetes_machines import KubernetesMachines
 
@@ -67,6 +69,11 @@ class KubernetesRig(EngineRig):
         pods = PodSettings(image=IMAGE, template=pod_template(folder), reserve=False)
         engine = engine or KubernetesEngine(pods, kubeconfig=cluster.kubeconfig)
         super().__init__(engine, folder, cluster.directory / "supervisor", **given)
+
+    def kill_task(self, attempt_id: AttemptId, replica: str) -> None:
+        """With its first process the container ends, and the Pod."""
+        for pid in self.launcher_with_parent(attempt_id, replica):
+            os.kill(pid, signal.SIGKILL)
 
     def end_jobs(self) -> None:
         self.cluster.delete_all()

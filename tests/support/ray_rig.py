@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING, Any
 
 from footplate.backends.ray import RayEngine, RaySettings
 from tests.support.engine_rig import EngineRig
+from tests.support.launcher_processes import find_with_parents
 from tests.support.machines_rig import MachinesRig
 from tests.support.ray_machines import NODES
 
@@ -30,6 +33,12 @@ class RayRig(EngineRig):
         engine = RayEngine(settings or RaySettings(cluster.address, reserve=False))
         archives = cluster.folder / "supervisor"
         super().__init__(engine, folder, archives, host=cluster.here, **given)
+
+    def kill_task(self, attempt_id: AttemptId, replica: str) -> None:
+        """Its worker of Ray, with which the launcher ends."""
+        _, parent = self.launcher_with_parent(attempt_id, replica)
+        worker = find_with_parents(self.launcher_directories(attempt_id, replica))[parent]
+        os.kill(worker, signal.SIGKILL)
 
     def end_jobs(self) -> None:
         self.cluster.stop_jobs()

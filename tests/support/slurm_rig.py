@@ -11,6 +11,7 @@ from tests.support.machines_rig import MachinesRig
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from footplate.domain.names import AttemptId
     from tests.support.slurm import SlurmCluster, SlurmMachines
 
 
@@ -31,6 +32,12 @@ class SlurmRig(EngineRig):
 
     def make_engine(self) -> SlurmEngine:
         return SlurmEngine(self.settings)
+
+    def kill_task(self, attempt_id: AttemptId, replica: str) -> None:
+        """A job has one step, with the tasks of all its replicas."""
+        seen = self.backend.inspect(attempt_id)
+        [job] = (each.engine_id for each in seen if each.replica == replica)
+        self.cluster.command("scancel", "--signal=KILL", f"{job}.0")
 
     def end_jobs(self) -> None:
         self.cluster.cancel_all()

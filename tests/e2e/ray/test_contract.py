@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from typing import TYPE_CHECKING
 
 import httpx
@@ -13,7 +11,6 @@ from footplate.backends.ray import RayEngine, RaySettings
 from footplate.ports.backend import Presence
 from tests.support.backend_rig import WORKERS, all_are, make_request, see
 from tests.support.engine_contract import EngineContract
-from tests.support.launcher_processes import find_with_parents
 from tests.support.ray_rig import RayRig
 
 if TYPE_CHECKING:
@@ -48,9 +45,7 @@ def test_a_worker_of_ray_that_is_killed_ends_its_replica_and_no_other(rig: RayRi
     request = make_request("u-1", WORKERS[:2])
     rig.backend.start(request)
     rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
-    _, parent = rig.launcher_with_parent(request.attempt_id, WORKERS[1])
-    directories = rig.launcher_directories(request.attempt_id)
-    os.kill(find_with_parents(directories)[parent], signal.SIGKILL)
+    rig.kill_task(request.attempt_id, WORKERS[1])
     expected = [Presence.LIVE, Presence.GONE]
     rig.settle(lambda: [each.presence for each in see(rig.backend, request)] == expected)
     rig.settle(lambda: len(rig.launcher_pids(request.attempt_id)) == 1)

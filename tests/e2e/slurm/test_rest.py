@@ -83,6 +83,13 @@ class TestCoreByRest:
     test_a_launcher_that_is_killed_ends_its_replica_and_no_other = (
         EngineContract.test_a_launcher_that_is_killed_ends_its_replica_and_no_other
     )
+    expect_restart = EngineContract.expect_restart
+    test_a_task_that_is_killed_costs_one_start = (
+        EngineContract.test_a_task_that_is_killed_costs_one_start
+    )
+    test_what_is_killed_between_two_starts_costs_none = (
+        EngineContract.test_what_is_killed_between_two_starts_costs_none
+    )
     test_a_started_gang_comes_to_life = EngineContract.test_a_started_gang_comes_to_life
     test_stop_ends_every_live_replica = EngineContract.test_stop_ends_every_live_replica
     test_what_waited_at_the_death_of_the_server_still_comes_up_once = (

@@ -66,8 +66,8 @@ class Desk:
         self.advance()
         self.end()
 
-    def ticket(self, restart: int, allocation: int) -> dict[str, object]:
-        return make_ticket(Ticket(REPLICA, "token", restart), allocation, {})
+    def ticket(self, restart: int, allocation: int, *, in_place: bool = False) -> dict[str, object]:
+        return make_ticket(Ticket(REPLICA, "token", restart), allocation, {}, in_place=in_place)
 
     def advance(self) -> None:
         self.allocations.ask()
@@ -119,3 +119,11 @@ def test_what_is_stopped_before_its_job_was_submitted_needs_none(context: Desk) 
     context.advance()
     assert context.ended(1) == "it was not submitted"
     assert context.engine.submitted == ["ours-u-1.0"]
+
+
+def test_a_start_that_comes_to_an_allocation_as_that_ends_moves_to_another(context: Desk) -> None:
+    """Who wrote it didn't know of the end yet."""
+    context.files.add_ticket(ATTEMPT, context.ticket(1, 0, in_place=True))
+    context.advance()
+    context.advance()
+    assert context.engine.submitted == ["ours-u-1.0", "ours-u-1.1"]

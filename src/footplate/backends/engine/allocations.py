@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.backends.engine.engine import (
     EngineJob,
     EngineRefused,
+    EngineTask,
     EngineUnavailable,
     JobPhase,
     JobRequest,
@@ -99,13 +100,21 @@ class Allocations:
         return observe(attempt, replica, self._known(allocation), trouble)
 
     def is_served(self, attempt: Attempt, replica: str) -> bool:
-        """Whether the replica's launcher is there, as far as is known, to start it again."""
+        """Whether the replica's launcher is there, as far as is known, to start it again.
+
+        The engine's word counts before the launcher's last call, which may have come before it.
+        """
         known = attempt.replicas[replica]
         allocation = attempt.allocations.get(known.allocation)
         if allocation is None or allocation.ended is not None or known.claim is None:
             return False
         if known.report is None or known.report.ending:
             return False
+        job = self._known(allocation)
+        if job is not None:
+            task = _find_task(allocation, job, replica)
+            if job.ending or job.phase is JobPhase.ENDED or task.ended or task.stuck:
+                return False
         return self._quiet_for(attempt, known) < min(SERVED_S, self._quiet_s / 2)
 
     def ask(self) -> None:
@@ -137,18 +146,26 @@ class Allocations:
 
     def _advance_attempt(self, attempt: Attempt) -> bool:
         """Whether any allocation of it has yet to end."""
-        running = [each for each in attempt.allocations.values() if each.ended is None]
-        for allocation in running:
+        running = []
+        for allocation in attempt.allocations.values():
+            needed = [r for r in attempt.served_by(allocation) if r.gone is None]
+            if allocation.ended is None or needed:
+                running.append((allocation, needed))
+        for allocation, needed in running:
             try:
-                self._advance(attempt, allocation)
+                self._advance(attempt, allocation, needed)
             except EngineUnavailable as error:
                 log.warning("%s: %s", self._engine.title, error)
             except OSError as error:
                 log.warning("what is known of %s can't be stored: %s", attempt.id, error)
         return bool(running)
 
-    def _advance(self, attempt: Attempt, allocation: Allocation) -> None:
-        needed = [r for r in attempt.served_by(allocation) if r.gone is None]
+    def _advance(self, attempt: Attempt, allocation: Allocation, needed: Sequence[Replica]) -> None:
+        if allocation.ended is not None:  # just when they were to start again there
+            for replica in needed:
+                reason = allocation.ended or "its job has ended"
+                self._end_start(attempt, replica, reason, cancelled=allocation.cancelled)
+            return
         self._end_silent(attempt, needed)
         if self._jobs is None:
             return
@@ -212,18 +229,29 @@ class Allocations:
         if self._files.bind(attempt.id, allocation.number, job_id) != job_id:
             self._engine.cancel(job_id)
 
+    def _end_start(
+        self, attempt: Attempt, replica: Replica, reason: str, *, cancelled: bool = False
+    ) -> None:
+        """Nothing of it runs in its allocation, or will: it is gone.
+
+        What its launcher never had hasn't begun: that moves to a new allocation.
+        """
+        if not replica.may_move:
+            self._files.set_gone(attempt.id, replica, reason, cancelled=cancelled)
+        elif cancelled or replica.stopped:
+            self._files.stop(attempt.id, replica, reason, cancelled=cancelled)
+        else:
+            self._files.move(attempt.id, replica, max(attempt.allocations) + 1)
+
     def _end_tasks(
         self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Iterable[Replica]
     ) -> None:
         """Of a job that may go on: the replicas whose launchers have ended, or never come."""
-        tasks = dict(zip(allocation.replicas, job.tasks, strict=False))
         for replica in needed:
-            task = tasks.get(replica.name)
-            if task is None:
-                continue
+            task = _find_task(allocation, job, replica.name)
             reason, cancelled = task.reason or "its launcher has ended", task.cancelled
-            if task.ended:
-                self._files.set_gone(attempt.id, replica, reason, cancelled=cancelled)
+            if task.ended or (task.stuck and replica.may_move):
+                self._end_start(attempt, replica, reason, cancelled=cancelled)
             elif task.stuck and replica.claim is None:
                 self._files.stop(attempt.id, replica, reason, cancelled=cancelled)
 
@@ -241,19 +269,21 @@ class Allocations:
             runs_on = job.phase is JobPhase.RUNNING and not job.ending and not job.tasks
             if runs_on and self._asked_s - since_s >= ALONE_S:
                 reason = f"its launcher on {report.node} has ended: {report.ending}"
-                self._files.set_gone(attempt.id, replica, reason)
+                self._end_start(attempt, replica, reason)
 
     def _end(
         self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Sequence[Replica]
     ) -> None:
         """The engine says that the job has ended: so it has if all of its nodes answered then."""
-        running = [r for r in needed if not self._has_ended(attempt, r)]
-        if running and not self._is_over(attempt, allocation, job):
+        running = [r for r in needed if not r.may_move and not self._has_ended(attempt, r)]
+        is_over = not running or self._is_over(attempt, allocation, job)
+        for replica in needed:
+            if is_over or replica.may_move:
+                reason = job.reason or "its job has ended"
+                self._end_start(attempt, replica, reason, cancelled=job.cancelled)
+        if not is_over:
             return
         self._ended.pop(job.id, None)
-        for replica in needed:
-            reason = job.reason or "its job has ended"
-            self._files.set_gone(attempt.id, replica, reason, cancelled=job.cancelled)
         self._files.end(attempt.id, allocation.number, job.reason, cancelled=job.cancelled)
 
     def _is_over(self, attempt: Attempt, allocation: Allocation, job: EngineJob) -> bool:
@@ -280,7 +310,7 @@ class Allocations:
             reason = f"{self._engine.title} does not know its job {allocation.job} any more"
             for replica in served:
                 if replica.gone is None:
-                    self._files.set_gone(attempt.id, replica, reason)
+                    self._end_start(attempt, replica, reason)
             self._files.end(attempt.id, allocation.number, reason, cancelled=False)
 
     def _end_silent(self, attempt: Attempt, needed: Iterable[Replica]) -> None:
@@ -289,7 +319,7 @@ class Allocations:
             if replica.claim is not None and self._is_quiet(attempt, replica):
                 node = replica.claim["node"]
                 reason = f"its node {node} did not answer for {self._quiet_s:.0f} s"
-                self._files.set_gone(attempt.id, replica, reason)
+                self._end_start(attempt, replica, reason)
 
     def _has_ended(self, attempt: Attempt, replica: Replica) -> bool:
         """Whether nothing of it runs, by its launcher's word, or its silence."""
@@ -333,6 +363,12 @@ class Allocations:
         self._orphans = orphans
         self._contacts = {key: v for key, v in self._contacts.items() if key[0] in known}
         self._alone = {key: v for key, v in self._alone.items() if key[0] in known}
+
+
+def _find_task(allocation: Allocation, job: EngineJob, replica: str) -> EngineTask:
+    """What the engine says of the replica's launcher."""
+    tasks = dict(zip(allocation.replicas, job.tasks, strict=False))
+    return tasks.get(replica, EngineTask())
 
 
 def _is_being_made(attempt: Attempt, allocation: Allocation) -> bool:

@@ -47,6 +47,8 @@ class Replica:
     restart: int
     ticket: Content
     stopped: bool
+    moved: int | None
+    """The allocation that it was moved to; None: it is in that of its ticket."""
     given: bool
     """It was given to a launcher."""
     gone: str | None
@@ -59,7 +61,15 @@ class Replica:
 
     @property
     def allocation(self) -> int:
-        return int(self.ticket["allocation"])
+        return int(self.ticket["allocation"]) if self.moved is None else self.moved
+
+    @property
+    def may_move(self) -> bool:
+        """Whether it waits for the launcher of an earlier start, which doesn't have it yet.
+
+        A start whose allocation was made for it stays there: one that can't run would move forever.
+        """
+        return bool(self.ticket.get("in_place")) and self.moved is None and not self.given
 
 
 @dataclass(frozen=True)
@@ -146,9 +156,13 @@ class AttemptFiles:
                 return
             raise Unavailable(f"the request can't be stored: {error.strerror}") from error
 
-    def add_allocation(self, attempt_id: AttemptId, number: int, replicas: list[str]) -> None:
-        """Raises OSError."""
-        write_once(self._root / attempt_id / f"~{number}.allocation", {"replicas": replicas})
+    def add_allocation(self, attempt_id: AttemptId, first: int, replicas: list[str]) -> int:
+        """Its number: ``first``, unless another allocation has that by now. Raises OSError."""
+        content = {"replicas": replicas}
+        directory, number = self._root / attempt_id, first
+        while write_once(directory / f"~{number}.allocation", content) != content:
+            number += 1
+        return number
 
     def add_ticket(self, attempt_id: AttemptId, ticket: Content) -> None:
         """Raises OSError."""
@@ -179,16 +193,34 @@ class AttemptFiles:
     ) -> None:
         """``reason``: why it is gone if no launcher has it. Raises OSError."""
         write_once(self._path(attempt_id, replica, "stop"), {})
-        if not self._path(attempt_id, replica, "run").exists():
+        if not self._is_given(attempt_id, replica):
             self.set_gone(attempt_id, replica, reason, cancelled=cancelled)
 
+    def _is_given(self, attempt_id: AttemptId, replica: Replica) -> bool:
+        path = self._run_path(attempt_id, replica)
+        if not path.exists():
+            return False
+        moved = _read_moved(path)
+        return moved is None or self._path(attempt_id, replica, _run_kind(moved)).exists()
+
     def give(self, attempt_id: AttemptId, replica: Replica) -> bool:
-        """Let a launcher have this start; whether it is to stop at once. Raises OSError.
+        """Let the launcher of its allocation have this start; False: it was moved to another one.
 
         ``stop`` writes its mark first and then looks for this one: one of the two sees the other.
+        So ``is_stopped`` is to be asked after this. Raises OSError.
         """
-        write_once(self._path(attempt_id, replica, "run"), {})
+        return not write_once(self._run_path(attempt_id, replica), {})
+
+    def is_stopped(self, attempt_id: AttemptId, replica: Replica) -> bool:
         return self._path(attempt_id, replica, "stop").exists()
+
+    def move(self, attempt_id: AttemptId, replica: Replica, first: int) -> None:
+        """To a new allocation, with the number ``first`` or a higher one. Raises OSError.
+
+        Nothing happens to a start that was given to its launcher: one link decides between both.
+        """
+        number = self.add_allocation(attempt_id, first, [replica.name])
+        write_once(self._run_path(attempt_id, replica), {"allocation": number})
 
     def set_gone(
         self, attempt_id: AttemptId, replica: Replica, reason: str, *, cancelled: bool = False
@@ -196,9 +228,6 @@ class AttemptFiles:
         """Raises OSError."""
         content = {"reason": reason, "cancelled": cancelled}
         write_once(self._path(attempt_id, replica, "gone"), content)
-
-    def is_gone(self, attempt_id: AttemptId, replica: Replica) -> bool:
-        return self._path(attempt_id, replica, "gone").exists()
 
     def claim(self, attempt_id: AttemptId, replica: Replica, claim: Content) -> Content:
         """The launcher process that serves the replica in its allocation. Raises OSError."""
@@ -223,13 +252,20 @@ class AttemptFiles:
     def _path(self, attempt_id: AttemptId, replica: Replica, kind: str) -> Path:
         return self._root / attempt_id / _start(replica.name, replica.restart, kind)
 
+    def _run_path(self, attempt_id: AttemptId, replica: Replica) -> Path:
+        return self._path(attempt_id, replica, _run_kind(replica.moved))
 
-def make_ticket(ticket: Ticket, allocation: int, machine: Content) -> Content:
+
+def make_ticket(
+    ticket: Ticket, allocation: int, machine: Content, *, in_place: bool = False
+) -> Content:
+    """``in_place``: the allocation has a launcher, which ran an earlier start."""
     return {
         "replica": ticket.replica,
         "token": ticket.token,
         "restart": ticket.restart,
         "allocation": allocation,
+        "in_place": in_place,
         "machine": machine,
         "image": ticket.image,
     }
@@ -239,11 +275,22 @@ def _start(replica: str, restart: int, kind: str) -> str:
     return f"{replica}~{restart}.{kind}"
 
 
+def _run_kind(moved: int | None) -> str:
+    return "run" if moved is None else f"{moved}.run"
+
+
+def _read_moved(path: Path) -> int | None:
+    """Where the start has been moved to by this mark of it."""
+    return (_read(path) or {}).get("allocation")
+
+
 def _load_replica(path: Path, name: str, restart: int, present: frozenset[str]) -> Replica:
     ticket = _read(path / _start(name, restart, "ticket")) or {"allocation": 0}
     gone = _start(name, restart, "gone")
     end = (_read(path / gone) or {}) if gone in present else {}
-    about = f"{name}.{ticket['allocation']}"
+    run = _start(name, restart, _run_kind(None))
+    moved = _read_moved(path / run) if ticket.get("in_place") and run in present else None
+    about = f"{name}.{ticket['allocation'] if moved is None else moved}"
     contact, report = 0.0, None
     with suppress(OSError):
         contact = (path / f"{about}.report").stat().st_mtime
@@ -254,7 +301,8 @@ def _load_replica(path: Path, name: str, restart: int, present: frozenset[str]) 
         restart=restart,
         ticket=ticket,
         stopped=_start(name, restart, "stop") in present,
-        given=_start(name, restart, "run") in present,
+        moved=moved,
+        given=_start(name, restart, _run_kind(moved)) in present,
         gone=str(end.get("reason", "it ended")) if gone in present else None,
         cancelled=bool(end.get("cancelled")),
         claim=_read(path / f"{about}.claim"),

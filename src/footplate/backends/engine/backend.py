@@ -124,16 +124,18 @@ class EngineBackend:
     def _restart(self, attempt: Attempt, request: AttemptStart) -> None:
         """What is gone, and older than its ticket, starts where it was, or in a new allocation."""
         late = [t for t in request.tickets if _is_later(attempt, t)]
-        new = max(attempt.allocations) + 1
+        number = max(attempt.allocations) + 1
         moved = [t.replica for t in late if not self._allocations.is_served(attempt, t.replica)]
         try:
             if moved:
-                self._files.add_allocation(attempt.id, new, moved)
+                number = self._files.add_allocation(attempt.id, number, moved)
             for ticket in late:
                 replica = attempt.replicas[ticket.replica]
-                number = new if ticket.replica in moved else replica.allocation
-                machine = replica.ticket.get("machine", {})
-                self._files.add_ticket(attempt.id, make_ticket(ticket, number, machine))
+                machine, stays = replica.ticket.get("machine", {}), ticket.replica not in moved
+                content = make_ticket(
+                    ticket, replica.allocation if stays else number, machine, in_place=stays
+                )
+                self._files.add_ticket(attempt.id, content)
         except OSError as error:
             raise Unavailable(f"the restart can't be stored: {error.strerror}") from error
 

@@ -120,7 +120,9 @@ class LauncherCalls:
             return LauncherAnswer(stop=(replica.stopped or replica.gone is not None) and not ends)
         if replica.gone is not None or report.ending:
             return LauncherAnswer()
-        stop = files.give(attempt.id, replica)
+        if not files.give(attempt.id, replica):
+            return LEAVE
+        stop = files.is_stopped(attempt.id, replica)
         facts = self._facts.get(self._engine_of(files), {})
         own = {"token": replica.ticket["token"], "restart": replica.restart}
         return LauncherAnswer(stop=stop, restart=replica.restart, ticket={**facts, **own})

@@ -49,7 +49,8 @@ def test_the_first_launcher_of_a_replica_is_its_only_one(files: AttemptFiles) ->
 def test_what_is_stopped_before_it_was_given_is_gone_and_never_runs(files: AttemptFiles) -> None:
     _, replica = load(files)
     files.stop(ATTEMPT, replica)
-    assert files.give(ATTEMPT, replica), "a launcher that comes later is to stop at once"
+    assert files.give(ATTEMPT, replica)
+    assert files.is_stopped(ATTEMPT, replica), "a launcher that comes later is to stop at once"
     attempt, replica = load(files)
     assert (replica.gone, attempt.all_gone) == ("stopped before it started", True)
 
@@ -58,9 +59,68 @@ def test_what_was_given_and_is_stopped_is_gone_when_its_launcher_says_so(
     files: AttemptFiles,
 ) -> None:
     _, replica = load(files)
-    assert not files.give(ATTEMPT, replica)
+    assert files.give(ATTEMPT, replica)
+    assert not files.is_stopped(ATTEMPT, replica)
     files.stop(ATTEMPT, replica)
     assert load(files)[1].gone is None
+
+
+@pytest.fixture
+def waiting(files: AttemptFiles) -> Replica:
+    """A restart of it, for the launcher of its first start."""
+    files.set_gone(ATTEMPT, load(files)[1], "it was lost")
+    files.add_ticket(ATTEMPT, make_ticket(Ticket("master", "again", 1), 0, {}, in_place=True))
+    return load(files)[1]
+
+
+def test_a_start_that_has_moved_is_given_to_its_new_launcher_alone(
+    files: AttemptFiles, waiting: Replica
+) -> None:
+    """``waiting`` is what the old one's call has read before that."""
+    assert waiting.may_move
+    files.move(ATTEMPT, waiting, 1)
+    assert not files.give(ATTEMPT, waiting)
+    attempt, moved = load(files)
+    assert (moved.allocation, moved.given, moved.may_move) == (1, False, False)
+    assert attempt.allocations[1].replicas == ("master",)
+    assert files.give(ATTEMPT, moved)
+    assert load(files)[1].given
+
+
+def test_a_start_that_was_given_does_not_move(files: AttemptFiles, waiting: Replica) -> None:
+    assert files.give(ATTEMPT, waiting)
+    files.move(ATTEMPT, waiting, 1)
+    _, replica = load(files)
+    assert (replica.allocation, replica.given) == (0, True)
+    assert files.give(ATTEMPT, replica)
+
+
+def test_two_servers_move_a_start_to_one_allocation(files: AttemptFiles, waiting: Replica) -> None:
+    for _ in range(2):
+        files.move(ATTEMPT, waiting, 1)
+    assert [*load(files)[0].allocations] == [0, 1]
+
+
+def test_a_start_moves_to_no_allocation_of_others(files: AttemptFiles, waiting: Replica) -> None:
+    assert files.add_allocation(ATTEMPT, 1, ["worker"]) == 1
+    files.move(ATTEMPT, waiting, 1)
+    attempt, replica = load(files)
+    assert replica.allocation == 2
+    assert attempt.allocations[1].replicas == ("worker",)
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_stop_that_has_not_seen_the_move_counts(
+    files: AttemptFiles,
+    waiting: Replica,
+    given: bool,  # noqa: FBT001
+) -> None:
+    files.move(ATTEMPT, waiting, 1)
+    if given:
+        files.give(ATTEMPT, load(files)[1])
+    files.stop(ATTEMPT, waiting)
+    _, replica = load(files)
+    assert (replica.stopped, replica.gone is None) == (True, given)
 
 
 def test_the_first_reason_of_an_end_stays(files: AttemptFiles) -> None:

@@ -20,20 +20,12 @@ from hypothesis.stateful import (
 )
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
-from footplate.backends.engine import EngineBackend, LauncherSettings
-from footplate.backends.engine.attempt_files import AttemptFiles
-from footplate.backends.engine.backend import DEFAULT_POLL_S
 from footplate.backends.engine.engine import EngineTask, JobPhase
-from footplate.backends.engine.launcher_calls import LauncherCalls
-from footplate.backends.engine.launcher_tokens import LauncherTokens
-from footplate.domain.launchers import LauncherState
-from footplate.ports.backend import AttemptStart, Presence
+from footplate.ports.backend import Presence
 from tests.support.backend_rig import make_request, make_restart
-from tests.support.fake_engine import LEASE_S, FakeEngine, FakeLauncher
+from tests.support.engine_world import World
 from tests.support.profiles import scaled
 
-REGION = "europe-west4"
-MARGIN_S = 30.0
 STEP_S = 10.0
 REPLICAS = ("master-replica-0", "worker-replica-0")
 MACHINE = settings(
@@ -41,102 +33,6 @@ MACHINE = settings(
     stateful_step_count=25,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
-
-
-class HandDriven(EngineBackend):
-    """Its thread's work is done by the caller of ``turn``."""
-
-    def _open(self) -> None:
-        self._files.open()
-
-    def turn(self) -> None:
-        self._allocations.ask()
-        self._allocations.advance_all(self._files.attempts(), asked=True)
-
-
-class World:
-    """The backend, its engine, and the launchers that run there, on one clock."""
-
-    def __init__(self, folder: Path, settle_s: float = 0.0) -> None:
-        self.now_s = 1000.0
-        self.settle_s = settle_s
-        self.engine = FakeEngine()
-        self.root = folder / "replicas"
-        self.files = AttemptFiles(self.root)
-        self.tokens = LauncherTokens(b"a key")
-        self.calls = LauncherCalls(self.tokens, {REGION: self.files}, {REGION: {}}, {})
-        self.backend = self.make_backend()
-        self.requests: dict[str, AttemptStart] = {}
-        self.stopped: set[str] = set()
-
-    def make_backend(self) -> HandDriven:
-        launchers = LauncherSettings(
-            url=lambda: "http://127.0.0.1:1",
-            authority=lambda: "",
-            archive="0",
-            supervisor="0",
-            lease_s=LEASE_S,
-            margin_s=MARGIN_S,
-            settle_s=self.settle_s,
-        )
-        return HandDriven(
-            name=REGION,
-            service="x",
-            root=self.root,
-            engine=self.engine,
-            settings=launchers,
-            tokens=self.tokens,
-            calls=self.calls,
-            monotonic=lambda: self.now_s,
-        )
-
-    def start(self, request: AttemptStart) -> None:
-        self.requests[request.attempt_id] = request
-        self.backend.start(request)
-
-    def turn(self, seconds: float = DEFAULT_POLL_S) -> None:
-        """Time goes on; launchers call, and the backend looks."""
-        self.now_s += seconds
-        for launcher in self.engine.launchers:
-            launcher.call(self.calls, self.now_s)
-        self.engine.settle()
-        self.backend.turn()
-
-    def schedule(self) -> None:
-        for job in tuple(self.engine.jobs.values()):
-            if job.phase is JobPhase.WAITING:
-                self.engine.begin_job(job.id, self.now_s)
-
-    def heal(self) -> None:
-        self.engine.down = self.engine.loses_answer = False
-        self.engine.refuses = ""
-        self.engine.hidden.clear()
-        for launcher in self.engine.launchers:
-            self.engine.reach(launcher, reachable=True)
-
-    def presences(self, attempt_id: str) -> dict[str, Presence]:
-        seen = (each for each in self.backend.list() if each.attempt_id == attempt_id)
-        return {each.replica: each.presence for each in seen}
-
-    def launchers_of(self, attempt_id: str, replica: str) -> list[FakeLauncher]:
-        return [
-            each
-            for each in self.engine.launchers
-            if each.replica == replica and self.tokens.check(each.token).attempt_id == attempt_id
-        ]
-
-    def check(self) -> None:
-        for attempt_id in self.requests:
-            attempt = self.files.load(self.requests[attempt_id].attempt_id)
-            assert attempt is not None
-            for name, replica in attempt.replicas.items():
-                launchers = self.launchers_of(attempt_id, name)
-                starts = [number for each in launchers for number in each.starts]
-                assert len(set(starts)) == len(starts), f"{name} was started twice: {starts}"
-                live = [each for each in launchers if each.live]
-                assert len(live) <= 1, f"{name} runs twice"
-                gone = replica.gone is not None
-                assert not (gone and live), f"{name} is gone and runs: {replica.gone}"
 
 
 class HalfAnswers(RuleBasedStateMachine):
@@ -169,8 +65,10 @@ class HalfAnswers(RuleBasedStateMachine):
     @rule(data=st.data())
     @precondition(lambda self: self.world.requests)
     def restart_what_is_gone(self, data: st.DataObject) -> None:
+        self._restart(data.draw(st.sampled_from(sorted(self.world.requests))))
+
+    def _restart(self, attempt_id: str) -> None:
         world = self.world
-        attempt_id = data.draw(st.sampled_from(sorted(world.requests)))
         seen = world.presences(attempt_id)
         request = world.requests[attempt_id]
         for ticket in request.tickets:
@@ -238,6 +136,28 @@ class HalfAnswers(RuleBasedStateMachine):
     @precondition(lambda self: self.world.engine.launchers)
     def exit(self, data: st.DataObject) -> None:
         data.draw(st.sampled_from(self.world.engine.launchers)).exit()
+
+    @rule(data=st.data(), said=st.booleans())
+    @precondition(lambda self: self.world.engine.launchers)
+    def kill_a_launcher(self, data: st.DataObject, said: bool) -> None:  # noqa: FBT001
+        """With all that it runs; the engine says so or doesn't."""
+        launcher = data.draw(st.sampled_from(self.world.engine.launchers))
+        launcher.kill()
+        if said:
+            self.world.engine.say(launcher, EngineTask(ended=True))
+
+    @rule(data=st.data(), dies=st.booleans())
+    @precondition(lambda self: self.world.engine.launchers and self.world.requests)
+    def restart_what_its_launcher_will_not_take(self, data: st.DataObject, dies: bool) -> None:  # noqa: FBT001
+        """That dies or is cut off after it has said that the replica is gone."""
+        launcher = data.draw(st.sampled_from(self.world.engine.launchers))
+        launcher.exit()
+        self.world.turn()
+        if dies:
+            launcher.kill()
+        else:
+            self.world.engine.reach(launcher, reachable=False)
+        self._restart(self.world.tokens.check(launcher.token).attempt_id)
 
     @rule()
     def start_the_server_again(self) -> None:
@@ -354,9 +274,8 @@ def test_what_is_killed_with_its_launcher_has_time_to_end(tmp_path: Path) -> Non
 def test_a_task_that_has_ended_ends_its_replica_alone(world: World) -> None:
     """Its launcher was killed, and says nothing."""
     launcher = world.engine.launchers[1]
-    launcher.left, launcher.state = True, LauncherState.GONE
-    ended = EngineTask(ended=True, reason="killed", cancelled=True)
-    world.engine.jobs["1"] = replace(world.engine.jobs["1"], tasks=(EngineTask(), ended))
+    launcher.kill()
+    world.engine.say(launcher, EngineTask(ended=True, reason="killed", cancelled=True))
     world.turn()
     world.check()
     first, second = world.backend.list()

@@ -1,0 +1,118 @@
+"""A backend above the engine in memory, and its launchers, on one clock that tests move on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.backends.engine import EngineBackend, LauncherSettings
+from footplate.backends.engine.attempt_files import AttemptFiles
+from footplate.backends.engine.backend import DEFAULT_POLL_S
+from footplate.backends.engine.engine import JobPhase
+from footplate.backends.engine.launcher_calls import LauncherCalls
+from footplate.backends.engine.launcher_tokens import LauncherTokens
+from tests.support.fake_engine import LEASE_S, FakeEngine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.ports.backend import AttemptStart, Presence
+    from tests.support.fake_engine import FakeLauncher
+
+REGION = "europe-west4"
+MARGIN_S = 30.0
+
+
+class HandDriven(EngineBackend):
+    """Its thread's work is done by the caller of ``turn``."""
+
+    def _open(self) -> None:
+        self._files.open()
+
+    def turn(self) -> None:
+        self._allocations.ask()
+        self._allocations.advance_all(self._files.attempts(), asked=True)
+
+
+class World:
+    """The backend, its engine, and the launchers that run there, on one clock."""
+
+    def __init__(self, folder: Path, settle_s: float = 0.0) -> None:
+        self.now_s = 1000.0
+        self.settle_s = settle_s
+        self.engine = FakeEngine()
+        self.root = folder / "replicas"
+        self.files = AttemptFiles(self.root)
+        self.tokens = LauncherTokens(b"a key")
+        self.calls = LauncherCalls(self.tokens, {REGION: self.files}, {REGION: {}}, {})
+        self.backend = self.make_backend()
+        self.requests: dict[str, AttemptStart] = {}
+        self.stopped: set[str] = set()
+
+    def make_backend(self) -> HandDriven:
+        launchers = LauncherSettings(
+            url=lambda: "http://127.0.0.1:1",
+            authority=lambda: "",
+            archive="0",
+            supervisor="0",
+            lease_s=LEASE_S,
+            margin_s=MARGIN_S,
+            settle_s=self.settle_s,
+        )
+        return HandDriven(
+            name=REGION,
+            service="x",
+            root=self.root,
+            engine=self.engine,
+            settings=launchers,
+            tokens=self.tokens,
+            calls=self.calls,
+            monotonic=lambda: self.now_s,
+        )
+
+    def start(self, request: AttemptStart) -> None:
+        self.requests[request.attempt_id] = request
+        self.backend.start(request)
+
+    def turn(self, seconds: float = DEFAULT_POLL_S) -> None:
+        """Time goes on; launchers call, and the backend looks."""
+        self.now_s += seconds
+        for launcher in self.engine.launchers:
+            launcher.call(self.calls, self.now_s)
+        self.engine.settle()
+        self.backend.turn()
+
+    def schedule(self) -> None:
+        for job in tuple(self.engine.jobs.values()):
+            if job.phase is JobPhase.WAITING:
+                self.engine.begin_job(job.id, self.now_s)
+
+    def heal(self) -> None:
+        self.engine.down = self.engine.loses_answer = False
+        self.engine.refuses = ""
+        self.engine.hidden.clear()
+        for launcher in self.engine.launchers:
+            self.engine.reach(launcher, reachable=True)
+
+    def presences(self, attempt_id: str) -> dict[str, Presence]:
+        seen = (each for each in self.backend.list() if each.attempt_id == attempt_id)
+        return {each.replica: each.presence for each in seen}
+
+    def launchers_of(self, attempt_id: str, replica: str) -> list[FakeLauncher]:
+        return [
+            each
+            for each in self.engine.launchers
+            if each.replica == replica and self.tokens.check(each.token).attempt_id == attempt_id
+        ]
+
+    def check(self) -> None:
+        for attempt_id in self.requests:
+            attempt = self.files.load(self.requests[attempt_id].attempt_id)
+            assert attempt is not None
+            for name, replica in attempt.replicas.items():
+                launchers = self.launchers_of(attempt_id, name)
+                starts = [number for each in launchers for number in each.starts]
+                assert len(set(starts)) == len(starts), f"{name} was started twice: {starts}"
+                live = [each for each in launchers if each.live]
+                assert len(live) <= 1, f"{name} runs twice"
+                gone = replica.gone is not None
+                assert not (gone and live), f"{name} is gone and runs: {replica.gone}"
