@@ -127,6 +127,7 @@ class StoreContract:
         for field, job in {
             "displayName": replace(bad, display_name=text),
             "labels": replace(bad, labels=((text, "x"),)),
+            "region": replace(bad, spec=replace(bad.spec, region=text)),
             "request": replace(bad, request=text),
         }.items():
             with pytest.raises(InvalidArgument, match=field):

@@ -68,7 +68,7 @@ schedulings = st.builds(
 directories = st.builds(Directory, st.none() | any_text, any_text, leaf=any_text)
 specs = st.builds(
     JobSpec,
-    region=any_text,
+    region=texts,
     pools=st.lists(pools, max_size=3).map(tuple),
     scheduling=schedulings,
     job_dir=st.none() | any_text,

@@ -15,7 +15,7 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_text import parse_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
@@ -80,8 +80,8 @@ def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) 
                 require_json(request)
         origin = str(request.base_url).rstrip("/")
         call = Call(
-            _texts(request.path_params),
-            _texts(request.query_params),
+            _texts(request.path_params.items()),
+            _texts(request.query_params.multi_items()),
             raw,
             origin,
             name_caller(request),
@@ -97,8 +97,11 @@ def _repeats(given: QueryParams) -> Mapping[str, tuple[str, ...]]:
     return {name: values for name, values in lists.items() if len(values) > 1}
 
 
-def _texts(given: Mapping[str, str]) -> Mapping[str, str]:
-    for name, text in given.items():
+def _texts(given: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """Keeps the last value of a name that is given several times. Raises InvalidArgument."""
+    found: dict[str, str] = {}
+    for name, text in given:
         if "\x00" in text:
             raise InvalidArgument.of((Violation(name, "the character U+0000 is not allowed"),))
-    return dict(given)
+        found[name] = text
+    return found

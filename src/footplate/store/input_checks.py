@@ -42,6 +42,7 @@ def check_texts(job: Job) -> None:
     texts = {
         "name": str(job.name),
         "displayName": job.display_name,
+        "region": job.region,
         "request": job.request,
         "labels": "".join(key + value for key, value in job.labels),
     }

@@ -114,6 +114,8 @@ def test_get_and_delete_may_carry_any_content_type(http: httpx.Client) -> None:
 def test_a_nul_in_a_parameter_is_refused(http: httpx.Client) -> None:
     assert error(http.get(f"{JOBS}/a%00b"))[0] == 400
     assert error(http.get(JOBS, params={"filter": "jobId=a\x00"}))[0] == 400
+    code, _, message = error(http.get(JOBS, params={"filter": ["jobId=a\x00", "jobId=a"]}))
+    assert (code, "filter: the character U+0000" in message) == (400, True)
 
 
 @pytest.mark.parametrize("project", ["-x", "a b", "x" * 101, "a%0Ab"])

@@ -1,11 +1,13 @@
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from sqlalchemy import Engine, create_engine, insert, select, update
 
-from footplate.domain.errors import DataLoss
-from footplate.domain.jobs import Job
+from footplate.domain.errors import DataLoss, InvalidArgument
+from footplate.domain.jobs import Job, JobSpec
+from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import to_micros
 from footplate.store import open_store, row_codec
 from footplate.store.tables import job_events, jobs, metadata
@@ -23,6 +25,30 @@ def test_a_job_comes_back_from_its_row(job: Job) -> None:
         connection.execute(insert(jobs).values(row_codec.job_values(job)))
         assert row_codec.job_of(connection.execute(select(jobs)).one()) == job
     engine.dispose()
+
+
+OF_JOBS, OF_SPECS = (
+    [each.name for each in fields(kind) if each.type in ("str", "str | None")]
+    for kind in (Job, JobSpec)
+)
+
+
+@pytest.mark.parametrize("text", ["nul \0", "half \ud800"])
+@pytest.mark.parametrize("field", [*OF_JOBS, *OF_SPECS])
+def test_no_column_gets_a_text_that_cannot_be_kept(field: str, text: str) -> None:
+    """One that has a column of its own is refused; a document holds any text."""
+    job = make_job()
+    if field in OF_JOBS:
+        job = replace(job, **{field: text})
+    else:
+        job = replace(job, spec=replace(job.spec, **{field: text}))
+    try:
+        values = row_codec.job_values(job)
+    except InvalidArgument as refused:
+        named = {violation.field.lower() for violation in refused.violations}
+        assert named == {field.replace("_", "")}
+    else:
+        assert all(storable(value) for value in values.values() if isinstance(value, str))
 
 
 @pytest.mark.parametrize(
