@@ -20,7 +20,7 @@ from pathlib import Path
 
 from footplate.client.service import Service
 from footplate.domain.names import GcsUri
-from footplate.testing.service import running_service
+from footplate.testing.service import FOOTPLATE, running_service
 
 REPOSITORY = "https://github.com/googleapis/python-aiplatform"
 TAG = "v1.165.1"
@@ -34,7 +34,7 @@ SAMPLES = GcsUri(
 )
 """A public object of Google's, which tests upload as a model: any content will do."""
 CACHE = Path(__file__).parent.parent / ".cache"
-RUN = (sys.executable, "-c", "from footplate.cli.main import main; main()", "run", "--")
+RUN = (*FOOTPLATE, "run", "--")
 
 
 def main() -> None:

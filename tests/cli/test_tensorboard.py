@@ -6,14 +6,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
-from footplate.testing.service import outside
+from footplate.testing.service import FOOTPLATE, outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from tests.support.fake_service import FakeService
 
-MAIN = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 LIMIT_S = 120
 
 
@@ -31,7 +29,7 @@ LIMIT_S = 120
 def test_a_folder_is_shown_until_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "events.out.tfevents.1.host").write_bytes(b"")
     with subprocess.Popen(
-        [*MAIN, "tensorboard", str(tmp_path), "--port=0"],
+        [*FOOTPLATE, "tensorboard", str(tmp_path), "--port=0"],
         env={**outside(os.environ), "HOME": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -6,17 +6,17 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from footplate.testing.service import FOOTPLATE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
-MAIN = [sys.executable, "-c", "from footplate.cli.main import main; main()"]
 LIMIT_S = 30
 
 STRAY = "FOOTPLATE_GPUTYPE is set, which is no setting; did you mean FOOTPLATE_GPU_TYPE?"
@@ -34,7 +34,7 @@ Ctrl-C stops the service, not its jobs; `footplate down` ends them, too.
 
 def test_up_greets_refuses_a_second_one_and_ends_at_ctrl_c(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    words = [*MAIN, "up", "--port=0", f"--data-dir={data}"]
+    words = [*FOOTPLATE, "up", "--port=0", f"--data-dir={data}"]
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
@@ -71,7 +71,7 @@ def test_up_greets_refuses_a_second_one_and_ends_at_ctrl_c(tmp_path: Path) -> No
 )
 def test_wrong_gpus_stop_the_start(tmp_path: Path, variable: str, words: str) -> None:
     done = subprocess.run(
-        [*MAIN, "up", "--port=0", f"--data-dir={tmp_path}"],
+        [*FOOTPLATE, "up", "--port=0", f"--data-dir={tmp_path}"],
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), f"FOOTPLATE_{variable}": "x"},
         capture_output=True,
         text=True,
@@ -84,7 +84,7 @@ def test_wrong_gpus_stop_the_start(tmp_path: Path, variable: str, words: str) ->
 
 def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
     done = subprocess.run(
-        [*MAIN, "up", "--host=0.0.0.0", f"--data-dir={tmp_path}"],
+        [*FOOTPLATE, "up", "--host=0.0.0.0", f"--data-dir={tmp_path}"],
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -18,6 +18,7 @@ from googleapiclient import discovery
 
 from footplate.testing.service import outside
 from tests.support.client_environments import environment_of
+from tests.support.forked_process import run_footplate
 from tests.support.gcloud import find_gcloud
 from tests.support.request_record import recorded_service
 from tests.support.trainers import Trainers
@@ -35,7 +36,6 @@ LIMIT_S = 900.0
 """For what may have to download a runtime first; a warm cache takes a hundredth of it."""
 
 _POLL_S = 0.1
-_FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 _TERMINAL = {"SUCCEEDED", "FAILED", "CANCELLED"}
 
 
@@ -118,7 +118,7 @@ def footplate(
 
     def run(*words: object) -> subprocess.CompletedProcess[str]:
         environment = service.environment(HOME=str(home))
-        return _run([*_FOOTPLATE, *map(str, words)], environment, tmp_path)
+        return run_footplate(*map(str, words), env=environment, cwd=tmp_path, timeout=LIMIT_S)
 
     return run
 
@@ -127,9 +127,7 @@ def footplate(
 def pointed(service: RunningService, home: Path) -> dict[str, str]:
     """The environment after ``eval "$(footplate env)"`` in a shell."""
     environment = service.environment(HOME=str(home), CLOUDSDK_CONFIG=str(home / "gcloud"))
-    lines = subprocess.run(
-        [*_FOOTPLATE, "env"], env=environment, capture_output=True, text=True, check=True
-    ).stdout
+    lines = run_footplate("env", env=environment, check=True).stdout
     shell = ["sh", "-c", 'eval "$1" && env -0', "sh", lines]
     found = subprocess.run(shell, env=environment, capture_output=True, text=True, check=True)
     return dict(pair.split("=", 1) for pair in found.stdout.split("\0") if pair)

@@ -19,6 +19,7 @@ import pytest
 
 from tests.support.certificates import sign_own
 from tests.support.fake_service import FakeService
+from tests.support.forked_process import run_footplate
 from tests.support.gcloud import find_gcloud
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
 
 LIMIT_S = 120
-MAIN = "from footplate.cli.main import main; main()"
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
 
 
@@ -56,15 +56,7 @@ def run(fake: FakeService, tmp_path: Path) -> Run:
             "http_proxy": "http://127.0.0.1:9",
             **variables,
         }
-        return subprocess.run(
-            [sys.executable, "-c", MAIN, "run", "--", *words],
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        return run_footplate("run", "--", *words, env=environment, cwd=tmp_path, timeout=LIMIT_S)
 
     return start
 

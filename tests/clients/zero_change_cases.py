@@ -21,14 +21,13 @@ from typing import Any
 
 import httpx
 
-from footplate.testing.service import RunningService
+from footplate.testing.service import FOOTPLATE, RunningService
 from tests.support.own_process import run_cases
 from tests.support.request_record import record
 
 FOLDER = Path.cwd()
 HOME = FOLDER / "home"
 SDK = Path(__file__).with_name("grpc_sdk_cases.py")
-FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 LIMIT_S = 300
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 BUCKETS = "https://storage.googleapis.com/storage/v1/b?project=demo"

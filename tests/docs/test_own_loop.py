@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 from footplate.testing.service import running_service
+from tests.support.forked_process import run_footplate
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "tune-your-own-loop.md"
-FOOTPLATE = "from footplate.cli.main import main; main()"
 
 
 def test_the_loop_finds_good_values(tmp_path: Path) -> None:
@@ -18,14 +17,9 @@ def test_the_loop_finds_good_values(tmp_path: Path) -> None:
     assert found is not None
     (tmp_path / found[1]).write_text(found[2])
     with running_service(tmp_path / "data") as service:
-        done = subprocess.run(
-            (sys.executable, "-c", FOOTPLATE, "run", "--", sys.executable, found[1]),
-            cwd=tmp_path,
-            env=service.environment(HOME=str(tmp_path)),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        environment = service.environment(HOME=str(tmp_path))
+        words = ("run", "--", sys.executable, found[1])
+        done = run_footplate(*words, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     *trials, best = done.stdout.splitlines()
     assert [line.partition(":")[0] for line in trials] == [f"trial {n}" for n in range(1, 21)]

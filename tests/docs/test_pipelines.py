@@ -9,11 +9,11 @@ from pathlib import Path
 
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE
+from tests.support.forked_process import run_footplate
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "train-by-pipelines.md"
 ADDRESS = "http://127.0.0.1:8470"
 TASK = "import os; open(os.environ['AIP_MODEL_DIR'] + '/model.txt', 'w').write('42')"
-FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 
 
 def test_the_script_of_the_page_makes_a_model(tmp_path: Path) -> None:
@@ -37,7 +37,8 @@ def test_the_script_of_the_page_makes_a_model(tmp_path: Path) -> None:
             assert done.returncode == 0, done.stderr
             return done.stdout
 
-        run(*FOOTPLATE, "storage", "buckets", "create", "gs://stage", "--project=demo")
+        bucket = ("storage", "buckets", "create", "gs://stage", "--project=demo")
+        run_footplate(*bucket, env=environment, check=True)
         name, uri = run(sys.executable, "submit.py").splitlines()[-1].split()
     assert name.startswith("projects/demo/locations/us-central1/models/")
     assert uri == "gs://stage/out/model/"

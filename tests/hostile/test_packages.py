@@ -8,7 +8,6 @@ import json
 import os
 import secrets
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from footplate.replica.isolation import levels
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.hostile import program, shared_files
+from tests.support.forked_process import run_footplate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,12 +76,8 @@ def attack_by_shell(context: Context, name: TrainingJobName, facts: dict[str, An
     """What the program prints that the user of a shell runs."""
     (context.bucket / "attack.py").write_text(SOURCE)
     shell = shlex.join(["python", str(context.bucket / "attack.py"), json.dumps(facts)])
-    command = (sys.executable, "-c", "from footplate.cli.main import main; main()")
     options = ("ai-platform", "jobs", "ssh", name.job_id, "--command", shell)
-    environment = context.service.environment()
-    done = subprocess.run(
-        (*command, *options), capture_output=True, env=environment, check=False, text=True
-    )
+    done = run_footplate(*options, env=context.service.environment())
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -144,25 +144,32 @@ def run_footplate(
     check: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """As ``subprocess.run`` with ``capture_output`` and ``text``, and no input but ``input``."""
-    command = (*FOOTPLATE, *words)
-    with ForkedProcess(
-        command,
+    process = ForkedProcess(
+        (*FOOTPLATE, *words),
         env=env,
         cwd=cwd,
         stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    ) as process:
-        try:
-            stdout, stderr = process.communicate(input, timeout)
-        except BaseException:
-            process.kill()
-            raise
-    done = subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+    )
+    done = finish(process, input, timeout)
     if check:
         done.check_returncode()
     return done
+
+
+def finish(
+    process: ForkedProcess[AnyStr], given: AnyStr | None = None, timeout: float | None = None
+) -> subprocess.CompletedProcess[AnyStr]:
+    """Wait for its end, or kill it; ``given`` is for its standard input."""
+    with process:
+        try:
+            stdout, stderr = process.communicate(given, timeout)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
 
 def _can_fork(asked: Mapping[str, Any], environment: Mapping[str, str], cwd: Path) -> bool:

@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +26,7 @@ from footplate.container_engine.discovery import REMEDY
 from footplate.settings import load_settings
 from footplate.testing.engines import private_podman
 from tests.support.engines import require_engine
+from tests.support.forked_process import run_footplate
 
 PODMAN = {"Components": [{"Name": "Podman Engine"}]}
 PODMAN_INFO = {
@@ -145,14 +145,8 @@ No job can run here: see disk, disk, isolation, port, database."""
 def doctor(tmp_path: Path, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:
     inherited = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     data = {"FOOTPLATE_DATA_DIR": str(tmp_path / "data"), "FOOTPLATE_CONTAINER_ENGINE": "none"}
-    return subprocess.run(
-        [sys.executable, "-c", "from footplate.cli.main import main; main()", "doctor", *options],
-        env={**inherited, **data, "FOOTPLATE_PORT": "0", **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    variables = {**inherited, **data, "FOOTPLATE_PORT": "0", **environ}
+    return run_footplate("doctor", *options, env=variables, timeout=120)
 
 
 def test_this_machine_can_run_jobs(tmp_path: Path) -> None:

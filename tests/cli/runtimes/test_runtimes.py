@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.replica.cache_locks import Leases, open_lock, try_alone
+from footplate.testing.service import FOOTPLATE
+from tests.support.forked_process import ForkedProcess
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.runtimes.conftest import Machine
-
-RUN = [sys.executable, "-c", "from footplate.cli.main import main; main()", "runtimes"]
 
 
 def shape(text: str) -> str:
@@ -136,8 +136,8 @@ def test_amounts_have_units(machine: Machine, option: str, said: str) -> None:
 
 
 def start(machine: Machine, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*RUN, *words],
+    return ForkedProcess(
+        (*FOOTPLATE, "runtimes", *words),
         env={**os.environ, **machine.variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
@@ -12,10 +11,10 @@ from footplate.domain.stacks import describe
 from footplate.testing.engines import private_registry, push_image
 from footplate.testing.faults.processes import find_supervisor
 from tests.e2e.engines.test_pull import MB, Silent, silent
-from tests.e2e.service.conftest import FOOTPLATE
 from tests.e2e.service.test_shells import IN_TIME_S
 from tests.e2e.service.test_stacks import collect
 from tests.support.engines import require_registry
+from tests.support.forked_process import run_footplate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,20 +104,14 @@ def test_an_image_for_other_machines(shared: ContainerContext, tmp_path: Path) -
 def test_a_shell_and_the_stacks_of_a_container(shared: ContainerContext) -> None:
     name = running(shared, enableWebAccess=True)
     job_id = name.job_id
-    command = (*FOOTPLATE, "ai-platform", "jobs", "ssh", job_id, "--project=demo")
-    done = subprocess.run(
-        (*command, "--command", "ls /tmp/mine; cat /etc/hostname >/dev/null; exit 3"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env=shared.service.environment(),
-        timeout=IN_TIME_S,
-        check=False,
-    )
+    shell = "ls /tmp/mine; cat /etc/hostname >/dev/null; exit 3"
+    words = ("ai-platform", "jobs", "ssh", job_id, "--project=demo", "--command", shell)
+    done = run_footplate(*words, env=shared.service.environment(), timeout=IN_TIME_S)
     stacks = describe(collect(shared, name))
     (shared.out(name) / "end").touch()
     shared.wait_for(name, State.SUCCEEDED)
 
-    assert (done.stdout, done.returncode) == (b"/tmp/mine\n", 3), done.stderr
+    assert (done.stdout, done.returncode) == ("/tmp/mine\n", 3), done.stderr
     assert "is in wait_for_end (trainer/task.py:" in stacks
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import yaml
 from footplate.domain.names import CustomJobName, parse_job_name
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
+from tests.support.forked_process import run_footplate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples" / "clusters"
-_FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 _SUBMIT_S = 120.0
 
 
@@ -44,14 +43,9 @@ class Clusters(Context):
         """By the unchanged Vertex SDK; it works below ``BUCKET/EXAMPLE``."""
         script = str(EXAMPLES / example / "task.py")
         submit = (str(EXAMPLES / "submit_vertex.py"), "demo", self.bucket.name, script)
-        done = subprocess.run(
-            (*_FOOTPLATE, "run", "--", sys.executable, *submit, str(replicas)),
-            env=self.service.environment(FOOTPLATE_CACHE_DIR=str(CACHE)),
-            capture_output=True,
-            text=True,
-            timeout=_SUBMIT_S,
-            check=False,
-        )
+        words = ("run", "--", sys.executable, *submit, str(replicas))
+        environment = self.service.environment(FOOTPLATE_CACHE_DIR=str(CACHE))
+        done = run_footplate(*words, env=environment, timeout=_SUBMIT_S)
         assert done.returncode == 0, done.stderr
         name = parse_job_name(done.stdout.splitlines()[-1])
         assert isinstance(name, CustomJobName)

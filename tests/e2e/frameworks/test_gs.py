@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import httpx
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.testing.service import running_service
+from footplate.testing.service import FOOTPLATE, running_service
 from tests.e2e.frameworks.conftest import Clusters
 from tests.e2e.service.conftest import CACHE
 from tests.support.own_process import case_names, run_cases
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CASES = Path(__file__).with_name("gs_cases.py")
-RUN = (sys.executable, "-c", "from footplate.cli.main import main; main()", "run", "--")
+RUN = (*FOOTPLATE, "run", "--")
 WHERE = "import sys, tensorflow; print('PYTHON', sys.executable, flush=True)"
 
 

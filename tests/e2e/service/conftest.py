@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +11,7 @@ import pytest
 from footplate.client.service import Service
 from footplate.domain.names import GcsUri, TrainingJobName
 from footplate.testing.service import running_service
+from tests.support.forked_process import run_footplate
 from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 CACHE = Path(__file__).parents[3] / ".cache" / "footplate"
 """Shared by all tests: environments are built once."""
 BUCKET = "stage"
-FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 
 
 class Context:
@@ -51,15 +49,7 @@ class Context:
 
     def run_cli(self, *words: str) -> str:
         """What ``footplate`` prints."""
-        done = subprocess.run(
-            (*FOOTPLATE, *words),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env=self.service.environment(),
-            timeout=120,
-            check=False,
-        )
+        done = run_footplate(*words, env=self.service.environment(), timeout=120)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +11,10 @@ from footplate.domain.errors import Unavailable
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
+from tests.support.forked_process import run_footplate
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -127,14 +127,8 @@ def test_cancel_while_the_package_is_built(context: Context) -> None:
 
 
 def footplate(context: Context, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from footplate.cli.main import main; main()", *words],
-        env=context.service.environment(FOOTPLATE_CACHE_DIR=str(CACHE)),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
+    environment = context.service.environment(FOOTPLATE_CACHE_DIR=str(CACHE))
+    return run_footplate(*words, env=environment, check=True, timeout=120)
 
 
 def test_what_goes_on_without_a_server_is_shown_and_ended(context: Context) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.e2e.service.conftest import BUCKET, CACHE
+from tests.support.forked_process import run_footplate
 
 if TYPE_CHECKING:
     from tests.e2e.service.conftest import Context
@@ -74,15 +74,8 @@ def test_programs_and_shells_see_nothing_of_the_service(context: Context) -> Non
     assert (context.out(name) / "model").read_text() == "m"
 
     shell = f"cat {data}/secret; ls {data}; pwd"
-    command = (sys.executable, "-c", "from footplate.cli.main import main; main()")
     options = ("ai-platform", "jobs", "ssh", name.job_id, "--command", shell)
-    done = subprocess.run(
-        (*command, *options),
-        capture_output=True,
-        env=context.service.environment(),
-        check=False,
-        text=True,
-    )
+    done = run_footplate(*options, env=context.service.environment())
     assert f"{data}/secret: {MISSING}" in done.stderr
     assert done.stdout.split()[:2] == ["buckets", "replicas"]
     assert done.stdout.split()[2].startswith(str(data / "replicas"))

@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -16,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.service import outside
+from footplate.testing.service import FOOTPLATE, outside
 from tests.e2e.service.conftest import CACHE
+from tests.support.forked_process import ForkedProcess
 from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAIN = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 TRAIN = ("ai-platform", "local", "train", "--package-path=trainer")
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311"
 RUN = ("ai", "custom-jobs", "local-run", f"--executor-image-uri={IMAGE}")
@@ -80,8 +79,8 @@ class User:
         self._environment = {**outside(os.environ), **own, "TMPDIR": str(scratch)}
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            (*MAIN, *TRAIN, *words),
+        return ForkedProcess(
+            (*FOOTPLATE, *TRAIN, *words),
             cwd=self.folder,
             env=self._environment,
             stdout=subprocess.PIPE,
@@ -94,7 +93,7 @@ class User:
         pid, screen = pty.fork()
         if pid == 0:
             os.chdir(self.folder)
-            os.execve(MAIN[0], (*MAIN, *words), self._environment)  # noqa: S606  no shell wanted
+            os.execve(FOOTPLATE[0], (*FOOTPLATE, *words), self._environment)  # noqa: S606  no shell wanted
         for shown, keys in answers:
             seen = b""
             while shown not in seen:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.testing.service import outside, running_service
+from footplate.testing.service import FOOTPLATE, outside, running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_clusters import LATE, Gang, check
 
@@ -119,10 +119,9 @@ def test_two_services_do_not_disturb_each_other(context: Context, tmp_path: Path
 
 
 def test_up_refuses_where_there_can_be_none(tmp_path: Path) -> None:
-    up = (sys.executable, "-c", "from footplate.cli.main import main; main()", "up")
     variables = {"DATA_DIR": tmp_path, "CACHE_DIR": CACHE, "PORT": 0, "NETWORK": "namespaces"}
     done = subprocess.run(
-        ("setpriv", "--bounding-set", "-sys_admin", "--", *up),
+        ("setpriv", "--bounding-set", "-sys_admin", "--", *FOOTPLATE, "up"),
         env={**outside(os.environ), **{f"FOOTPLATE_{n}": str(v) for n, v in variables.items()}},
         capture_output=True,
         text=True,

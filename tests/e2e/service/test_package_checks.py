@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.environments import make_wheel
+from tests.support.forked_process import run_footplate
 from tests.support.trainers import SETUP
 
 if TYPE_CHECKING:
@@ -53,19 +52,8 @@ def check(context: Context, folder: Path, requirement: str) -> tuple[int, list[t
     command = ["ai-platform", "jobs", "submit", "training", "census", "--dry-run"]
     command += ["--check-packages", "--format=json", "--region=us-central1", "--project=demo"]
     command += [f"--package-path={package}", "--module-name=trainer.task"]
-    ended = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from footplate.cli.main import main; main()",
-            *command,
-            "--staging-bucket=gs://stage",
-        ],
-        env=context.service.environment(),
-        text=True,
-        capture_output=True,
-        check=False,
-    )
+    environment = context.service.environment()
+    ended = run_footplate(*command, "--staging-bucket=gs://stage", env=environment)
     assert ended.stdout, ended.stderr
     found = json.loads(ended.stdout)["packages"]
     results = [(one["result"], one.get("error") or ", ".join(one["adds"])) for one in found]

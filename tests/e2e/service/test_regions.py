@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,7 @@ from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.domain.job_states import State
 from footplate.testing.service import RunningService, running_service
 from tests.e2e.service.conftest import CACHE, Context
+from tests.support.forked_process import run_footplate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 REGION = "europe-west4"
 LIMIT_S = 60
-MAIN = "from footplate.cli.main import main; main()"
 SETTINGS = """
 cluster_address = "127.0.0.1:0"
 [[regions]]
@@ -63,14 +61,7 @@ def context(service: RunningService) -> Context:
 
 
 def footplate(service: RunningService, *words: str) -> tuple[int, str]:
-    done = subprocess.run(
-        (sys.executable, "-c", MAIN, *words),
-        env=service.environment(),
-        capture_output=True,
-        text=True,
-        timeout=4 * LIMIT_S,
-        check=False,
-    )
+    done = run_footplate(*words, env=service.environment(), timeout=4 * LIMIT_S)
     return done.returncode, done.stdout or done.stderr
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import httpx
@@ -18,9 +16,11 @@ from footplate.testing.service import RunningService
 from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
 from tests.e2e.service.tuning_helpers import REPORTER, search, trials
+from tests.support.forked_process import run_footplate
 from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -51,7 +51,6 @@ for step in range(1, 4):
     time.sleep(0.1)
 """
 )
-UP = "from footplate.cli.main import main; main()"
 
 
 class Fleet(Context):
@@ -227,8 +226,7 @@ def test_a_follower_serves_everything(start: Callable[[int], Fleet]) -> None:
 def up(**settings: str) -> subprocess.CompletedProcess[str]:
     """A server that is expected to be refused."""
     env = {**os.environ, **{f"FOOTPLATE_{name.upper()}": text for name, text in settings.items()}}
-    words = (sys.executable, "-c", UP, "up", "--port=0")
-    return subprocess.run(words, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return run_footplate("up", "--port=0", env=env, timeout=60)
 
 
 def test_who_cannot_share_is_refused(

@@ -25,9 +25,10 @@ from websockets.typing import Origin
 from footplate.client.error_mapping import ConnectionBroke
 from footplate.client.shell import RemoteShell
 from footplate.domain.job_states import State
-from footplate.testing.service import running_service
+from footplate.testing.service import FOOTPLATE, running_service
 from footplate.wire.shell_v1 import Exit, Failure, Opening
-from tests.e2e.service.conftest import CACHE, FOOTPLATE, Context
+from tests.e2e.service.conftest import CACHE, Context
+from tests.support.forked_process import ForkedProcess, finish, run_footplate
 from tests.support.supervisor_process import find_living, wait_until
 
 if TYPE_CHECKING:
@@ -73,14 +74,15 @@ class Sshing(Context):
         return (*FOOTPLATE, "ai-platform", "jobs", "ssh", self.name.job_id, *options)
 
     def ssh(self, *options: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
+        pipe = subprocess.PIPE
+        process: ForkedProcess[bytes] = ForkedProcess(
             self.argv(*options),
-            input=b"" if stdin is None else stdin,
-            capture_output=True,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
             env=self.service.environment(),
-            timeout=IN_TIME_S,
-            check=False,
         )
+        return finish(process, stdin, IN_TIME_S)
 
     def shells(self) -> list[tuple[str, str]]:
         with self.client() as client:
@@ -182,11 +184,10 @@ def test_a_job_that_does_not_want_it_says_how_to(desk_of_all: Sshing) -> None:
     other = desk_of_all.submit(PROGRAM)
     desk_of_all.wait_for(other, State.RUNNING)
     assert desk_of_all.uris(other) == {}
-    argv = [*FOOTPLATE, "ai-platform", "jobs", "ssh", other.job_id]
     environment = desk_of_all.service.environment()
-    done = subprocess.run(argv, capture_output=True, env=environment, check=False)
+    done = run_footplate("ai-platform", "jobs", "ssh", other.job_id, env=environment)
     assert done.returncode == 255
-    assert "--enable-web-access" in done.stderr.decode()
+    assert "--enable-web-access" in done.stderr
 
 
 def refused(

@@ -6,13 +6,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.testing.service import FOOTPLATE
 from tests.support.fake_service import Answer, failure
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def on_a_terminal(*words: str) -> tuple[int, str]:
     """The exit code of ``footplate ai-platform jobs WORDS``, and what a terminal got."""
     ours, terminal = os.openpty()
     with subprocess.Popen(
-        [sys.executable, "-c", "from footplate.cli.main import main; main()", *JOBS, *words],
+        (*FOOTPLATE, *JOBS, *words),
         stdout=terminal,
         stderr=terminal,
     ) as process:
@@ -338,7 +338,7 @@ def test_ctrl_c_leaves_the_job_alone(fake: FakeService) -> None:
     fake.lines[NAME] = lines()
     words = ["ai-platform", "jobs", "stream-logs", "census_1", f"--url={fake.url}"]
     with subprocess.Popen(
-        [sys.executable, "-c", "from footplate.cli.main import main; main()", *words],
+        (*FOOTPLATE, *words),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
