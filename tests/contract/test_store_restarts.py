@@ -1,6 +1,5 @@
 """Deaths: of the process that writes, and of the server that it writes to."""
 
-import random
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from footplate.store import open_store
 from tests.support import ROOT
 from tests.support.jobs import make_job
 from tests.support.postgresql import Postgresql, private_postgresql, require_binaries
+from tests.support.profiles import seeded
 
 WRITER = "tests.contract.store_writer"
 JOB = make_job()
@@ -29,7 +29,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_what_was_acknowledged_outlives_a_killed_writer(url: str) -> None:
-    chance = random.Random(7)  # noqa: S311 (no secret)
+    chance = seeded(7)
     store = open_store(url)
     store.create(JOB, ())
     acknowledged = 1

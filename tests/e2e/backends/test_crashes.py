@@ -1,6 +1,5 @@
 """The process that owns the backend dies at any point of a start; stand-ins are the supervisors."""
 
-import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from footplate.ports.backend import Presence
 from tests.support import ROOT
 from tests.support.backend_rig import WORKERS, all_are, make_request, see
 from tests.support.local_backend import LocalRig, find_processes, wait_until
+from tests.support.profiles import seeded
 
 OWNER = "tests.e2e.backends.owner"
 GANG = WORKERS[:2]
@@ -117,7 +117,7 @@ def test_a_kill_at_any_time_leaves_one_live_supervisor_for_each_replica(
     rig: LocalRig, owner: subprocess.Popen[str], tmp_path: Path
 ) -> None:
     """Unlike the steps above, these also fall between a spawn and the supervisor's lock."""
-    choose = random.Random(20260102)  # noqa: S311  no secret, a seed
+    choose = seeded(20260102)
     for number in choose.sample(range(LONGEST_START_MS), RANDOM_KILLS):
         folder = tmp_path / f"{number}"
         assert crash(owner, "after", number, folder)
@@ -127,7 +127,7 @@ def test_a_kill_at_any_time_leaves_one_live_supervisor_for_each_replica(
 def test_servers_that_die_one_after_the_other_leave_the_same(
     rig: LocalRig, owner: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    choose = random.Random(20260103)  # noqa: S311  no secret, a seed
+    choose = seeded(20260103)
     for number in range(RANDOM_KILLS):
         folder = tmp_path / f"{number}"
         for _ in range(3):

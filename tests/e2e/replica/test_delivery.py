@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import socket
 import subprocess
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.disks import small_disk
+from tests.support.profiles import seeded
 from tests.support.replica_api import TOKEN, Reply
 from tests.support.supervisor_process import Supervised, python_task, wait_until
 
@@ -73,7 +73,7 @@ def test_hundreds_of_thousands_of_lines_through_restarts_of_the_server(make_repl
 
 def test_nonsense_is_survived(make_replica: Make) -> None:
     """Away, 500, garbage, half answers, answers that lie, and reports that were heard after all."""
-    seeded = random.Random(7)  # noqa: S311  only a seed
+    chosen = seeded(7)
     nonsense = [
         Reply(500),
         Reply(503, b"<html>"),
@@ -97,7 +97,7 @@ def test_nonsense_is_survived(make_replica: Make) -> None:
         Reply(raw=b"HTTP/1.1 200 OK\r\nContent-Le", heard=True),
     ]
     plan = [None, *nonsense, None, None, *nonsense, *(None for _ in range(30))]
-    seeded.shuffle(plan)
+    chosen.shuffle(plan)
     count = 50_000
     replica = make_replica(python_task(COUNT, str(count)))
     replica.api.script = lambda number: plan[number] if number < len(plan) else None
@@ -232,7 +232,7 @@ def test_a_kill_at_any_moment_loses_only_what_was_not_read_yet(
     replica = make_replica(python_task(COUNT + "import time; time.sleep(600)", str(count)))
     replica.api.start()
     replica.run()
-    some = random.Random(seed).randrange(count // 2)  # noqa: S311  only a seed
+    some = seeded(seed).randrange(count // 2)
     replica.api.wait_for(lambda: len(replica.api.records) > some)
     replica.process.kill()
     replica.process.wait()

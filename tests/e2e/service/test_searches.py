@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from tests.e2e.service.tuning_helpers import (
     trials,
 )
 from tests.support.clock import FakeClock
+from tests.support.profiles import seeded
 
 if TYPE_CHECKING:
     from footplate.domain.names import JobName
@@ -64,7 +64,7 @@ def replay(context: Context, name: JobName) -> dict[int, Point]:
 
 def test_kills_at_random_moments_lose_and_double_nothing(context: Context) -> None:
     """A moment is some number of events and lines after the last one."""
-    rng = random.Random(5)  # noqa: S311  not a secret
+    rng = seeded(5)
     name = context.submit(MEASURED, hyperparameters=search(TRIALS, 3))
     for _ in range(KILLS):
         wanted = progress(context, name) + rng.choice([0, 1, 2, 3, 5])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from footplate.domain.errors import Unavailable
 from footplate.domain.job_states import State
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
-from tests.support.profiles import scaled
+from tests.support.profiles import scaled, seeded
 from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def progress(context: Context, name: TrainingJobName) -> int:
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak)])
 def test_kills_at_random_moments(context: Context, seed: int) -> None:
     """A moment is some number of events and lines after the last one."""
-    rng = random.Random(seed)  # noqa: S311  not a secret
+    rng = seeded(seed)
     names = [context.submit(COUNTER, **PAIR) for _ in range(2)]
     for _ in range(ROUNDS):
         name = rng.choice(names)

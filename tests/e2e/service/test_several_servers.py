@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_fault_injector import MASTER, PAIR, WORKER
 from tests.e2e.service.tuning_helpers import REPORTER, search, trials
 from tests.support.forked_process import run_footplate
+from tests.support.profiles import seeded
 from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def check_untouched(fleet: Fleet, name: JobName) -> None:
 def test_leaders_are_killed_and_stopped_at_random_moments(
     start: Callable[[int], Fleet],
 ) -> None:
-    rng = random.Random(6)  # noqa: S311  not a secret
+    rng = seeded(6)
     fleet = start(2)
     counting = [fleet.submit(COUNTER), fleet.submit(COUNTER, **PAIR)]
     searching = fleet.submit(TUNED, hyperparameters=search(4, 2))
