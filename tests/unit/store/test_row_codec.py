@@ -1,5 +1,6 @@
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -37,11 +38,11 @@ OF_JOBS, OF_SPECS = (
 @pytest.mark.parametrize("field", [*OF_JOBS, *OF_SPECS])
 def test_no_column_gets_a_text_that_cannot_be_kept(field: str, text: str) -> None:
     """One that has a column of its own is refused; a document holds any text."""
-    job = make_job()
+    job, changed = make_job(), dict[str, Any]({field: text})
     if field in OF_JOBS:
-        job = replace(job, **{field: text})
+        job = replace(job, **changed)
     else:
-        job = replace(job, spec=replace(job.spec, **{field: text}))
+        job = replace(job, spec=replace(job.spec, **changed))
     try:
         values = row_codec.job_values(job)
     except InvalidArgument as refused:
