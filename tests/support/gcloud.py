@@ -10,6 +10,6 @@ from tests.support.requirements import require
 def find_gcloud() -> str:
     """Its path. Without it the test that asks is skipped, and in CI it fails."""
     program = shutil.which("gcloud")
-    require("gcloud is not on PATH" if program is None else None)
+    require("needs gcloud: install the Google Cloud CLI" if program is None else None)
     assert program is not None
     return program
