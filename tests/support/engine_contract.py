@@ -35,7 +35,7 @@ class EngineContract(BackendContract):
 
         def lives() -> bool:
             seen = see_restarts(rig.backend, request)[replica]
-            assert seen != (1, Presence.GONE)
+            assert seen != (1, Presence.GONE), see(rig.backend, request)
             return seen == (1, Presence.LIVE)
 
         rig.settle(lives)

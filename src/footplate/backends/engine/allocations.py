@@ -181,7 +181,9 @@ class Allocations:
         self._end_alone(attempt, job, needed)
         if job.phase is JobPhase.ENDED:
             self._end(attempt, allocation, job, needed)
-        elif job.phase is JobPhase.WAITING and not needed:
+        elif (
+            job.phase is JobPhase.WAITING and not needed and not _has_launcher(attempt, allocation)
+        ):
             self._engine.cancel(job.id)
         self._cancel_twins(attempt, allocation)
 
@@ -363,6 +365,11 @@ class Allocations:
         self._orphans = orphans
         self._contacts = {key: v for key, v in self._contacts.items() if key[0] in known}
         self._alone = {key: v for key, v in self._alone.items() if key[0] in known}
+
+
+def _has_launcher(attempt: Attempt, allocation: Allocation) -> bool:
+    """Whether one has called: a kubelet says a while later that a Pod has started."""
+    return any(replica.claim is not None for replica in attempt.served_by(allocation))
 
 
 def _find_task(allocation: Allocation, job: EngineJob, replica: str) -> EngineTask:

@@ -216,6 +216,23 @@ def world(tmp_path: Path) -> World:
     return world
 
 
+def test_a_job_of_which_the_engine_says_late_that_it_runs_is_not_cancelled(world: World) -> None:
+    """All that it ran has ended by then, and starts again there."""
+    started = world.engine.jobs["1"]
+    world.engine.jobs["1"] = replace(started, phase=JobPhase.WAITING)
+    for launcher in world.engine.launchers:
+        launcher.exit()
+    world.turn()
+    assert set(world.presences("u-1").values()) == {Presence.GONE}
+    world.turn()
+    world.engine.jobs["1"] = replace(world.engine.jobs["1"], phase=JobPhase.RUNNING)
+    world.start(make_restart(world.requests["u-1"], REPLICAS[1]))
+    world.turn()
+    world.turn()
+    assert world.presences("u-1")[REPLICAS[1]] is Presence.LIVE
+    assert world.engine.launchers[1].starts == [0, 1]
+
+
 def test_a_failed_job_is_over_when_its_silent_node_must_have_ended_it(world: World) -> None:
     cut_off = world.engine.launchers[0]
     world.engine.reach(cut_off, reachable=False)
