@@ -12,6 +12,7 @@ from footplate.replica.phase import NEVER, Delivering, Phase, fail
 from footplate.replica.preparation_output import Preparation
 from footplate.replica.program_output import Stream
 from footplate.replica.program_spec import TaskError
+from footplate.replica.starting import Starting
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -92,11 +93,11 @@ class Fetching(Copying):
             return self
         try:
             self._conclude()
-            return self._then()
         except (TaskError, SpawnFailed, ValueError) as error:
             return fail(self.context, str(error))
         except OSError as error:
             return fail(self.context, f"the program can't be started: {error}")
+        return Starting(self.context, self._then)
 
     def stop(self) -> Phase:
         try:

@@ -6,17 +6,15 @@ import os
 import sys
 
 from footplate.replica.bucket_phases import after_fetching
-from footplate.replica.disk_space import has_room
 from footplate.replica.environment_index import EnvironmentIndex
 from footplate.replica.google_tools import make_settings, wrap_tools
 from footplate.replica.isolation import mode_selection
-from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import MARK_VARIABLE
 from footplate.replica.isolation.resource_limits import Limits
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.kept_environments import keep
 from footplate.replica.oom_detection import OomWatch, join
-from footplate.replica.phase import NEVER, Delivering, Phase, fail
+from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.preparation_output import Preparation
 from footplate.replica.program_output import Stream
 from footplate.replica.program_phases import describe_disk, watch_disk
@@ -28,6 +26,7 @@ from footplate.replica.program_spec import (
 )
 from footplate.replica.program_start import make_program, start
 from footplate.replica.program_user import BUILD_TMP, choose
+from footplate.replica.starting import Starting
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -38,46 +37,20 @@ if TYPE_CHECKING:
 
 _LOG = "environment.log"
 _PACKAGES = "packages"
-POLL_INTERVAL_S = 1.0
-"""So often it is looked whether there is room on the disk."""
 
 
 class Fetching(Phase):
-    """Waits for free space on a full disk before it starts anything."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self._look_at = 0.0
-
-    def deadline(self) -> float:
-        return self._look_at or NEVER
+    """Waits for the task."""
 
     def advance(self) -> Phase:
         if self.context.report_client.fault:
             return fail(self.context, f"its task can't be had: {self.context.report_client.fault}")
-        now = self.context.monotonic()
-        if self.context.report_client.task is None or now < self._look_at:
+        if self.context.report_client.task is None:
             return self
-        try:
-            if not self._has_room(now):
-                return self
-            return begin(self.context)
-        except (TaskError, SpawnFailed, Unavailable) as error:
-            return fail(self.context, str(error))
-        except OSError as error:
-            return fail(self.context, f"the program can't be prepared: {error}")
+        return Starting(self.context, lambda: begin(self.context))
 
     def stop(self) -> Phase:
         return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
-
-    def _has_room(self, now: float) -> bool:
-        if has_room(self.context.home.path):
-            return True
-        if not self._look_at:
-            message = "the disk is full: the program starts when there is space"
-            self.context.journal.event("DISK_FULL", message)
-        self._look_at = now + POLL_INTERVAL_S
-        return False
 
 
 class Preparing(Phase):
@@ -114,11 +87,12 @@ class Preparing(Phase):
             cause = f"while its environment was prepared {memory.about}"
             return Delivering(self.context, "OUT_OF_MEMORY", os.WTERMSIG(status or 0), cause)
         try:
-            return self._follow(self._preparation.conclude(status or 0, self.context.home / _LOG))
+            result = self._preparation.conclude(status or 0, self.context.home / _LOG)
         except (TaskError, SpawnFailed, ValueError) as error:
             return fail(self.context, join(str(error), memory.about))
         except OSError as error:
             return fail(self.context, f"the program can't be started: {error}")
+        return Starting(self.context, lambda: self._follow(result))
 
     def stop(self) -> Phase:
         self._end()
@@ -182,15 +156,25 @@ def _lead_builds(context: Context) -> dict[str, str]:
 def begin(context: Context) -> Phase:
     """The task has arrived: choose the isolation, and start the first phase.
 
-    Raises TaskError, SpawnFailed, Unavailable, OSError.
+    Raises:
+        TaskError, SpawnFailed, Unavailable.
+        OSError: the task can't be written, and nothing was begun.
     """
     context.report_client.heartbeat_s = context.seconds(
         "heartbeat_s", context.report_client.heartbeat_s
     )
     context.home.write("task.json", context.task)
-    if (context.task.get("program") or {}).get("kind") == "container":
-        return _begin_container(context)
-    isolate(context)
+    try:
+        if (context.task.get("program") or {}).get("kind") == "container":
+            return _begin_container(context)
+        isolate(context)
+    except OSError as error:
+        raise TaskError(f"the program can't be prepared: {error}") from None
+    return Starting(context, lambda: _prepare(context))
+
+
+def _prepare(context: Context) -> Phase:
+    """Raises TaskError, SpawnFailed, OSError."""
     if context.task.get("runtime") is not None:
         prepared = recall(context)
         return Preparing(context) if prepared is None else follow(context, prepared)

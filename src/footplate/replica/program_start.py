@@ -172,6 +172,7 @@ def start(context: Context, launch: Launch, view: MountNamespace | None) -> None
     context.started += 1
     context.containment.prepare()
     context.keep_record()
+    context.home.hold_space("isolation.json")  # what runs must be in the record, room or not
     try:
         context.child = context.containment.start(launch, view)
     except SpawnFailed as error:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import socket
 
-from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.network.loopback import RESOLVERS, find_resolvers, read
 from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.program_spec import TaskError
 from footplate.replica.report_client import LONGEST_QUESTION_S
+from footplate.replica.starting import Starting
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 
@@ -166,14 +166,13 @@ class Rendezvous(Phase):
         context.task["environment"] = environment
         if context.report_client.program is not None:  # its arguments name what is known only now
             context.task["program"] = {**context.task["program"], **context.report_client.program}
-        try:
+
+        def start() -> Phase:
             context.home.write("task.json", context.task)
             self._place.release()
             return self._program.start(context)
-        except (TaskError, SpawnFailed) as error:
-            return self._fail(str(error))
-        except OSError as error:
-            return self._fail(f"the program can't be started: {error}")
+
+        return Starting(context, start)
 
     def _fail(self, cause: str) -> Phase:
         self._place.release()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SPOOL_LIMIT_BYTES = 67108864
 _TMP_MODE = 0o1777
+_HELD_BYTES = 4096
 
 
 class Locked(Exception):
@@ -89,10 +90,24 @@ class Home:
 
     def write(self, name: str, value: dict[str, Any]) -> None:
         """Replace a file as a whole; only its owner may read it."""
-        part = self / f"{name}.part"
         text = json.dumps(value)  # json.dump would do it in Python, ten times slower
-        write_text(part, text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        part = self._write_part(name, text)
+        os.truncate(part, len(text))
         os.replace(part, self / name)
+
+    def hold_space(self, name: str) -> None:
+        """Keep space for the next ``write`` of a file, which a full disk then can't refuse."""
+        self._write_part(name, " " * _HELD_BYTES)
+
+    def _write_part(self, name: str, text: str) -> str:
+        part = self / f"{name}.part"
+        try:
+            write_text(part, text, os.O_WRONLY | os.O_CREAT, 0o600)
+        except OSError:
+            if os.path.exists(part):
+                os.unlink(part)  # half of it would keep the disk full
+            raise
+        return part
 
     def finish(self, reason: str) -> None:
         """Say that nothing is left here."""

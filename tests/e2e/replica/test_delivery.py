@@ -358,6 +358,22 @@ def test_on_a_full_disk_no_program_is_begun(make_replica: Make) -> None:
     assert told[0] == "the disk is full: the program starts when there is space"
 
 
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounting needs root")
+def test_space_that_is_gone_before_the_start_is_waited_for(make_replica: Make) -> None:
+    """The disk has enough for the look at it, and too little for the task."""
+    replica = make_replica(python_task("print('hello')", padding="x" * (600 << 10)))
+    with disk_of(replica):
+        ballast = replica.home / "ballast"
+        ballast.write_bytes(bytes(400 << 10))
+        replica.api.start()
+        replica.run()
+        replica.api.wait_for(lambda: replica.api.events("DISK_FULL") != [])
+        assert not (replica.home / "task.json").exists()
+        ballast.unlink()
+        assert replica.finish()["code"] == 0
+    assert replica.api.lines() == ["hello"]
+
+
 def test_endless_output_without_a_newline_comes_in_pieces(make_replica: Make) -> None:
     megabytes = 200 if os.environ.get("CI") == "true" else 50
     code = f"import sys\nfor _ in range({megabytes * 16}): sys.stdout.write('x' * 65536)"

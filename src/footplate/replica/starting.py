@@ -1,0 +1,77 @@
+"""The phase that starts what comes next once the disk has space for it."""
+
+from __future__ import annotations
+
+import errno
+
+from footplate.replica.disk_space import has_room
+from footplate.replica.isolation.containment import Unavailable
+from footplate.replica.isolation.spawn import SpawnFailed
+from footplate.replica.phase import NEVER, Delivering, Phase, fail
+from footplate.replica.program_spec import TaskError
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Callable
+
+    from footplate.replica.context import Context
+
+POLL_INTERVAL_S = 1.0
+"""How often the disk is asked for space."""
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_ATTEMPTS = 5
+"""Failures for want of space while the disk says that it has some: then the space is another's,
+such as a quota."""
+
+
+class Starting(Phase):
+    """Waits for free space on a full disk, then goes on with ``step``.
+
+    Others may take the space between the look and the step's own writes. The step is then taken
+    again, as long as it has made no process and no network.
+    """
+
+    def __init__(self, context: Context, step: Callable[[], Phase]) -> None:
+        """``step`` may raise TaskError, SpawnFailed, Unavailable, ValueError, OSError."""
+        super().__init__(context)
+        self._step = step
+        self._look_at = 0.0
+        self._attempts = 0
+
+    def deadline(self) -> float:
+        return self._look_at or NEVER
+
+    def advance(self) -> Phase:
+        now = self.context.monotonic()
+        if now < self._look_at:
+            return self
+        try:
+            return self._step() if has_room(self.context.home.path) else self._wait(now)
+        except (TaskError, SpawnFailed, Unavailable, ValueError, OSError) as error:
+            if self._lacks_space(error):
+                return self._wait(now)
+            prefix = "the program can't be started: " if isinstance(error, OSError) else ""
+            return fail(self.context, f"{prefix}{error}")
+
+    def stop(self) -> Phase:
+        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+
+    def _wait(self, now: float) -> Phase:
+        if not self._look_at:
+            message = "the disk is full: the program starts when there is space"
+            self.context.journal.event("DISK_FULL", message)
+        self._look_at = now + POLL_INTERVAL_S
+        return self
+
+    def _lacks_space(self, error: Exception) -> bool:
+        """Whether the step failed for that, and can be taken again."""
+        reason = error if isinstance(error, OSError) else error.__cause__
+        if not isinstance(reason, OSError) or reason.errno not in _FULL:
+            return False
+        if self.context.child is not None or self.context.place is not None:
+            return False
+        try:
+            self._attempts += has_room(self.context.home.path)
+        except OSError:
+            return False
+        return self._attempts < _ATTEMPTS
