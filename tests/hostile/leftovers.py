@@ -13,9 +13,10 @@ from tests.hostile.shared_files import WRITABLE
 from tests.support.supervisor_process import find_living
 
 LEAVE = """
-import ctypes, os, signal, subprocess, sys, tempfile, time
+import ctypes, os, signal, subprocess, sys, tempfile
 word, key = sys.argv[1], int(sys.argv[2])
 libc = ctypes.CDLL(None)
+until_all_stay, not_yet = os.pipe()  # which exec closes
 def stay(*preparations):
     if os.fork():
         return
@@ -43,6 +44,8 @@ stay(fork_again, mount)
 stopped = os.fork()
 if stopped == 0:
     os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", word])
+os.close(not_yet)
+os.read(until_all_stay, 1)
 os.kill(stopped, signal.SIGSTOP)
 for directory in ("/dev/shm", "/var/tmp", "/run/lock"):
     if os.path.isdir(directory):
@@ -54,7 +57,6 @@ for command in (["at", "now + 1 minute"], ["batch"]):
         subprocess.run(command, input=f": {word}\\n".encode(), capture_output=True, timeout=20)
     except (OSError, subprocess.SubprocessError):
         pass
-time.sleep(0.2)
 print("left", flush=True)
 """
 SPOOLS = ("/var/spool/cron", "/var/spool/at", "/etc/cron.d")
