@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.testing.service import FOOTPLATE
+from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
-LIMIT_S = 30
 
 STRAY = "FOOTPLATE_GPUTYPE is set, which is no setting; did you mean FOOTPLATE_GPU_TYPE?"
 GREETING = """\
@@ -51,13 +51,13 @@ def test_up_greets_refuses_a_second_one_and_ends_at_ctrl_c(tmp_path: Path) -> No
         assert re.sub(r"http://127\.0\.0\.1:\d+", "URL", shown) == GREETING
 
         second = subprocess.run(
-            words, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT_S
+            words, env=environment, capture_output=True, text=True, check=False, timeout=EVENT_S
         )
         assert (second.returncode, second.stdout) == (1, "")
         assert f"already uses {data}; stop it with `footplate down`" in second.stderr
 
         server.send_signal(signal.SIGINT)
-        rest, told = server.communicate(timeout=LIMIT_S)
+        rest, told = server.communicate(timeout=EVENT_S)
     assert (rest, told) == ("", f"Warning: {STRAY}\n\nThe service has stopped.\n")
     assert server.returncode == 0
 
@@ -76,7 +76,7 @@ def test_wrong_gpus_stop_the_start(tmp_path: Path, variable: str, words: str) ->
         capture_output=True,
         text=True,
         check=False,
-        timeout=LIMIT_S,
+        timeout=EVENT_S,
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(f"Error: {words}")
@@ -89,7 +89,7 @@ def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=LIMIT_S,
+        timeout=EVENT_S,
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (

@@ -15,6 +15,7 @@ from footplate.ports.notifications import Notice, NoticeKind
 from footplate.store import open_store
 from footplate.store.leases import SingleServerLeases
 from footplate.store.sql_engines import make_engine, parse_url
+from tests.support.deadlines import EVENT_S
 from tests.support.jobs import make_job
 from tests.support.leases import MemoryLeases
 from tests.support.leases_contract import LIFE_S, LeasesContract
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from footplate.ports.leases import Leases
     from footplate.store import SqlStore
     from tests.support.postgresql import Postgresql
-
-TIMEOUT_S = 30.0
 
 
 class TestSoleLeases(LeasesContract):
@@ -169,7 +168,7 @@ class Heard:
 
     def next(self) -> Notice | None:
         """None: that something may have been missed."""
-        return self._heard.get(timeout=TIMEOUT_S)
+        return self._heard.get(timeout=EVENT_S)
 
     def __enter__(self) -> Heard:
         self.listener.start()

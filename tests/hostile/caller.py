@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from tests.support.deadlines import EVENT_S
+
 if TYPE_CHECKING:
     from types import TracebackType
 
     from starlette.types import ASGIApp, Message, Scope
 
-HANG_S = 30.0
-"""A request that takes longer hangs: the slowest honest one takes a tenth of that when busy."""
 LEAVE_S = 0.5
 """After so long a client whose request is whole goes away: standing questions and followed
 lines have no other end."""
@@ -92,7 +92,7 @@ class Caller:
 
     def call(self, call: Call) -> Answer:
         """Raises TimeoutError: it hangs."""
-        work = asyncio.wait_for(_exchange(self._app, call), HANG_S)
+        work = asyncio.wait_for(_exchange(self._app, call), EVENT_S)
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 

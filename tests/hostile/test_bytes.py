@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from footplate.testing.service import running_service
+from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.testing.service import RunningService
 
-HANG_S = 30.0
 JOBS = b"/v1/projects/demo/jobs"
 JSON = b"Host: 127.0.0.1\r\nContent-Type: application/json\r\n"
 POST = b"POST " + JOBS + b" HTTP/1.1\r\n" + JSON
@@ -101,7 +101,7 @@ def test_a_head_without_an_end_is_cut_off(service: RunningService, what: str) ->
 def send(url: str, content: bytes) -> None:
     """Raises ConnectionError: the server hangs up before it has read all."""
     place = urlsplit(url)
-    with socket.create_connection((place.hostname, place.port), timeout=HANG_S) as connection:
+    with socket.create_connection((place.hostname, place.port), timeout=EVENT_S) as connection:
         connection.sendall(content)
 
 
@@ -109,7 +109,7 @@ def converse(url: str, content: bytes) -> bytes:
     """All that the server says to these bytes and no more. Raises TimeoutError: it hangs."""
     place = urlsplit(url)
     said = b""
-    with socket.create_connection((place.hostname, place.port), timeout=HANG_S) as connection:
+    with socket.create_connection((place.hostname, place.port), timeout=EVENT_S) as connection:
         try:
             connection.sendall(content)
             connection.shutdown(socket.SHUT_WR)

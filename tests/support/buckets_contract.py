@@ -18,6 +18,7 @@ from footplate.domain.errors import (
     OutOfRange,
 )
 from footplate.ports.object_storage import Checksums, Conditions, Draft, ObjectStorage
+from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +154,7 @@ class ObjectsContract:
         assert after.headers == {"cacheControl": "no-store"}
 
     def test_one_of_two_writers_wins_whole(self, buckets: ObjectStorage) -> None:
-        both = threading.Barrier(2, timeout=30)
+        both = threading.Barrier(2, timeout=EVENT_S)
 
         def chunks(letter: bytes) -> Iterator[bytes]:
             for _ in range(20):

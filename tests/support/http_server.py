@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 import uvicorn
 
+from tests.support.deadlines import EVENT_S
+
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterator
 
     from starlette.types import ASGIApp
-
-_START_S = 20.0
 
 
 class _Server(uvicorn.Server):
@@ -41,7 +41,7 @@ def serve(
     thread = threading.Thread(target=server.run, name="http-server", daemon=True)
     thread.start()
     try:
-        if not server.listening.wait(_START_S):
+        if not server.listening.wait(EVENT_S):
             raise TimeoutError("the HTTP server didn't start")
         port = server.servers[0].sockets[0].getsockname()[1]
         yield f"http://{host}:{port}"

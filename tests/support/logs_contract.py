@@ -14,6 +14,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.log_lines import Screen
 from footplate.domain.names import JobUid
 from footplate.ports.logs import Line
+from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +27,6 @@ JOB = JobUid("0" * 32)
 OTHER = JobUid("1" * 32)
 MASTER = "master-replica-0"
 WORKER = "worker-replica-0"
-_TIMEOUT_S = 10.0
 SECOND = timedelta(seconds=1)
 
 
@@ -282,7 +282,7 @@ class LogsContract(ABC):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(_TIMEOUT_S)
+            thread.join(EVENT_S)
         entries = logs.read(JOB).entries
         for replica in replicas:
             own = [entry.line.sequence for entry in entries if entry.replica == replica]

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.log_lines import RESTART_SPAN
+from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +96,7 @@ class ReplicaApi:
     def stopped(self) -> bool:
         return self._server is None
 
-    def wait_for(self, condition: Callable[[], bool], timeout_s: float = 30.0) -> None:
+    def wait_for(self, condition: Callable[[], bool], timeout_s: float = EVENT_S) -> None:
         """Until ``condition`` holds, looked at after each request. Raises AssertionError."""
         with self._changed:
             assert self._changed.wait_for(condition, timeout_s), self.describe()

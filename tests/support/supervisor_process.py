@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.support.deadlines import EVENT_S
 from tests.support.replica_api import TOKEN, Record, ReplicaApi
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Supervised:
         self.run("run", pass_fds=(), **environment)
         return self.finish()
 
-    def finish(self, timeout_s: float = 60.0) -> Record:
+    def finish(self, timeout_s: float = EVENT_S) -> Record:
         """Wait for the supervisor's own end; the exit record."""
         code = self.process.wait(timeout_s)
         assert code == 0, self.log()
@@ -125,7 +126,7 @@ class Supervised:
         assert exit_record is not None, self.api.describe()
         return exit_record
 
-    def sweep(self, timeout_s: float = 60.0) -> int:
+    def sweep(self, timeout_s: float = EVENT_S) -> int:
         return self.run("sweep").wait(timeout_s)
 
     @property
@@ -151,7 +152,7 @@ class Supervised:
         self.api.stop()
 
 
-def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = 30.0) -> None:
+def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = EVENT_S) -> None:
     """Look again and again; AssertionError naming ``what`` if it doesn't come."""
     end = time.monotonic() + timeout_s
     while not condition():

@@ -11,6 +11,7 @@ import pytest
 from footplate.domain.names import TuningJobName
 from footplate.domain.submission import Location
 from tests.api.logging.conftest import TRAINING
+from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
     import httpx
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
     from tests.api.logging.conftest import World
-
-_TIMEOUT_S = 20.0
 
 
 def parse(answer: httpx.Response) -> list[dict[str, Any]]:
@@ -172,7 +171,7 @@ def test_many_followers_hold_no_threads(world: World, http: httpx.Client, url: s
     assert threading.active_count() - before - len(followers) < 60
     world.end(job.name)
     for follower in followers:
-        follower.join(_TIMEOUT_S)
+        follower.join(EVENT_S)
     assert results == [[str(number) for number in range(20)]] * 90
 
 

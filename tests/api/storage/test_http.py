@@ -3,7 +3,6 @@
 import base64
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -18,6 +17,7 @@ from footplate.api.storage_v1.body import SMALL_BYTES
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.server.clock import SystemClock
 from tests.support.http_server import serve
+from tests.support.supervisor_process import wait_until
 
 UPLOAD = "/upload/storage/v1/b/stage/o"
 OBJECTS = "/storage/v1/b/stage/o"
@@ -48,12 +48,7 @@ def left_over(root: Path) -> list[Path]:
 
 
 def wait_until_nothing_is_left(root: Path) -> None:
-    waiting = threading.Event()
-    for _ in range(400):
-        if not left_over(root):
-            return
-        waiting.wait(0.05)
-    raise AssertionError(left_over(root))
+    wait_until(lambda: not left_over(root), "the removal of what was staged")
 
 
 def test_an_object_as_json(http: httpx.Client) -> None:
@@ -296,12 +291,7 @@ def test_a_sender_that_goes_away_leaves_nothing(
     with socket.create_connection((host, port)) as sender:
         head = f"POST {UPLOAD}?uploadType=media&name=a HTTP/1.1\r\nHost: {host}\r\n"
         sender.sendall(head.encode() + frame + b"x" * 3_000_000)
-        waiting = threading.Event()
-        for _ in range(400):
-            if left_over(root):
-                break
-            waiting.wait(0.05)
-        assert left_over(root)
+        wait_until(lambda: bool(left_over(root)), "a part that is staged")
     wait_until_nothing_is_left(root)
     assert http.get(f"/download{OBJECTS}/a").content == b"before"
 

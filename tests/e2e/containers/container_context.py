@@ -137,5 +137,5 @@ class ContainerContext(Context):
         return json.loads(line)
 
     def check_nothing_is_left(self) -> None:
-        wait_until(lambda: not self.engine.containers(), "the end of all containers", 60)
+        wait_until(lambda: not self.engine.containers(), "the end of all containers")
         assert self.engine.volumes() == []

@@ -30,7 +30,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     found = request.getfixturevalue(request.param)
     assert isinstance(found, Engine)
     yield found
-    wait_until(lambda: not found.containers(), "the removal of all containers", 60)
+    wait_until(lambda: not found.containers(), "the removal of all containers")
     assert found.volumes() == []
 
 
@@ -67,7 +67,7 @@ def test_a_container_goes_with_its_supervisor(engine: Engine, tmp_path: Path) ->
         api.create(PROGRAM, program)
         api.start(PROGRAM)
         assert {each["State"] for each in engine.containers()} == {"running"}
-    wait_until(lambda: not engine.containers(), "the end of the container and its guard", 60)
+    wait_until(lambda: not engine.containers(), "the end of the container and its guard")
     assert guard.has_ended()
     guard.close()
 

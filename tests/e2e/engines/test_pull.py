@@ -25,6 +25,7 @@ from footplate.testing.engines import (
     private_registry,
     push_image,
 )
+from tests.support.deadlines import EVENT_S
 from tests.support.engines import require_engine, require_registry
 
 LOGIN = ("ada", "s3cret")
@@ -268,7 +269,7 @@ def test_a_pull_ends_at_once_when_told_to(rig: Rig, silent: Silent, how: signal.
     with process.stdout as output:
         assert output.readline()
         process.send_signal(how)
-        assert process.wait(10) == -how
+        assert process.wait(EVENT_S) == -how
 
 
 @pytest.mark.parametrize("kind", ENGINES)

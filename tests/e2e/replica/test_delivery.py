@@ -67,7 +67,7 @@ def test_hundreds_of_thousands_of_lines_through_restarts_of_the_server(make_repl
         replica.api.wait_for(partial(has_more_than, replica, count * share // 8))
         replica.api.stop()
         replica.api.start()
-    replica.finish(120)
+    replica.finish()
     check_counted(replica, count)
 
 

@@ -54,7 +54,7 @@ def test_the_supervisor_stays_small(make_replica: Make, flood: str) -> None:
     replica = make_replica(python_task(PROGRAM.format(FLOODS[flood])))
     replica.api.start()
     replica.run()
-    replica.api.wait_for(lambda: has_come(replica, "the end"), timeout_s=120)
+    replica.api.wait_for(lambda: has_come(replica, "the end"))
     status = Path(f"/proc/{replica.process.pid}/status").read_text()
     go(replica)
     assert replica.finish()["code"] == 0

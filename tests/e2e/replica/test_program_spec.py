@@ -16,6 +16,7 @@ from footplate.replica.filesystem_view import VIEWS
 from footplate.replica.isolation.capability_cache import CapabilityCache
 from footplate.replica.program_spec import compose_build_environment, compose_environment
 from footplate.server.clock import SystemClock
+from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import Supervised, command_task, python_task, wait_until
 
 if TYPE_CHECKING:
@@ -278,11 +279,11 @@ def test_a_home_has_one_supervisor_once(make_replica: Make) -> None:
     replica.api.start()
     first = replica.run()
     replica.api.wait_for(lambda: replica.api.lines() == ["ready"])
-    assert replica.run().wait(10) == 3
+    assert replica.run().wait(EVENT_S) == 3
     assert replica.sweep() == 3
     first.send_signal(signal.SIGTERM)
-    assert first.wait(20) == 0
-    assert replica.run().wait(10) == 3
+    assert first.wait(EVENT_S) == 0
+    assert replica.run().wait(EVENT_S) == 3
     assert replica.sweep() == 0
     assert not replica.api.faults
 

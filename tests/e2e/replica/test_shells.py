@@ -16,6 +16,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import serve
 
+from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ print(os.getcwd(), os.readlink("/proc/self/ns/pid"), os.readlink("/proc/self/ns/
 time.sleep(600)
 """
 WHERE = "pwd; readlink /proc/self/ns/pid /proc/self/ns/mnt; ls -d /tmp/mine; echo $OWN; env >&2"
-IN_TIME_S = 30.0
 
 
 class Server:
@@ -50,7 +50,7 @@ class Server:
 
     def open(self, **opening: Any) -> ServerConnection:
         """What has come, told what to open."""
-        connection = self._arrived.get(timeout=IN_TIME_S)
+        connection = self._arrived.get(timeout=EVENT_S)
         connection.send(json.dumps({"open": opening}))
         return connection
 
@@ -60,7 +60,7 @@ class Server:
 
     def _meet(self, connection: ServerConnection) -> None:
         self._arrived.put(connection)
-        self._done.wait(120)
+        self._done.wait(EVENT_S)
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def background_task(
 
     yield start
     for process in started:
-        assert process.wait(IN_TIME_S) == 0
+        assert process.wait(EVENT_S) == 0
 
 
 def make_command(replica: Supervised, server: Server, home: Path, archive: Path) -> list[str]:
@@ -101,7 +101,7 @@ def read(connection: ServerConnection) -> tuple[dict[str, str], dict[str, Any]]:
     said, stream, last = {"stdout": "", "stderr": ""}, "stdout", {}
     try:
         while True:
-            message = connection.recv(IN_TIME_S)
+            message = connection.recv(EVENT_S)
             if isinstance(message, bytes):
                 said[stream] += message.decode()
             else:
@@ -149,7 +149,7 @@ def test_a_terminal_has_a_size_and_control_characters(
     connection.send(b"sh -c 'stty size; echo $TERM; exec sleep 600'\n")
     seen = ""
     while "vt100\r\n" not in seen:
-        message = connection.recv(IN_TIME_S)
+        message = connection.recv(EVENT_S)
         seen += message.decode() if isinstance(message, bytes) else ""
     connection.send(json.dumps({"resize": [120, 40]}))
     connection.send(b"\x03")
@@ -180,7 +180,7 @@ def test_a_shell_ends_with_its_program_whatever_it_ignores(
     word = f"footplate-test-{uuid.uuid4().hex}"
     background_task(replica)
     connection = server.open(command=f"trap '' HUP TERM INT; echo in; : {word}; read -r forever")
-    assert connection.recv(IN_TIME_S) == b"in\n"
+    assert connection.recv(EVENT_S) == b"in\n"
     assert find_living(word)
 
     replica.api.stop_wanted = True
@@ -197,12 +197,12 @@ def test_a_shell_ends_with_its_supervisor_whatever_it_ignores(
     command = make_command(replica, server, tmp_path / "shell", archive)
     parent = subprocess.Popen(["sh", "-c", '"$@" & wait', "sh", *command])
     connection = server.open(command=f"trap '' HUP TERM INT; echo in; : {word}; read -r forever")
-    assert connection.recv(IN_TIME_S) == b"in\n"
+    assert connection.recv(EVENT_S) == b"in\n"
 
     parent.kill()
-    parent.wait(IN_TIME_S)
+    parent.wait(EVENT_S)
     with pytest.raises(ConnectionClosed):
-        connection.recv(IN_TIME_S)
+        connection.recv(EVENT_S)
     wait_until(lambda: not find_living(word), "the shell's end")
 
 

@@ -11,6 +11,7 @@ from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.names import AttemptId
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE
+from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import wait_until
 
 if TYPE_CHECKING:
@@ -31,6 +32,6 @@ def test_the_end_of_the_server_waits_for_no_question_and_answers_each(tmp_path: 
             standing = [pool.submit(client.get, url, headers=headers) for _ in range(2)]
             wait_until(lambda: any(question.done() for question in standing), "a first answer")
             service.stop()
-            answers = [question.result(20) for question in standing]
+            answers = [question.result(EVENT_S) for question in standing]
     assert [answer.status_code for answer in answers] == [200, 200]
     assert [answer.json()["control_requests"] for answer in answers] == [[], []]

@@ -19,6 +19,7 @@ from footplate.logs.job_log_file import Journal
 from footplate.logs.log_records import Writer
 from footplate.logs.usage import FileUsage
 from tests.support import usage_contract
+from tests.support.deadlines import EVENT_S
 from tests.support.logs_contract import (
     JOB,
     MASTER,
@@ -34,7 +35,6 @@ from tests.support.profiles import scaled
 if TYPE_CHECKING:
     from pathlib import Path
 
-TIMEOUT_S = 30.0
 CHECKPOINT_BYTES = 400
 """Small, so that short files have many."""
 
@@ -117,7 +117,7 @@ def test_who_follows_hears_of_the_others_lines(one: FileLogs, other: FileLogs) -
     grown = threading.Event()
     leave = other.watch(JOB, grown.set)
     one.append(JOB, 1, MASTER, [make_line(2)])
-    assert grown.wait(TIMEOUT_S)
+    assert grown.wait(EVENT_S)
     leave()
     other.close()
 
@@ -132,7 +132,7 @@ def test_nobody_is_looked_for_who_cannot_write(tmp_path: Path) -> None:
 
     growth = FileWatcher(lambda _: len(grown) + 1, grown.append, elsewhere, look_s=0.0)
     leave = growth.watch(JOB, lambda: None)
-    assert looked.wait(TIMEOUT_S)
+    assert looked.wait(EVENT_S)
     leave()
     growth.close()
     assert grown == []

@@ -19,6 +19,7 @@ from footplate.replica.isolation.cgroup import KINDS, CgroupContainment
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import MARK_VARIABLE, Process
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import find_living, wait_until
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def test_a_number_that_was_given_anew_is_left_alone(sleeper: subprocess.Popen[by
     procfs.kill(Process(sleeper.pid, 0, known.start - 1, zombie=False))
     assert sleeper.poll() is None
     procfs.kill(known)
-    assert sleeper.wait(10) == -9
+    assert sleeper.wait(EVENT_S) == -9
 
 
 def test_a_zombie_is_not_alive(sleeper: subprocess.Popen[bytes]) -> None:
@@ -185,8 +186,8 @@ def test_who_dies_while_it_probes_leaves_nobody_with_its_lock(word: str, tmp_pat
     command = [sys.executable, "-c", DIES_PROBING, str(lock), word]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     try:
-        wait_until(lambda: not untrusted_files.is_locked(lock), "the lock to be free", 5)
-        wait_until(lambda: find_living(word) == [], "the probe's end", 5)
+        wait_until(lambda: not untrusted_files.is_locked(lock), "the lock to be free")
+        wait_until(lambda: find_living(word) == [], "the probe's end")
     finally:
         for pid in find_living(word):
             os.kill(pid, signal.SIGKILL)

@@ -12,6 +12,7 @@ import pytest
 from websockets.frames import Frame, Opcode
 
 from footplate.server.bounded_http import MOST_PIECES, BoundedWebSocket
+from tests.support.deadlines import EVENT_S
 from tests.support.http_server import serve
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-IN_TIME_S = 20.0
 MUCH_BYTES = 64 << 20
 CLOSED, TOO_BIG = b"\x88", (1009).to_bytes(2, "big")
 
@@ -45,7 +45,7 @@ def connected() -> Iterator[socket.socket]:
             f"GET / HTTP/1.1\r\nHost: {split.netloc}\r\nUpgrade: websocket\r\n"
             f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n"
         )
-        with socket.create_connection((split.hostname, split.port), IN_TIME_S) as connection:
+        with socket.create_connection((split.hostname, split.port), EVENT_S) as connection:
             connection.sendall(head.encode())
             while not connection.recv(65536).endswith(b"\r\n\r\n"):
                 continue

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.testing.service import FOOTPLATE
+from tests.support.deadlines import EVENT_S
 from tests.support.fake_service import Answer, failure
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from tests.support.fake_service import FakeService
 
 NAME = "projects/demo/jobs/census_1"
-WAIT_S = 20
 JOBS = ("ai-platform", "jobs")
 
 
@@ -273,7 +273,7 @@ def on_a_terminal(*words: str) -> tuple[int, str]:
         with suppress(OSError), os.fdopen(ours, "rb", buffering=0) as screen:
             while chunk := screen.read(65_536):
                 shown += chunk
-        return process.wait(WAIT_S), shown.decode()
+        return process.wait(EVENT_S), shown.decode()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
@@ -333,7 +333,7 @@ def test_ctrl_c_leaves_the_job_alone(fake: FakeService) -> None:
 
     def lines() -> Iterator[dict[str, object]]:
         yield line(1, "working")
-        waiting.wait(WAIT_S)
+        waiting.wait(EVENT_S)
 
     fake.lines[NAME] = lines()
     words = ["ai-platform", "jobs", "stream-logs", "census_1", f"--url={fake.url}"]
@@ -346,7 +346,7 @@ def test_ctrl_c_leaves_the_job_alone(fake: FakeService) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "master-replica-0  working\n"
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=WAIT_S)
+        _, told = process.communicate(timeout=EVENT_S)
         waiting.set()
     assert process.returncode == 130
     assert re.sub(r"--url=\S+", "--url=URL", told) == (

@@ -15,6 +15,7 @@ from websockets.sync.server import serve
 from footplate.replica.http_client import ServerUnavailable
 from footplate.replica.shell.websocket import WebSocket, check_consent
 from footplate.replica.shell.websocket_frames import BINARY, TEXT
+from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,7 +71,7 @@ def test_both_sides_hear_each_other_and_the_token_goes_in_a_header(serving: Serv
         request = connection.request
         assert request is not None
         heard.append((request.path, request.headers["Authorization"]))
-        connection.ping(b"there?").wait(30)  # a pong must come before
+        connection.ping(b"there?").wait(EVENT_S)  # a pong must come before
         for message in connection:
             connection.send(message)
 
@@ -113,7 +114,7 @@ def test_ones_own_goodbye_comes_after_all_that_was_sent(serving: Serve) -> None:
     link = WebSocket.connect(str(serving(listen)), "t", PATH)
     link.send(BINARY, b"x")
     link.say_goodbye()
-    assert done.wait(30)
+    assert done.wait(EVENT_S)
     assert got == [b"x", "1000"]
     link.close()
 
@@ -122,7 +123,7 @@ def test_what_the_other_side_does_not_take_is_noticed(serving: Serve) -> None:
     leave = threading.Event()
 
     def wait(_: ServerConnection) -> None:
-        leave.wait(60)
+        leave.wait(EVENT_S)
 
     link = WebSocket.connect(str(serving(wait)), "t", PATH)
     for _ in range(1000):
