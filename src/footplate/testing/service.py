@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-START_S = 60.0
+START_S = 240.0
 STOP_S = 60.0
 _POLL_S = 0.02
 FOOTPLATE = (sys.executable, "-c", "from footplate.cli.main import main; main()")
