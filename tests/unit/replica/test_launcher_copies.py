@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.launcher.replica_process import ReplicaProcess
+from footplate.replica.launcher.replica_process import OWNER, ReplicaProcess, find_last
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,6 +39,11 @@ def replica(tmp_path: Path) -> Iterator[ReplicaProcess]:
     yield replica
     replica.kill()
     until(lambda: replica.ended)
+    wait_for_rest(replica)
+
+
+def wait_for_rest(replica: ReplicaProcess) -> None:
+    """What it runs after its supervisor ends."""
     for process in (replica._sweep, replica._last_save):
         if process is not None:
             process.wait(LIMIT_S)
@@ -78,3 +84,27 @@ def test_without_copies_nothing_runs_beside_it(replica: ReplicaProcess, tmp_path
     replica.sweep()
     until(replica.gone)
     assert set(verbs(tmp_path)) == {"run", "sweep"}
+
+
+@pytest.mark.parametrize("copies", [True, False])
+def test_a_launcher_that_starts_again_writes_back_for_its_dead_supervisor(
+    tmp_path: Path, *, copies: bool
+) -> None:
+    """By what the ticket says, since the launcher that started the replica is dead, too."""
+    archive = tmp_path / "archive.py"
+    archive.write_text(ARCHIVE)
+    for restart, owner in enumerate(("same", "same", "other")):
+        ticket = {OWNER: owner, **({"copies": str(tmp_path / "copies")} if copies else {})}
+        home = tmp_path / f"home~{restart}"
+        home.mkdir()
+        (home / "ticket.json").write_text(json.dumps(ticket))
+        (home / "pid").write_text("")
+    replica = find_last(str(tmp_path), "same", str(archive))
+    assert replica is not None
+    assert replica.restart == 1
+    assert replica.ended
+    replica.sweep()
+    until(replica.gone)
+    wait_for_rest(replica)
+    assert set(verbs(tmp_path)) == {"sweep", *(["save-buckets"] if copies else [])}
+    assert find_last(str(tmp_path), "nobody", str(archive)) is None

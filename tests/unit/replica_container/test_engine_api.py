@@ -17,7 +17,7 @@ from footplate.replica.container.engine_api import (
     _find_home,
     _quote,
 )
-from tests.unit.replica_container.fake_socket import answering
+from tests.unit.replica_container.fake_socket import answering, answering_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,9 +153,40 @@ PASSWD = "root:x:0:0:root:/root:/bin/sh\ntrainer:x:1000:1000::/home/trainer:/bin
     ],
 )
 def test_a_home_is_found_by_name_and_by_number(user: str, home: str) -> None:
+    assert _find_home(_pack(PASSWD), user) == home
+
+
+def _pack(passwd: str) -> bytes:
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as archive:
         info = tarfile.TarInfo("passwd")
-        info.size = len(PASSWD)
-        archive.addfile(info, io.BytesIO(PASSWD.encode()))
-    assert _find_home(file.getvalue(), user) == home
+        info.size = len(passwd)
+        archive.addfile(info, io.BytesIO(passwd.encode()))
+    return file.getvalue()
+
+
+_OK, _MISSING = "200 OK", "404 Not Found"
+
+
+@pytest.mark.parametrize(
+    ("user", "statuses", "has"),
+    [
+        ("trainer", (_OK, _OK), True),
+        ("1000:100", (_OK, _OK), True),
+        ("trainer", (_OK, _MISSING), False),
+        ("trainer", (_MISSING,), False),
+        ("stranger", (_OK,), False),
+        ("nobody", (_OK,), False),
+    ],
+)
+def test_a_user_has_a_home_that_is_a_directory_of_the_container(
+    tmp_path: Path, user: str, statuses: tuple[str, ...], *, has: bool
+) -> None:
+    passwd = _pack(PASSWD + "nobody:x:65534:65534::/:/bin/false\n")
+    answers = [[_answer(status, passwd if n == 0 else b"")] for n, status in enumerate(statuses)]
+    with answering_each(tmp_path / "s", *answers) as asked:
+        assert Engine(str(tmp_path / "s")).has_home("c", user) is has
+    paths = [b"GET /containers/c/archive?path=/etc/passwd "]
+    paths += [b"HEAD /containers/c/archive?path=/home/trainer "]
+    assert all(each.startswith(path) for each, path in zip(asked, paths, strict=False))
+    assert len(asked) == len(statuses)
