@@ -32,8 +32,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests.support.durations import plain_name
 from tools.code_breaks import Mutant, find_mutants
-from tools.failed_tests import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -91,7 +91,7 @@ def found_by(output: str) -> str:
         r"^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?\S*)(?: - .*)?$", output, re.MULTILINE
     )
     return (
-        name_of(failed[1])
+        plain_name(failed[1])
         if failed
         else (output.strip().splitlines() or ["nothing was printed"])[-1]
     )
