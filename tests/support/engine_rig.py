@@ -45,12 +45,18 @@ class Door:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self.closed = False
+        self.calls = 0
+        """How many are being answered."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.closed and scope["type"] == "http":
             await PlainTextResponse("away", 503)(scope, receive, send)
-        else:
+            return
+        self.calls += scope["type"] == "http"
+        try:
             await self._app(scope, receive, send)
+        finally:
+            self.calls -= scope["type"] == "http"
 
 
 class EngineRig:
