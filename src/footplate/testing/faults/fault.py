@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from footplate.replica.isolation.procfs import Process
 
-DEFAULT_TIMEOUT_S = 60.0
+DEFAULT_TIMEOUT_S = 300.0
+"""The first job of a runtime installs it before the program starts."""
 
 
 @dataclass(frozen=True)
