@@ -174,6 +174,7 @@ def open_house(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
     logging.getLogger().addHandler(rig.complaints)
     try:
         service.start()
+        wait_until(data_dir.server_file.exists, "the leader's announcement")  # changes no more
         with rig.caller:
             _furnish(rig)
             yield rig
