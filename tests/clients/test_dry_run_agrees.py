@@ -70,7 +70,8 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(composition, "local_backend", lambda *_: FakeBackend())
         service = composition.Service(
-            Settings(data_dir.root, isolation="best-effort", quotas=(quota,)),
+            # With its lease it keeps its lead, however long it waits for a core.
+            Settings(data_dir.root, isolation="best-effort", quotas=(quota,), lease_s=600.0),
             data_dir,
             "http://127.0.0.1:8470",
             lambda: None,

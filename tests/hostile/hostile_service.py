@@ -40,6 +40,7 @@ SECRET = "what no request may ever bring to light"
 PROJECT, REGION, BUCKET = "demo", "us-central1", "stage"
 JSON = ((b"content-type", b"application/json"),)
 REPLICA = "master-replica-0"
+LEASE_S = 600.0
 _COMES_AND_GOES = (".", "footplate.db", "package-checks")
 """How names in the data directory begin that the service makes when it needs them: files that
 replace others, the database's, the folder of checks."""
@@ -168,7 +169,10 @@ def open_house(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
     data_dir = DataDir(root / "a" / "b" / "c" / "data")
     data_dir.make()
     _plant(root)
-    settings = Settings(data_dir.root, isolation="best-effort", max_replicas=100_000)
+    # A server that has to wait for a core keeps its lead: else it refuses calls, and its file goes.
+    settings = Settings(
+        data_dir.root, isolation="best-effort", max_replicas=100_000, lease_s=LEASE_S
+    )
     service = composition.Service(settings, data_dir, "http://127.0.0.1:8470", lambda: None)
     rig = Rig(service, backend, root)
     logging.getLogger().addHandler(rig.complaints)
