@@ -30,7 +30,8 @@ BUCKET = "stage"
 class Context:
     """A running service with a bucket, and one user at it."""
 
-    patience_s = 240.0
+    patience_s = 600.0
+    """The first job in a cache installs its runtime, which takes minutes on a busy machine."""
     token: str | None = None
 
     def __init__(self, service: RunningService, token: str | None = None) -> None:
