@@ -55,6 +55,7 @@ class RunReport:
             self._skipped[_reason_of(report)] += 1
         if report.failed:
             self._failed += 1
+            self._show(f"FAILED {name}")
         if report.when == "teardown":
             self._done += 1
             self._done_weight += self._weigh(name)
@@ -67,7 +68,9 @@ class RunReport:
             return None
         if report.passed:
             return ("passed" if report.when == "call" else "", "", "")
-        return ("skipped", "", "") if report.skipped else None
+        if report.skipped:
+            return "skipped", "", ""
+        return "failed" if report.when == "call" else "error", "", ""
 
     def pytest_terminal_summary(self) -> None:
         if os.getloadavg()[0] <= MAX_LOAD * (os.cpu_count() or 1):
@@ -87,8 +90,13 @@ class RunReport:
         if not self._names or now_s - self._shown_s < INTERVAL_S:
             return
         self._shown_s = now_s
-        self._terminal.ensure_newline()
-        self._terminal.write_line(self._describe_progress(now_s - self._started_s))
+        self._show(self._describe_progress(now_s - self._started_s))
+
+    def _show(self, line: str) -> None:
+        """Print a line where no letters are printed."""
+        if self._names:
+            self._terminal.ensure_newline()
+            self._terminal.write_line(line)
 
     def _describe_progress(self, elapsed_s: float) -> str:
         line = f"[{_clock(elapsed_s)}] {self._done:,} of {len(self._names):,} tests"
