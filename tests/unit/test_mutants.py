@@ -103,7 +103,7 @@ SIZES = {"large": 60, "small": 30, "tiny": 2}
 
 def test_the_nearest_tests_come_first(tmp_path: Path) -> None:
     for test in (
-        "unit/control/test_jobs.py",
+        "unit/control/test_any.py",
         "unit/control/tuning/test_tuner.py",
         "unit/replica_usage/test_sampler.py",
         "unit/replica/test_supervisor.py",
@@ -111,9 +111,11 @@ def test_the_nearest_tests_come_first(tmp_path: Path) -> None:
     ):
         (tmp_path / "tests" / test).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "tests" / test).touch()
-    (tmp_path / "tests" / "api" / "test_all.py").write_text("import footplate.control.jobs\n")
+    (tmp_path / "tests" / "api" / "test_all.py").write_text(
+        "import footplate.control.some_module\n"
+    )
     near = {
-        "src/footplate/control/jobs.py": ["tests/api/test_all.py", "tests/unit/control"],
+        "src/footplate/control/some_module.py": ["tests/api/test_all.py", "tests/unit/control"],
         "src/footplate/control/tuning/tuner.py": ["tests/unit/control/tuning"],
         "src/footplate/control/__init__.py": ["tests/unit/control"],
         "src/footplate/replica/usage/sampler.py": ["tests/unit/replica_usage"],

@@ -37,8 +37,10 @@ from tests.support.clock import FakeClock
 from tests.support.container_engine import FakeContainerEngine
 from tests.support.jobs import CREATED, make_job, make_spec
 from tests.support.logs import MemoryLogs
+from tests.support.searches import make_run, make_trial, make_tuning_job
 from tests.support.sites import make_regions, make_site
 from tests.support.store import MemoryStore
+from tests.support.study_records import make_study
 from tests.support.usage import MemoryUsage
 from tests.support.usage_contract import make_sample
 
@@ -296,3 +298,22 @@ def test_labels_are_guarded_by_the_version(context: Desk) -> None:
     with pytest.raises(Aborted, match="etag"):
         context.jobs.set_labels(NAME, (), version=1)
     assert context.jobs.set_labels(NAME, (), version=None).version == 3
+
+
+def test_a_tuning_job_that_has_not_begun_waits_for_what_its_first_trial_waits_for(
+    context: Desk,
+) -> None:
+    search = make_tuning_job()
+    context.store.create(search, ())
+    assert context.jobs.explain(search) is None
+    study = make_study(None, uid=search.uid)
+    context.store.studies.create(study)
+    context.store.studies.write(replace(study, version=2), [make_trial(1), make_trial(2)])
+    runs = [make_run(search, number) for number in (1, 2)]
+    for run in runs:
+        context.store.create(run, ())
+    first, second = (context.jobs.explain(run) for run in runs)
+    assert first is not None
+    assert second != first
+    assert context.jobs.explain(search) == first
+    assert context.jobs.explain(replace(search, state=State.RUNNING)) is None
