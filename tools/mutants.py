@@ -68,12 +68,12 @@ def choose(found: Mapping[str, Sequence[Mutant]], count: int, seed: int) -> list
 
 
 def near_tests(path: str, root: Path) -> list[str]:
-    """Tests that name the module, and the nearest folder of unit tests."""
+    """Tests that name the module, then the others of the nearest folder of unit tests."""
     parts = Path(path).with_suffix("").parts[1:]
     module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     naming = re.compile(rf"\b{re.escape(module)}\b(?!\.)")
     units = root / "tests" / "unit"
-    tests = [
+    named = [
         each
         for each in sorted((root / "tests").rglob("test_*.py"))
         if naming.search(each.read_text(encoding="utf-8"))
@@ -81,8 +81,8 @@ def near_tests(path: str, root: Path) -> list[str]:
     folders = [*(units.joinpath(*parts[1:n]) for n in (4, 3)), units / "_".join(parts[1:3])]
     folders.append(units / parts[1])
     nearest = next((each for each in folders if each.is_dir()), units)
-    outside = [each for each in tests if not each.is_relative_to(nearest)]
-    return [str(each.relative_to(root)) for each in (*outside, nearest)]
+    tests = dict.fromkeys((*named, *sorted(nearest.rglob("test_*.py"))))
+    return [str(each.relative_to(root)) for each in tests]
 
 
 def found_by(output: str) -> str:

@@ -114,13 +114,13 @@ def test_the_nearest_tests_come_first(tmp_path: Path) -> None:
     (tmp_path / "tests" / "api" / "test_all.py").write_text(
         "import footplate.control.some_module\n"
     )
+    control = ["tests/unit/control/test_any.py", "tests/unit/control/tuning/test_tuner.py"]
     near = {
-        "src/footplate/control/some_module.py": ["tests/api/test_all.py", "tests/unit/control"],
-        "src/footplate/control/tuning/tuner.py": ["tests/unit/control/tuning"],
-        "src/footplate/control/__init__.py": ["tests/unit/control"],
-        "src/footplate/replica/usage/sampler.py": ["tests/unit/replica_usage"],
-        "src/footplate/replica/supervisor.py": ["tests/unit/replica"],
-        "src/footplate/logs/files.py": ["tests/unit"],
+        "src/footplate/control/some_module.py": ["tests/api/test_all.py", *control],
+        "src/footplate/control/tuning/tuner.py": control[1:],
+        "src/footplate/control/__init__.py": control,
+        "src/footplate/replica/usage/sampler.py": ["tests/unit/replica_usage/test_sampler.py"],
+        "src/footplate/replica/supervisor.py": ["tests/unit/replica/test_supervisor.py"],
     }
     assert {path: near_tests(path, tmp_path) for path in near} == near
 
