@@ -6,6 +6,7 @@ Reads orders, one JSON object a line; answers with the statuses of all ranks.
 from __future__ import annotations
 
 import faulthandler
+import gc
 import importlib
 import json
 import os
@@ -21,6 +22,8 @@ from reduction.tests.torch import programs
 
 def main() -> None:
     importlib.import_module("torch._dynamo")  # else each DistributedDataParallel's rank does
+    gc.collect()
+    gc.freeze()  # else the collections of each rank, and its end, copy all pages
     for line in sys.stdin:
         order = json.loads(line)
         children = []
