@@ -209,6 +209,8 @@ class Bench:
     pythons: list[str] = field(default_factory=list)
     interpreter: str = sys.executable
     cache_limit_bytes: int = 0
+    archives: Path | None = None
+    """Where the supervisor's archive lies, or is built: by default in ``directory``."""
 
     def describe(self, *slices: Slice) -> list[dict[str, Any]]:
         return [
@@ -254,7 +256,7 @@ class Bench:
 
     def start(self, home: Path, command: str = "environment") -> subprocess.Popen[str]:
         """The command, not waited for, in a process group of its own."""
-        archive = build_archive(self.directory)
+        archive = build_archive(self.archives or self.directory)
         return subprocess.Popen(
             [self.interpreter, "-I", "-S", str(archive), command, str(home)],
             env={**os.environ, **self.variables},

@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture(scope="package")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the supervisor's archive is built once for all tests."""
+    return tmp_path_factory.mktemp("archives")
+
+
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path, archives: Path) -> Iterator[Bench]:
     server = TaskServer(tmp_path)
     (tmp_path / "wheels").mkdir()
     variables = {
@@ -26,7 +32,15 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         "UV_CACHE_DIR": str(tmp_path / "uv-cache"),
     }
     base = f"{sys.base_prefix}/bin/python3"
-    yield Bench(tmp_path, server, find_uv_bin(), tmp_path / "cache", variables, [base])
+    yield Bench(
+        tmp_path,
+        server,
+        find_uv_bin(),
+        tmp_path / "cache",
+        variables,
+        [base],
+        archives=archives,
+    )
     server.close()
 
 
