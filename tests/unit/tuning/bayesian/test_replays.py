@@ -114,9 +114,11 @@ def test_a_suggestion_replays_from_what_is_kept_of_it(seed: int, ends: list[int]
             running.append(len(life.study.trials))
         else:
             life.end(running.pop(ends[len(life.ended)]))
+    used = {record.model for record in life.records.values()}
+    models = {count: chain(life.study, life.ended, count) for count in used}
     for number, record in life.records.items():
         ended = life.ended[: record.finished]
-        model = chain(life.study, life.ended, record.model)
+        model = models[record.model]
         stored = (
             None if model is None else model_from_record(json.loads(json.dumps(model.to_record())))
         )
