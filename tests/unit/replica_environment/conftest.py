@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="package")
-def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the supervisor's archive is built once for all tests."""
-    return tmp_path_factory.mktemp("archives")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The supervisor's archive is built once there, and uv asks the base interpreter once."""
+    return tmp_path_factory.mktemp("shared")
 
 
 @pytest.fixture
-def bench(tmp_path: Path, archives: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path, shared: Path) -> Iterator[Bench]:
     server = TaskServer(tmp_path)
     (tmp_path / "wheels").mkdir()
     variables = {
         "UV_FIND_LINKS": str(tmp_path / "wheels"),
         "UV_NO_INDEX": "1",
         "UV_OFFLINE": "1",
-        "UV_CACHE_DIR": str(tmp_path / "uv-cache"),
+        "UV_CACHE_DIR": str(shared / "uv-cache"),
     }
     base = f"{sys.base_prefix}/bin/python3"
     yield Bench(
@@ -39,7 +39,7 @@ def bench(tmp_path: Path, archives: Path) -> Iterator[Bench]:
         tmp_path / "cache",
         variables,
         [base],
-        archives=archives,
+        archives=shared,
     )
     server.close()
 
