@@ -194,10 +194,10 @@ def scripts() -> None:
     assert not missing, f"the console's scripts are missing: run `make console` ({missing})"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Ends with its module: while Playwright runs, this thread has an event loop that runs, and
-    tests elsewhere that start one fail. Folders without ``__init__.py`` are no packages.
+    """Ends with the folder: while Playwright runs, this thread has an event loop that runs, and
+    tests elsewhere that start one fail.
     """
     require_packages("Chromium", "chromium")
     path = shutil.which("chromium")
