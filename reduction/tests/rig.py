@@ -13,6 +13,7 @@ from queue import Empty, Queue
 from typing import TYPE_CHECKING, TypeVar
 
 from footplate_reduction.client import Client, connect
+from tests.support.forked_process import ForkedProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +35,7 @@ class Spoken:
     def __init__(self, *command: str) -> None:
         self.lines: list[str] = []
         self._coming: Queue[str] = Queue()
-        self.process = subprocess.Popen(
+        self.process: ForkedProcess[str] = ForkedProcess(
             command,
             env={**os.environ, **SETTINGS},
             stdin=subprocess.PIPE,

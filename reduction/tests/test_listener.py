@@ -30,7 +30,7 @@ HELLO = Hello(JOB, "g", 0, 2, 0, 30.0, 30.0)
 
 @pytest.fixture(scope="module")
 def reducer() -> Iterator[ReducerProcess]:
-    started = ReducerProcess("--lanes", "2")
+    started = ReducerProcess("--lanes", "2", under=("env",))  # not forked: its memory is measured
     yield started
     started.close()
 

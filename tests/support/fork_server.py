@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypedDict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import click
 
 COMMAND = "fork-server"
@@ -37,21 +39,25 @@ PRELOADED = (
     "uvicorn.lifespan.off",
     "uvicorn.loops.asyncio",
     "encodings.idna",
+    "footplate_reduction.__main__",
+    "reduction.tests.worker",
 )
-"""What a server imports only when it is needed, beside what the command ``up`` imports."""
+"""What a server imports only when it is needed, beside what the command ``up`` imports; and
+reducers and their workers."""
 
 
 class Request(TypedDict):
     """What a process gets beside its descriptors."""
 
+    module: str
     words: list[str]
     cwd: str
     environment: dict[str, str]
     new_session: bool
 
 
-def serve() -> None:
-    """Return in each process that is forked: what follows is its program.
+def serve() -> Callable[[], object]:
+    """Return the program of each process that is forked, in it.
 
     The words of the command line are ``fork-server``, the control socket's descriptor, and blanks
     that make room for the words of the forked processes.
@@ -65,6 +71,8 @@ def serve() -> None:
     request, descriptors = _wait_for_request(control)
     _become(request, descriptors)
     title.change(request["words"])
+    program: Callable[[], object] = importlib.import_module(request["module"]).main
+    return program
 
 
 def preload() -> None:

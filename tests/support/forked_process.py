@@ -1,4 +1,5 @@
-"""``footplate`` as a process that is forked, not started: it need not import anything.
+"""``footplate`` as a process that is forked, not started: it need not import anything. So are
+reducers and their workers.
 
 Tests of what a server or a command does use it. Tests of how one starts use ``subprocess`` with
 ``FOOTPLATE``: what is imported, and when; closed descriptors and Ctrl-C meanwhile; terminals;
@@ -33,10 +34,13 @@ if TYPE_CHECKING:
 
     Word = str | PathLike[str]
 
-_CODE = (
-    "from tests.support.fork_server import serve; serve(); "
-    "from footplate.cli.main import main; main()"
-)
+_CODE = "import sys; from tests.support.fork_server import serve; sys.exit(serve()())"
+PROGRAMS = {
+    FOOTPLATE: "footplate.cli.main",
+    (sys.executable, "-m", "footplate_reduction"): "footplate_reduction.__main__",
+    (sys.executable, str(ROOT / "reduction" / "tests" / "worker.py")): "reduction.tests.worker",
+}
+"""How the commands begin that are forked, and the module whose ``main`` each runs."""
 _STOP_S = 10.0
 _MAX_BYTES = 64
 _ROOM = "-" * 4096
@@ -67,7 +71,7 @@ _POLL_S = 1.0
 
 
 class ForkedProcess(subprocess.Popen[AnyStr]):
-    """``subprocess.Popen``, which forks the commands that begin with ``FOOTPLATE``.
+    """``subprocess.Popen``, which forks the commands that begin as one of ``PROGRAMS``.
 
     What can't be forked is started: other commands, those with options beyond descriptors, folder,
     environment and session, and those whose variables have to be there when an interpreter starts.
@@ -92,12 +96,13 @@ class ForkedProcess(subprocess.Popen[AnyStr]):
         asked = _SIGNATURE.bind(self, *options).arguments
         environment = dict(os.environ if asked["env"] is None else asked["env"])
         cwd = Path(asked["cwd"] or "").absolute()
-        if not _can_fork(asked, environment, cwd):
+        start = _find_program(asked["args"])
+        if start is None or not _can_fork(asked, environment, cwd):
             super()._execute_child(*options)  # type: ignore[misc]  # not in typeshed
             return
-        words = [os.fspath(word) for word in asked["args"][len(FOOTPLATE) :]]
         request: fork_server.Request = {
-            "words": words,
+            "module": PROGRAMS[start],
+            "words": [os.fspath(word) for word in asked["args"][len(start) :]],
             "cwd": str(cwd),
             "environment": environment,
             "new_session": asked["start_new_session"],
@@ -172,10 +177,13 @@ def finish(
     return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
 
+def _find_program(command: Sequence[Word]) -> tuple[str, ...] | None:
+    return next((start for start in PROGRAMS if tuple(command[: len(start)]) == start), None)
+
+
 def _can_fork(asked: Mapping[str, Any], environment: Mapping[str, str], cwd: Path) -> bool:
     return (
-        tuple(asked["args"][: len(FOOTPLATE)]) == FOOTPLATE
-        and all(asked[name] == value for name, value in _PLAIN.items())
+        all(asked[name] == value for name, value in _PLAIN.items())
         and _read_at_start(environment) == _fork_server().read_at_start
         and cwd.is_dir()
     )
