@@ -17,6 +17,7 @@ from footplate.testing.service import FOOTPLATE, RunningService, outside, runnin
 from tests.support import ROOT
 from tests.support.fake_service import FakeService
 from tests.support.forked_process import ForkedProcess, run_footplate
+from tests.support.supervisor_process import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -148,7 +149,8 @@ def test_the_fork_server_has_nothing_of_those_that_have_ended(tmp_path: Path) ->
         folder = Path(f"/proc/{stat[1]}/fd")
         before = len(list(folder.iterdir()))
         run_footplate("--version", check=True)
-        assert len(list(folder.iterdir())) == before
+        # It says the exit status before it closes the socket for that.
+        wait_until(lambda: len(list(folder.iterdir())) == before, "its descriptors")
 
 
 def test_it_ends_with_its_worker_and_what_it_forked_goes_on(tmp_path: Path) -> None:
