@@ -24,17 +24,19 @@ USER = "footplate"
 START_TIMEOUT_S = 60.0
 
 
-def require_binaries() -> Path:
-    """The folder with ``initdb`` and ``postgres``: of PATH, else Debian's newest.
-
-    Without them the test that asks is skipped, and in CI it fails.
-    """
+def find_binaries() -> Path | None:
+    """The folder with ``initdb`` and ``postgres``: of PATH, else Debian's newest."""
     on_path = shutil.which("initdb")
     folders = [Path(on_path).resolve().parent] if on_path else []
     packaged = Path("/usr/lib/postgresql").glob("*/bin")
     folders += sorted(packaged, key=lambda folder: folder.parent.name.zfill(4), reverse=True)
     usable = (f for f in folders if (f / "initdb").exists() and (f / "postgres").exists())
-    binaries = next(usable, None)
+    return next(usable, None)
+
+
+def require_binaries() -> Path:
+    """The same; without it the test that asks is skipped, and in CI it fails."""
+    binaries = find_binaries()
     if binaries is None:
         require_packages("PostgreSQL", "postgresql")
     assert binaries is not None
