@@ -22,11 +22,11 @@ from kubernetes import client as kubernetes_client
 from kubernetes import config as kubernetes_config
 
 from tests.support.client_environments import environment_of
-from tests.support.kubernetes import IMAGE, PROGRAMS, RIG, private_kubernetes
+from tests.support.kubernetes import IMAGE, describe_lack_of_kubernetes, private_kubernetes
 from tests.support.kubernetes_rig import package_template, pod_template
 from tests.support.ray_cluster import running_ray
 from tests.support.short_folder import short_folder
-from tests.support.slurm import PARTITION, missing, running_slurm
+from tests.support.slurm import PARTITION, describe_lack_of_slurm, running_slurm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,7 +190,7 @@ class Ray:
 @contextmanager
 def slurm() -> Iterator[Slurm | None]:
     """None, of each of the three: it isn't installed here."""
-    if missing():
+    if describe_lack_of_slurm():
         yield None
         return
     with short_folder("slurm") as folder, running_slurm(folder) as cluster:
@@ -204,8 +204,7 @@ def slurm() -> Iterator[Slurm | None]:
 
 @contextmanager
 def kubernetes() -> Iterator[Kubernetes | None]:
-    absent = [name for name in PROGRAMS if shutil.which(name) is None]
-    if absent or not RIG.is_dir() or os.geteuid() != 0:
+    if describe_lack_of_kubernetes():
         yield None
         return
     with (

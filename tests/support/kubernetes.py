@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.testing.engines.python_image import python_files
-from tests.support.requirements import require, require_packages
+from tests.support.requirements import describe_lack, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,8 +59,13 @@ class Kubernetes:
 
 
 def require_kubernetes() -> None:
-    require(None if RIG.is_dir() else f"needs the scripts that start Kubernetes, in {RIG}")
-    require_packages("Kubernetes", *PACKAGES, root=True)
+    require(describe_lack_of_kubernetes())
+
+
+def describe_lack_of_kubernetes() -> str | None:
+    if not RIG.is_dir():
+        return f"needs the scripts that start Kubernetes, in {RIG}"
+    return describe_lack("Kubernetes", *PACKAGES, root=True)
 
 
 @contextmanager

@@ -35,17 +35,18 @@ def require_packages(what: str, *packages: str, root: bool = False) -> None:
 
     ``what``: a reader's word for what they are together. ``root``: whether it needs that, too.
     """
-    require(_lack(what, packages, root=root))
+    require(describe_lack(what, *packages, root=root))
 
 
 def needs_packages(what: str, *packages: str) -> pytest.MarkDecorator:
     """Return the mark of a test that is skipped without these packages; CI runs it in any case."""
-    reason = _lack(what, packages, root=False)
+    reason = describe_lack(what, *packages)
     skipped = reason is not None and os.environ.get("CI") != "true"
     return pytest.mark.skipif(skipped, reason=reason or "nothing is missing")
 
 
-def _lack(what: str, packages: tuple[str, ...], *, root: bool) -> str | None:
+def describe_lack(what: str, *packages: str, root: bool = False) -> str | None:
+    """Return what this machine lacks for it, and how to get that; None: nothing."""
     if root and os.geteuid() != 0:
         return f"needs root, for {what}"
     absent = find_absent(read_packages(), packages)

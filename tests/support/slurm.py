@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tests.support.machines import connected_machines, require_machines
-from tests.support.requirements import require_packages
+from tests.support.requirements import describe_lack, require, require_packages
 from tests.support.short_folder import short_folder
 
 if TYPE_CHECKING:
@@ -86,7 +86,11 @@ def require_slurmrestd() -> None:
 
 
 def require_slurm() -> None:
-    require_packages("Slurm", "slurm-wlm", "munge", "util-linux", root=True)
+    require(describe_lack_of_slurm())
+
+
+def describe_lack_of_slurm() -> str | None:
+    return describe_lack("Slurm", "slurm-wlm", "munge", "util-linux", root=True)
 
 
 class SlurmCluster:
