@@ -91,7 +91,8 @@ def look(
         page.locator(ready).first.wait_for()
         for theme in themes[:1] if brief else themes:
             page.emulate_media(color_scheme=theme)
-            page.screenshot(path=PICTURES / f"{name}-{width}-{theme}.png")
+            picture = PICTURES / f"{name}-{width}-{theme}.png"
+            page.screenshot(path=picture, animations="disabled")  # they are at their end in it
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, f"{name} is {wide} wide at {width}"
             if theme == checked:
