@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from functools import partial
@@ -18,12 +17,13 @@ from googleapiclient import discovery
 
 from footplate.testing.service import outside
 from tests.support.client_environments import environment_of
-from tests.support.forked_process import run_footplate
+from tests.support.forked_process import SDK_SCRIPT, run_footplate, run_forked
 from tests.support.gcloud import find_gcloud
 from tests.support.request_record import recorded_service
 from tests.support.trainers import Trainers
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
 
     from footplate.testing.service import RunningService
@@ -129,7 +129,7 @@ def pointed(service: RunningService, home: Path) -> dict[str, str]:
     environment = service.environment(HOME=str(home), CLOUDSDK_CONFIG=str(home / "gcloud"))
     lines = run_footplate("env", env=environment, check=True).stdout
     shell = ["sh", "-c", 'eval "$1" && env -0', "sh", lines]
-    found = subprocess.run(shell, env=environment, capture_output=True, text=True, check=True)
+    found = run_forked(shell, env=environment, check=True)
     return dict(pair.split("=", 1) for pair in found.stdout.split("\0") if pair)
 
 
@@ -141,24 +141,10 @@ def gcloud(
     program = find_gcloud()
 
     def run(*words: object) -> subprocess.CompletedProcess[str]:
-        return _run([program, "--quiet", *map(str, words)], pointed, tmp_path)
+        command = (program, "--quiet", *map(str, words))
+        return run_forked(command, env=pointed, cwd=tmp_path, timeout=LIMIT_S)
 
     return run
-
-
-def _run(
-    words: list[str], environment: dict[str, str], folder: Path
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        words,
-        env=environment,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
 
 
 # google-cloud-aiplatform -----------------------------------------------------------------------
@@ -203,7 +189,8 @@ def _sdk_environment(service: RunningService, bucket: storage.Bucket, home: Path
 def _run_script(python: str, environment: dict[str, str], folder: Path, text: str) -> list[str]:
     script = folder / "submit.py"
     script.write_text(f"{_RECIPE}\n{text}")
-    done = _run([python, str(script)], environment, folder)
+    command = (python, str(SDK_SCRIPT), str(script))
+    done = run_forked(command, env=environment, cwd=folder, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     return [line[2:] for line in done.stdout.splitlines() if line.startswith("> ")]
 

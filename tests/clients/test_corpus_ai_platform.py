@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import tarfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,6 +30,7 @@ from footplate.cli.session import Target
 from footplate.domain.names import TrainingJobName
 from footplate.server.clock import SystemClock
 from tests.clients.corpus import entries, require_corpus
+from tests.support.forked_process import run_forked
 from tests.support.gcloud import find_gcloud
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
@@ -107,16 +107,8 @@ def test_gcloud(service: Service, entry: Entry) -> None:
         "LANG": "C.UTF-8",
         "CLOUDSDK_CONFIG": str(home / "gcloud"),
     }
-    done = subprocess.run(
-        [find_gcloud(), "--quiet", *service.words(job_id, entry)],
-        env=environment,
-        cwd=service.folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    command = (find_gcloud(), "--quiet", *service.words(job_id, entry))
+    done = run_forked(command, env=environment, cwd=service.folder, timeout=300)
     judge(service, entry, job_id, done.returncode, done.stderr)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,11 +15,13 @@ from footplate.cli.session import Target
 from footplate.testing.service import outside
 from tests.api.faces.conftest import build
 from tests.clients.corpus import Entry, entries, require_corpus
+from tests.support.forked_process import run_forked
 from tests.support.gcloud import find_gcloud
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -44,15 +45,9 @@ def url(jobs: MemoryJobs) -> Iterator[str]:
 def gcloud(url: str, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     own = {"HOME": str(home), "CLOUDSDK_CONFIG": str(home / "gcloud")}
     pointed = google_variables(Target(url, None), "demo", REGION, home / "none.json")
-    return subprocess.run(
-        (find_gcloud(), "--quiet", "ai", *words),
-        env={**outside(os.environ), **own, **pointed},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
+    environment = {**outside(os.environ), **own, **pointed}
+    command = (find_gcloud(), "--quiet", "ai", *words)
+    return run_forked(command, env=environment, timeout=LIMIT_S)
 
 
 def check(entry: Entry, jobs: MemoryJobs, status: int, errors: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,12 @@ import pytest
 
 from footplate.testing.engines import make_python_image, private_dockerd
 from tests.support.engines import require_engine
+from tests.support.forked_process import run_forked
 from tests.support.gcloud import find_gcloud
 from tests.support.request_record import recorded_service
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -47,15 +48,8 @@ def code(tmp_path: Path) -> Path:
 
 
 def run(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        (find_gcloud(), "--quiet", "ai", "custom-jobs", *words),
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
+    command = (find_gcloud(), "--quiet", "ai", "custom-jobs", *words)
+    done = run_forked(command, env=environment, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     return done
 

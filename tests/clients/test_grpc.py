@@ -14,7 +14,7 @@ import httpx
 import pytest
 from google.cloud import storage
 
-from footplate.testing.service import FOOTPLATE, RunningService, outside, running_service
+from footplate.testing.service import RunningService, outside, running_service
 from tests.clients.conftest import CACHE, PROJECT
 from tests.support.client_environments import environment_of
 from tests.support.forked_process import run_footplate
@@ -30,6 +30,7 @@ CLIENTS, SDK, VIZIER = (
     HERE / f"{name}.py" for name in ("grpc_cases", "grpc_sdk_cases", "grpc_vizier_cases")
 )
 EXPERIMENTS, FRAMES = HERE / "experiment_cases.py", HERE / "experiment_frame_cases.py"
+MAIN = (sys.executable, "-c", "from footplate.cli.main import main; main()")
 LIMIT_S = 60
 TOKEN_CASES = """
 from google.api_core import exceptions
@@ -82,7 +83,7 @@ def run(
         script,
         service.environment(HOME=str(folder)),
         folder,
-        launcher=(*FOOTPLATE, "run", "--"),
+        launcher=(*MAIN, "run", "--"),
         python=python,
     )
 
@@ -151,7 +152,7 @@ def test_the_token_is_required_as_over_rest(tmp_path: Path) -> None:
 def test_env_names_the_authority_and_the_key_stays(served: RunningService, tmp_path: Path) -> None:
     authority = served.data_dir / "certificate_authority.pem"
     environment = served.environment(HOME=str(tmp_path))
-    lines = run_footplate("env", env=environment, check=True, timeout=LIMIT_S).stdout.splitlines()
+    lines = run_footplate("env", env=environment, timeout=LIMIT_S, check=True).stdout.splitlines()
     name = "export GRPC_DEFAULT_SSL_ROOTS_FILE_PATH="
     (path,) = (line.removeprefix(name) for line in lines if line.startswith(name))
 

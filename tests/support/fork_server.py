@@ -1,10 +1,10 @@
-"""A process that has imported what ``footplate`` needs, and forks one for each request.
+"""A process that has imported what a program needs, and forks one for each request.
 
-``tests.support.forked_process`` starts one for each worker of the tests. A request comes as one
-message on the control socket: what the process gets, as JSON, and four descriptors: its standard
-ones, and a socket for its report. The report is the process' number, with a descriptor of it
-(pidfd_open(2)), and later its exit status. The server ends when nobody holds the other end of the
-control socket any more; what it has forked goes on, as after the end of any parent.
+``tests.support.forked_process`` starts one for each worker of the tests and each program. A request
+comes as one message on the control socket: what the process gets, as JSON, and four descriptors:
+its standard ones, and a socket for its report. The report is the process' number, with a descriptor
+of it (pidfd_open(2)), and later its exit status. The server ends when nobody holds the other end of
+the control socket any more; what it has forked goes on, as after the end of any parent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import click
 
@@ -29,6 +29,8 @@ COMMAND = "fork-server"
 READY = b"ready"
 DESCRIPTORS = 4
 MAX_REQUEST_BYTES = 1 << 17
+_PIDFD_OPEN = 434
+"""The number of the system call, on all machines."""
 PRELOADED = (
     "footplate.server.serving",
     "footplate.server.grpc_listener",
@@ -57,22 +59,40 @@ class Request(TypedDict):
 
 
 def serve() -> Callable[[], object]:
-    """Return the program of each process that is forked, in it.
+    """Return the program of each process that is forked, in it."""
+    import numpy as np
 
-    The words of the command line are ``fork-server``, the control socket's descriptor, and blanks
-    that make room for the words of the forked processes.
-    """
     from footplate.replica.fork_server import ProcessTitle
 
-    control = socket.socket(fileno=int(sys.argv[2]))
     title = ProcessTitle.find(COMMAND)
     preload()
-    control.send(READY)
-    request, descriptors = _wait_for_request(control)
-    _become(request, descriptors)
+    request = serve_program()
+    np.random.seed()  # the module random does that by itself
+    sys.argv = ["-c", *request["words"]]
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        stream = _open(descriptor, getattr(sys, name))
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
     title.change(request["words"])
     program: Callable[[], object] = importlib.import_module(request["module"]).main
     return program
+
+
+def serve_program(variables: Mapping[str, str] | None = None) -> Request:
+    """Return what was asked for in each process that is forked.
+
+    The last words of the command line are ``fork-server``, the control socket's descriptor, and
+    blanks that make room for the words of the forked processes. These have ``variables``, too.
+    """
+    control = socket.socket(fileno=int(sys.argv[-2]))
+    threads = list(Path("/proc/self/task").iterdir())
+    assert len(threads) == 1, f"an import has started threads, which no fork has: {threads}"
+    gc.collect()
+    gc.freeze()  # its pages stay shared
+    control.send(READY)
+    request, descriptors = _wait_for_request(control)
+    _become(request, descriptors, variables or {})
+    return request
 
 
 def preload() -> None:
@@ -81,10 +101,6 @@ def preload() -> None:
     _import_commands(main)
     for name in PRELOADED:
         importlib.import_module(name)
-    threads = list(Path("/proc/self/task").iterdir())
-    assert len(threads) == 1, f"an import has started threads, which no fork has: {threads}"
-    gc.collect()
-    gc.freeze()  # its pages stay shared
 
 
 def _import_commands(group: click.Group) -> None:
@@ -119,12 +135,23 @@ def _wait_for_request(control: socket.socket) -> tuple[Request, list[int]]:
                 for each in (control, report, *(owned for _, owned in running.values())):
                     each.detach()  # all descriptors are closed at once
                 return json.loads(message), descriptors
-            pidfd = os.pidfd_open(pid)
+            pidfd = _open_pidfd(pid)
             running[pidfd] = pid, report
             poll.register(pidfd, select.POLLIN)
             for descriptor in descriptors[:-1]:
                 os.close(descriptor)
             socket.send_fds(report, [str(pid).encode()], [pidfd])
+
+
+def _open_pidfd(pid: int) -> int:
+    if hasattr(os, "pidfd_open"):
+        return os.pidfd_open(pid)
+    import ctypes  # gcloud's own Python is built without
+
+    pidfd: int = ctypes.CDLL(None, use_errno=True).syscall(_PIDFD_OPEN, pid, 0)
+    if pidfd == -1:
+        raise OSError(ctypes.get_errno(), "pidfd_open")
+    return pidfd
 
 
 def _report_end(pidfd: int, pid: int, report: socket.socket) -> None:
@@ -137,10 +164,8 @@ def _report_end(pidfd: int, pid: int, report: socket.socket) -> None:
             return  # whoever has started it no longer wants to know
 
 
-def _become(request: Request, descriptors: list[int]) -> None:
+def _become(request: Request, descriptors: list[int], variables: Mapping[str, str]) -> None:
     """Make of this process what a new one would be. Signals are as they were at its start."""
-    import numpy as np
-
     if request["new_session"]:
         os.setsid()
     else:
@@ -150,14 +175,8 @@ def _become(request: Request, descriptors: list[int]) -> None:
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     os.chdir(request["cwd"])
     os.environ.clear()
-    os.environ.update(request["environment"])
+    os.environ.update({**request["environment"], **variables})
     time.tzset()
-    np.random.seed()  # the module random does that by itself
-    sys.argv = ["-c", *request["words"]]
-    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
-        stream = _open(descriptor, getattr(sys, name))
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
 
 
 def _open(descriptor: int, like: TextIO) -> TextIO:

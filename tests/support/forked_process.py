@@ -1,7 +1,7 @@
-"""``footplate`` as a process that is forked, not started: it need not import anything. So are
-reducers and their workers.
+"""Programs as processes that are forked, not started: they need not import anything.
 
-Tests of what a server or a command does use it. Tests of how one starts use ``subprocess`` with
+Tests of what a server or a command does use it, and so do tests of reducers, and tests with gcloud
+and with the SDK. Tests of how one starts use ``subprocess`` with
 ``FOOTPLATE``: what is imported, and when; closed descriptors and Ctrl-C meanwhile; terminals;
 other users, interpreters and namespaces.
 """
@@ -41,6 +41,8 @@ PROGRAMS = {
     (sys.executable, str(ROOT / "reduction" / "tests" / "worker.py")): "reduction.tests.worker",
 }
 """How the commands begin that are forked, and the module whose ``main`` each runs."""
+SDK_SCRIPT = ROOT / "tests" / "support" / "sdk_script.py"
+"""``PYTHON SDK_SCRIPT FILE`` is ``PYTHON FILE``, with Google's SDK imported before."""
 _STOP_S = 10.0
 _MAX_BYTES = 64
 _ROOM = "-" * 4096
@@ -49,6 +51,10 @@ _READ_AT_START = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "OPENSSL_", "COVERA
 """Beginnings of variables that an interpreter and its libraries read before, or while, they load:
 who sets another value gets a new process.
 """
+_READ_BY_GCLOUD = ("PYTHONPATH", "LD_", "MALLOC_", "OPENSSL_", "CLOUDSDK_PYTHON")
+"""gcloud itself says how it encodes; a fork of it never holds lines back."""
+_GCLOUD_ARGS = "-S tests/support/gcloud_fork_server.py"
+"""gcloud puts them before its own script, without ``-S`` where it has a Python of its own."""
 
 
 _SIGNATURE = inspect.signature(subprocess.Popen._execute_child)  # type: ignore[attr-defined]  # not in typeshed
@@ -71,13 +77,14 @@ _POLL_S = 1.0
 
 
 class ForkedProcess(subprocess.Popen[AnyStr]):
-    """``subprocess.Popen``, which forks the commands that begin as one of ``PROGRAMS``.
+    """``subprocess.Popen``, which forks ``PROGRAMS``, gcloud and ``SDK_SCRIPT``.
 
     What can't be forked is started: other commands, those with options beyond descriptors, folder,
     environment and session, and those whose variables have to be there when an interpreter starts.
     A process that is forked has a process group of its own, and is no child of this one.
     """
 
+    _server: _ForkServer
     _report: socket.socket | None = None
     _pidfd = -1
 
@@ -97,11 +104,12 @@ class ForkedProcess(subprocess.Popen[AnyStr]):
         environment = dict(os.environ if asked["env"] is None else asked["env"])
         cwd = Path(asked["cwd"] or "").absolute()
         start = _find_program(asked["args"])
-        if start is None or not _can_fork(asked, environment, cwd):
+        server = None if start is None else _fork_server(start)
+        if start is None or server is None or not _can_fork(server, asked, environment, cwd):
             super()._execute_child(*options)  # type: ignore[misc]  # not in typeshed
             return
         request: fork_server.Request = {
-            "module": PROGRAMS[start],
+            "module": PROGRAMS.get(start, ""),
             "words": [os.fspath(word) for word in asked["args"][len(start) :]],
             "cwd": str(cwd),
             "environment": environment,
@@ -109,7 +117,8 @@ class ForkedProcess(subprocess.Popen[AnyStr]):
         }
         given = (asked["p2cread"], asked["c2pwrite"], asked["errwrite"])
         standard = [own if number == -1 else number for own, number in enumerate(given)]
-        self.pid, self._pidfd, self._report = _fork_server().fork(request, standard)
+        self.pid, self._pidfd, self._report = server.fork(request, standard)
+        self._server = server
         self._child_created = True
         self._close_pipe_fds(*(asked[name] for name in _PIPES))  # type: ignore[attr-defined]  # as above
 
@@ -131,7 +140,7 @@ class ForkedProcess(subprocess.Popen[AnyStr]):
             ready = _is_ready(self._report, left_s)
             with self._waitpid_lock:  # type: ignore[attr-defined]  # as above
                 if ready and self.returncode is None:
-                    self.returncode = int(_fork_server().read(self._report))
+                    self.returncode = int(self._server.read(self._report))
                     self._report.close()
                     os.close(self._pidfd)
             if self.returncode is None and end is not None and time.monotonic() >= end:
@@ -148,9 +157,23 @@ def run_footplate(
     timeout: float | None = None,
     check: bool = False,
 ) -> subprocess.CompletedProcess[str]:
+    """As ``run_forked`` for ``footplate``."""
+    command = (*FOOTPLATE, *words)
+    return run_forked(command, env=env, cwd=cwd, input=input, timeout=timeout, check=check)
+
+
+def run_forked(
+    command: Sequence[Word],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    input: str | None = None,  # noqa: A002 - as above
+    timeout: float | None = None,
+    check: bool = False,
+) -> subprocess.CompletedProcess[str]:
     """As ``subprocess.run`` with ``capture_output`` and ``text``, and no input but ``input``."""
     process = ForkedProcess(
-        (*FOOTPLATE, *words),
+        command,
         env=env,
         cwd=cwd,
         stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
@@ -178,19 +201,28 @@ def finish(
 
 
 def _find_program(command: Sequence[Word]) -> tuple[str, ...] | None:
-    return next((start for start in PROGRAMS if tuple(command[: len(start)]) == start), None)
+    """Return the words that begin the command, if a fork server has imported what it needs."""
+    words = tuple(os.fspath(word) for word in command[:3])
+    for start in PROGRAMS:
+        if words[: len(start)] == start:
+            return start
+    if words[1:2] == (str(SDK_SCRIPT),):
+        return words[:2]
+    return words[:1] if _is_gcloud(words) else None
 
 
-def _can_fork(asked: Mapping[str, Any], environment: Mapping[str, str], cwd: Path) -> bool:
+def _is_gcloud(words: Sequence[str]) -> bool:
+    return Path(words[0]).is_absolute() and Path(words[0]).name == "gcloud"
+
+
+def _can_fork(
+    server: _ForkServer, asked: Mapping[str, Any], environment: Mapping[str, str], cwd: Path
+) -> bool:
     return (
         all(asked[name] == value for name, value in _PLAIN.items())
-        and _read_at_start(environment) == _fork_server().read_at_start
+        and server.read_at_start == server.select(environment)
         and cwd.is_dir()
     )
-
-
-def _read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
-    return {n: value for n, value in environment.items() if n.startswith(_READ_AT_START)}
 
 
 def _is_ready(report: socket.socket, timeout_s: float) -> bool:
@@ -201,15 +233,21 @@ def _is_ready(report: socket.socket, timeout_s: float) -> bool:
 
 
 class _ForkServer:
-    def __init__(self) -> None:
+    """``command`` starts it."""
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        is_gcloud = _is_gcloud(command)
+        self._names = _READ_BY_GCLOUD if is_gcloud else _READ_AT_START
         environment = outside(os.environ) | {"OPENBLAS_NUM_THREADS": "1"}
-        self.read_at_start = _read_at_start(environment)
+        self.read_at_start = self.select(environment)
+        if is_gcloud:
+            environment |= {"CLOUDSDK_PYTHON_ARGS": _GCLOUD_ARGS, "PYTHONUNBUFFERED": "1"}
         self._lock = Lock()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with this
         self._control, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with far:
             self._process = subprocess.Popen(
-                (sys.executable, "-c", _CODE, fork_server.COMMAND, str(far.fileno()), _ROOM),
+                (*command, fork_server.COMMAND, str(far.fileno()), _ROOM),
                 cwd=ROOT,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -220,6 +258,10 @@ class _ForkServer:
             )
         atexit.register(self.close)
         self.read(self._control)
+
+    def select(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables that have to be there when its program starts."""
+        return {n: value for n, value in environment.items() if n.startswith(self._names)}
 
     def fork(
         self, request: fork_server.Request, standard: Sequence[int]
@@ -256,12 +298,12 @@ class _ForkServer:
 _starting = Lock()
 
 
-def _fork_server() -> _ForkServer:
-    """One for all of this process, from the first time that it is needed."""
+def _fork_server(start: tuple[str, ...]) -> _ForkServer:
+    """One for all ``PROGRAMS``, or one of another program, from the first time it is needed."""
     with _starting:
-        return _start()
+        return _start((sys.executable, "-c", _CODE) if start in PROGRAMS else start)
 
 
 @cache
-def _start() -> _ForkServer:
-    return _ForkServer()
+def _start(command: tuple[str, ...]) -> _ForkServer:
+    return _ForkServer(command)

@@ -12,6 +12,7 @@ import pytest
 from footplate.domain.names import TuningJobName
 from footplate.domain.submission import Location
 from tests.api.logging.conftest import build
+from tests.support.forked_process import ForkedProcess
 from tests.support.gcloud import find_gcloud
 from tests.support.http_server import serve
 
@@ -82,7 +83,7 @@ class Gcloud:
             "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
             **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{name}": f"{url}/" for name in endpoints},
         }
-        self._process = subprocess.Popen(
+        self._process = ForkedProcess[str](
             [find_gcloud(), *words, "--polling-interval", "1"],
             env=environment,
             stdout=subprocess.PIPE,

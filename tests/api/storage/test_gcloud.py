@@ -1,13 +1,13 @@
 """The real gcloud, as it is found on PATH, pointed at a real server."""
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
+from tests.support.forked_process import run_forked
 from tests.support.gcloud import find_gcloud
 
 MEBIBYTE = 1 << 20
@@ -33,15 +33,8 @@ def gcloud(url: str, tmp_path: Path) -> Gcloud:
     }
 
     def run(*words: object) -> str:
-        done = subprocess.run(
-            [program, "--quiet", "storage", *map(str, words)],
-            env=environment,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        command = (program, "--quiet", "storage", *map(str, words))
+        done = run_forked(command, env=environment, cwd=tmp_path, timeout=300)
         if done.returncode:
             raise RuntimeError(done.stderr)
         return done.stdout

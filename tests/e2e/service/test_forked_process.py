@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from footplate.testing.service import FOOTPLATE, RunningService, outside, runnin
 from tests.support import ROOT
 from tests.support.fake_service import FakeService
 from tests.support.forked_process import ForkedProcess, run_footplate
+from tests.support.gcloud import find_gcloud
 from tests.support.supervisor_process import wait_until
 
 if TYPE_CHECKING:
@@ -119,6 +121,50 @@ def test_a_command_ends_and_prints_as_a_started_one(words: tuple[str, ...], tmp_
         started.stdout,
         started.stderr,
     )
+
+
+GCLOUD = [
+    ("config", "list"),
+    ("no-such-command",),
+    ("ai-platform", "jobs", "--help"),
+    ("ai", "custom-jobs", "create", "--region=r", "--display-name=d", "--config=none.yaml"),
+]
+
+
+@pytest.mark.parametrize("words", GCLOUD)
+def test_gcloud_ends_and_prints_as_a_started_one(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Also where it has a configuration that its fork server hasn't."""
+    environment = outside(os.environ) | {
+        "HOME": str(tmp_path),
+        "CLOUDSDK_CONFIG": str(tmp_path),
+        "CLOUDSDK_CORE_PROJECT": "demo",
+    }
+    (tmp_path / "configurations").mkdir()
+    (tmp_path / "configurations" / "config_default").write_text("[core]\nverbosity = info\n")
+    command = (find_gcloud(), *words)
+    started = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    with ForkedProcess(
+        command,
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as forked:
+        printed = forked.communicate(timeout=LIMIT_S)
+    assert forked.forked
+    assert (forked.returncode, *map(plain, printed)) == (
+        started.returncode,
+        plain(started.stdout),
+        plain(started.stderr),
+    )
+
+
+def plain(printed: str) -> str:
+    """Without the name of the log, which has the time."""
+    return re.sub(r"[\w/.-]+\.log\b", "LOG", printed)
 
 
 def test_two_servers_end_each_in_its_own_way(tmp_path: Path) -> None:
