@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from footplate.api.json_route import json_route
 from footplate.api.request_bodies import MAX_JSON_BYTES, read_body
-from footplate.domain.errors import InvalidArgument, NotFound, Unimplemented
+from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.domain.formatting import quoted
 from footplate.domain.names import PROJECT_NUMBER, check_project
 
@@ -80,7 +80,7 @@ def _policy(call: Call) -> JsonObject:
 
 def _set_policy(call: Call) -> JsonObject:
     _checked(call)
-    raise Unimplemented(
+    raise InvalidArgument(  # of a status from 500 gcloud would ask again for half a minute
         "Footplate has no IAM policies: everyone who reaches the service may use all projects; "
         "the setting token says who may, and api_access which programs of jobs"
     )
