@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from footplate.testing import running_service
+from tests.docs.walk import CACHE, ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "how-to" / "tune-hyperparameters.md"
 FILE = re.compile(r"```(?:python|yaml)\n# (\S+)\n(.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -27,7 +27,7 @@ def test_a_user_pastes_it(tmp_path: Path) -> None:
     (tmp_path / "trainer" / "__init__.py").touch()
     shutil.copy(ROOT / "tests" / "cli" / "study_import" / "studies" / "optuna.log", tmp_path)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    with running_service(tmp_path / "footplate") as service:
+    with running_service(tmp_path / "footplate", CACHE) as service:
         for block in CONSOLE.findall(text):
             script = "set -e\n" + block.replace("\n$ ", "\n").removeprefix("$ ")
             done = subprocess.run(
