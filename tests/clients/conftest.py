@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from google.cloud import storage
 from googleapiclient import discovery
 
 from footplate.testing.service import outside
-from tests.support.client_environments import environment_of
+from tests.support.client_environments import environment_of, python_of
 from tests.support.forked_process import SDK_SCRIPT, run_footplate, run_forked
 from tests.support.gcloud import find_gcloud
 from tests.support.request_record import recorded_service
@@ -32,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
 PROJECT = "demo"
 REGION = "us-central1"
+SDK_VERSIONS = ("2.7.0", "1.71.1")
 LIMIT_S = 900.0
 """For what may have to download a runtime first; a warm cache takes a hundredth of it."""
 
@@ -150,12 +150,9 @@ def gcloud(
 # google-cloud-aiplatform -----------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session", params=["2.7.0", "1.71.1"])
+@pytest.fixture(scope="session", params=SDK_VERSIONS)
 def sdk_python(request: pytest.FixtureRequest) -> str:
-    """A Python that has this version of the SDK."""
-    if request.param == "2.7.0":
-        return sys.executable
-    return environment_of(f"aiplatform-{request.param}")
+    return python_of(request.param)
 
 
 @pytest.fixture

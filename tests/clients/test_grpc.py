@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,23 +15,31 @@ import httpx
 import pytest
 from google.cloud import storage
 
-from footplate.testing.service import RunningService, outside, running_service
+from footplate.testing.service import FOOTPLATE, RunningService, outside, running_service
 from tests.clients.conftest import CACHE, PROJECT
-from tests.support.client_environments import environment_of
+from tests.support.client_environments import environment_of, python_of
 from tests.support.forked_process import run_footplate
-from tests.support.own_process import case_names, run_cases
+from tests.support.own_process import case_names, run_cases, run_scripts
 from tests.support.request_record import recorded_service
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
+
+    Errors = Callable[[str], dict[Path, dict[str, str]]]
 
 HERE = Path(__file__).parent
 CLIENTS, SDK, VIZIER = (
     HERE / f"{name}.py" for name in ("grpc_cases", "grpc_sdk_cases", "grpc_vizier_cases")
 )
 EXPERIMENTS, FRAMES = HERE / "experiment_cases.py", HERE / "experiment_frame_cases.py"
-MAIN = (sys.executable, "-c", "from footplate.cli.main import main; main()")
+SCRIPTS = {
+    "2.7.0": (SDK, EXPERIMENTS),
+    "1.71.1": (SDK, EXPERIMENTS, FRAMES),
+    "1.38.1": (SDK, EXPERIMENTS),
+}
+"""Of each version of the SDK."""
+LAUNCHER = (*FOOTPLATE, "run", "--")
 LIMIT_S = 60
 TOKEN_CASES = """
 from google.api_core import exceptions
@@ -79,13 +88,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, anonymous: Any) -> Iterator
 def run(
     service: RunningService, script: Path, folder: Path, python: str = sys.executable
 ) -> dict[str, str]:
-    return run_cases(
-        script,
-        service.environment(HOME=str(folder)),
-        folder,
-        launcher=(*MAIN, "run", "--"),
-        python=python,
-    )
+    return run_cases(script, service.environment(HOME=str(folder)), folder, LAUNCHER, python)
 
 
 @pytest.fixture(scope="module")
@@ -98,39 +101,35 @@ def test_clients(name: str, clients: dict[str, str]) -> None:
     assert not clients[name], clients[name]
 
 
-@pytest.fixture(scope="module", params=["2.7.0", "1.71.1", "1.38.1"])
-def python(request: pytest.FixtureRequest) -> str:
-    """One that has this version of the SDK."""
-    version = request.param
-    return sys.executable if version == "2.7.0" else environment_of(f"aiplatform-{version}")
-
-
 @pytest.fixture(scope="module")
-def sdk(
-    python: str, served: RunningService, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
-    return run(served, SDK, tmp_path_factory.mktemp("sdk"), python)
+def sdk(served: RunningService, tmp_path_factory: pytest.TempPathFactory) -> Errors:
+    """What went wrong in the scripts of a version of the SDK, which one process runs once."""
+
+    @cache
+    def run_all(version: str) -> dict[Path, dict[str, str]]:
+        folder = tmp_path_factory.mktemp("sdk")
+        environment = served.environment(HOME=str(folder))
+        return run_scripts(SCRIPTS[version], environment, folder, LAUNCHER, python_of(version))
+
+    return run_all
 
 
-@pytest.fixture(scope="module")
-def experiments(
-    python: str, served: RunningService, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
-    return run(served, EXPERIMENTS, tmp_path_factory.mktemp("experiments"), python)
-
-
+@pytest.mark.parametrize("version", SCRIPTS)
 @pytest.mark.parametrize("name", case_names(SDK))
-def test_the_sdk_on_its_default_transport(name: str, sdk: dict[str, str]) -> None:
-    assert not sdk[name], sdk[name]
+def test_the_sdk_on_its_default_transport(version: str, name: str, sdk: Errors) -> None:
+    error = sdk(version)[SDK][name]
+    assert not error, error
 
 
+@pytest.mark.parametrize("version", SCRIPTS)
 @pytest.mark.parametrize("name", case_names(EXPERIMENTS))
-def test_experiments(name: str, experiments: dict[str, str]) -> None:
-    assert not experiments[name], experiments[name]
+def test_experiments(version: str, name: str, sdk: Errors) -> None:
+    error = sdk(version)[EXPERIMENTS][name]
+    assert not error, error
 
 
-def test_data_frames_of_experiments(served: RunningService, tmp_path: Path) -> None:
-    errors = run(served, FRAMES, tmp_path, environment_of("aiplatform-1.71.1"))
+def test_data_frames_of_experiments(sdk: Errors) -> None:
+    errors = sdk("1.71.1")[FRAMES]
     assert not any(errors.values()), errors
 
 

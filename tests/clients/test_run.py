@@ -19,7 +19,7 @@ import pytest
 
 from tests.support.certificates import sign_own
 from tests.support.fake_service import FakeService
-from tests.support.forked_process import run_footplate
+from tests.support.forked_process import interpreter_variables, run_footplate
 from tests.support.gcloud import find_gcloud
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def run(fake: FakeService, tmp_path: Path) -> Run:
 
     def start(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         environment = {
+            **interpreter_variables(),
             "PATH": os.environ["PATH"],
             "HOME": str(tmp_path),
             "FOOTPLATE_URL": fake.url,

@@ -3,46 +3,58 @@
 from __future__ import annotations
 
 import re
-import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.client_environments import environment_of
+from footplate.testing.service import FOOTPLATE
+from tests.clients.conftest import SDK_VERSIONS
+from tests.support.client_environments import python_of
 from tests.support.forked_process import run_footplate
-from tests.support.own_process import case_names, run_cases
+from tests.support.own_process import case_names, run_scripts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footplate.testing.service import RunningService
+
+    Errors = Callable[[str], dict[Path, dict[str, str]]]
 
 HERE = Path(__file__).parent
 EXPERIMENTS, FRAMES = HERE / "experiment_cases.py", HERE / "experiment_frame_cases.py"
 PAGE = HERE.parents[1] / "docs" / "how-to" / "track-experiments.md"
-MAIN = (sys.executable, "-c", "from footplate.cli.main import main; main()")
+PANDAS = "1.71.1"
+"""The version of the SDK beside which pandas is installed."""
+LAUNCHER = (*FOOTPLATE, "run", "--")
 
 
-def run(
-    service: RunningService, script: Path, home: Path, folder: Path, python: str
-) -> dict[str, str]:
-    environment = service.environment(HOME=str(home))
-    return run_cases(script, environment, folder, launcher=(*MAIN, "run", "--"), python=python)
+@pytest.fixture(scope="module")
+def sdk_errors(
+    service: RunningService, home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Errors:
+    """What went wrong in the scripts of a version of the SDK, which one process runs once."""
+
+    @cache
+    def run_all(version: str) -> dict[Path, dict[str, str]]:
+        scripts = (EXPERIMENTS, FRAMES) if version == PANDAS else (EXPERIMENTS,)
+        folder = tmp_path_factory.mktemp("experiments")
+        environment = service.environment(HOME=str(home))
+        return run_scripts(scripts, environment, folder, LAUNCHER, python_of(version))
+
+    return run_all
 
 
-@pytest.fixture(scope="session")
-def errors(
-    sdk_python: str, service: RunningService, home: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
-    return run(service, EXPERIMENTS, home, tmp_path_factory.mktemp("experiments"), sdk_python)
-
-
+@pytest.mark.parametrize("version", SDK_VERSIONS)
 @pytest.mark.parametrize("name", case_names(EXPERIMENTS))
-def test_experiments(name: str, errors: dict[str, str]) -> None:
-    assert not errors[name], errors[name]
+def test_experiments(version: str, name: str, sdk_errors: Errors) -> None:
+    error = sdk_errors(version)[EXPERIMENTS][name]
+    assert not error, error
 
 
-def test_data_frames(service: RunningService, home: Path, tmp_path: Path) -> None:
-    errors = run(service, FRAMES, home, tmp_path, environment_of("aiplatform-1.71.1"))
+def test_data_frames(sdk_errors: Errors) -> None:
+    errors = sdk_errors(PANDAS)[FRAMES]
     assert not any(errors.values()), errors
 
 
@@ -50,7 +62,7 @@ def test_the_script_of_the_page(service: RunningService, home: Path, tmp_path: P
     code = re.search(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert code is not None
     (tmp_path / "track.py").write_text(code[1])
-    words = ("run", "--", environment_of("aiplatform-1.71.1"), "track.py")
+    words = ("run", "--", python_of(PANDAS), "track.py")
     done = run_footplate(*words, env=service.environment(HOME=str(home)), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert all(f"rate-0-{rate}" in done.stdout for rate in ("1", "01")), done.stdout

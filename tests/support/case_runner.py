@@ -1,4 +1,4 @@
-"""Runs the cases of a script, one after the other: ``python case_runner.py SCRIPT``.
+"""Runs the cases of scripts, one after the other: ``python case_runner.py SCRIPT...``.
 
 It stands alone: other Pythons run it, too, which have nothing of this repository.
 """
@@ -25,9 +25,11 @@ def main(script: str) -> None:
                 case()
         except Exception:
             error = traceback.format_exc()
-        print(">", json.dumps({"case": name[len("case_") :], "error": error}), flush=True)
+        report = {"script": script, "case": name[len("case_") :], "error": error}
+        print(">", json.dumps(report), flush=True)
 
 
 if __name__ == "__main__":
     del sys.path[0]  # the modules beside this file hide others of their names
-    main(sys.argv[1])
+    for script in sys.argv[1:]:
+        main(script)

@@ -16,6 +16,15 @@ _ROOT = Path(__file__).resolve().parents[2]
 _LIMIT_S = 900.0
 
 
+INSTALLED = "2.7.0"
+"""The version of the SDK that the tests' own Python has."""
+
+
+def python_of(version: str) -> str:
+    """A Python that has this version of the SDK."""
+    return sys.executable if version == INSTALLED else environment_of(f"aiplatform-{version}")
+
+
 def environment_of(name: str) -> str:
     """Its Python; made once, with uv, by whichever process of the tests comes first."""
     requirements = _ROOT / "requirements" / "clients" / f"{name}.txt"

@@ -200,6 +200,11 @@ def finish(
     return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
 
+def interpreter_variables() -> dict[str, str]:
+    """Return the variables of this process without which ``FOOTPLATE`` is not forked."""
+    return _select(outside(os.environ), _READ_AT_START)
+
+
 def _find_program(command: Sequence[Word]) -> tuple[str, ...] | None:
     """Return the words that begin the command, if a fork server has imported what it needs."""
     words = tuple(os.fspath(word) for word in command[:3])
@@ -261,7 +266,7 @@ class _ForkServer:
 
     def select(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the variables that have to be there when its program starts."""
-        return {n: value for n, value in environment.items() if n.startswith(self._names)}
+        return _select(environment, self._names)
 
     def fork(
         self, request: fork_server.Request, standard: Sequence[int]
@@ -293,6 +298,10 @@ class _ForkServer:
         self._control.close()
         self._process.wait(_STOP_S)
         self._errors.close()
+
+
+def _select(environment: Mapping[str, str], beginnings: tuple[str, ...]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith(beginnings)}
 
 
 _starting = Lock()
