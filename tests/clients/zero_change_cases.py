@@ -22,6 +22,7 @@ from typing import Any
 import httpx
 
 from footplate.testing.service import FOOTPLATE, RunningService
+from tests.support.forked_process import run_footplate
 from tests.support.own_process import run_cases
 from tests.support.request_record import record
 
@@ -59,16 +60,8 @@ def _environment(service: RunningService) -> dict[str, str]:
 def _run(
     *words: str, service: RunningService = SERVICE, options: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*FOOTPLATE, "run", *options, "--", *words],
-        env=_environment(service),
-        cwd=FOLDER,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
+    command = ("run", *options, "--", *words)
+    return run_footplate(*command, env=_environment(service), cwd=FOLDER, timeout=LIMIT_S)
 
 
 def _output(*words: str, service: RunningService = SERVICE) -> str:
