@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from contextlib import contextmanager
+from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -21,6 +23,7 @@ from footplate.plain_httpx import httpx
 from footplate.wire.json_text import parse_object
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Iterable, Iterator, Mapping
 
     from footplate.wire.json_text import JsonObject
@@ -40,6 +43,15 @@ def leader(status: int, location: str | None, asked: str) -> str | None:
     return location if urlsplit(location).hostname == urlsplit(asked).hostname else None
 
 
+@cache
+def _trust(*_places: str | None) -> ssl.SSLContext:
+    """Once for all connections: to read the authorities takes longer than many requests.
+
+    ``_places``: where the environment has them.
+    """
+    return httpx.create_ssl_context()
+
+
 class Connection:
     """Keeps connections to ``url`` open between calls; safe to use from several threads."""
 
@@ -50,13 +62,15 @@ class Connection:
             raise InvalidArgument(f"{url!r} is not a URL; allowed: such as http://127.0.0.1:8470")
         headers = {"user-agent": f"footplate/{__version__}"}
         headers |= {"authorization": f"Bearer {token}"} if token else {}
+        trust = _trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
         self._http = httpx.Client(
             base_url=self.url,
             headers=headers,
             timeout=timeout_s,
+            verify=trust,
             # A proxy of the environment knows nothing of this machine's loopback, which its
             # certificates are for as well: a transport of one's own takes these alone.
-            transport=httpx.HTTPTransport() if split.hostname in LOOPBACK else None,
+            transport=httpx.HTTPTransport(verify=trust) if split.hostname in LOOPBACK else None,
             trust_env=split.hostname not in LOOPBACK,
         )
 
