@@ -10,11 +10,10 @@ import google.cloud.storage
 import httpx
 import pytest
 
-from footplate.client.service import Service
 from footplate.domain.job_states import State
 from footplate.server.listener import listen
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Context
+from tests.e2e.service.conftest import CACHE, Context, SharedServices
 from tests.support.gcloud import find_gcloud
 from tests.support.trainers import SETUP
 
@@ -24,24 +23,26 @@ if TYPE_CHECKING:
 
 TOKEN = "s3cret-of-all"
 TELL = """
-import json, os, time
+import json, os, sys, time
 print(json.dumps({name: value for name, value in os.environ.items()}), flush=True)
-while not os.path.exists("/gcs/stage/enough"):
+while not os.path.exists(f"/gcs/{sys.argv[1]}/enough"):
     time.sleep(0.05)
 """
 
 ARROW = """
+import sys
 from pyarrow import fs
+folder = sys.argv[1] + "/arrow"
 buckets = fs.GcsFileSystem(anonymous=True)
-with buckets.open_output_stream("stage/arrow/table") as file:
+with buckets.open_output_stream(folder + "/table") as file:
     file.write(b"t" * 3_000_000)
-with buckets.open_input_file("stage/arrow/table") as file:
+with buckets.open_input_file(folder + "/table") as file:
     file.seek(1_000_000)
     assert len(file.read()) == 2_000_000
-named, path = fs.FileSystem.from_uri("gs://anonymous@stage/arrow")
+named, path = fs.FileSystem.from_uri("gs://anonymous@" + folder)
 assert [found.size for found in named.get_file_info(fs.FileSelector(path))] == [3_000_000]
-buckets.copy_file("stage/arrow/table", "stage/arrow/kept")
-buckets.delete_file("stage/arrow/table")
+buckets.copy_file(folder + "/table", folder + "/kept")
+buckets.delete_file(folder + "/table")
 """
 
 TOOLS = """
@@ -65,23 +66,22 @@ setup(name="trainer", version="0.1.0", packages=["trainer"], package_data={"trai
 """
 
 
-class SecretDesk(Context):
-    """One whose service requires a token."""
-
-    def client(self) -> Service:
-        return Service(self.service.url, TOKEN)
-
-
 @pytest.fixture
 def context(tmp_path: Path) -> Iterator[Context]:
     with running_service(tmp_path / "data", CACHE, stop_grace_s=1, token=TOKEN) as service:
-        yield SecretDesk(service)
+        yield Context(service, TOKEN)
+
+
+@pytest.fixture
+def shared(shared_services: SharedServices) -> Iterator[Context]:
+    with shared_services.context(token=TOKEN) as context:
+        yield context
 
 
 def test_googles_client_finds_the_buckets_by_what_a_program_is_told(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = context.submit(TELL)
+    name = context.submit(TELL, context.bucket.name)
     context.until(lambda: bool(context.messages(name)))
     environment = json.loads(context.messages(name)[0])
     assert TOKEN not in str(environment)
@@ -111,7 +111,7 @@ def test_googles_client_finds_the_buckets_by_what_a_program_is_told(
 def test_a_server_whose_port_was_taken_meanwhile_comes_back_at_another_one(
     context: Context,
 ) -> None:
-    name = context.submit(TELL)
+    name = context.submit(TELL, context.bucket.name)
     context.until(lambda: bool(context.messages(name)))
     context.service.stop()
     before = httpx.URL(context.service.url)
@@ -122,11 +122,11 @@ def test_a_server_whose_port_was_taken_meanwhile_comes_back_at_another_one(
     context.wait_for(name, State.SUCCEEDED)
 
 
-def test_pyarrow_finds_the_buckets(context: Context) -> None:
-    name = context.submit(ARROW, setup=SETUP.format(requires=["pyarrow"]))
-    job = context.wait_for(name)
-    assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
-    kept = context.bucket / "arrow"
+def test_pyarrow_finds_the_buckets(shared: Context) -> None:
+    name = shared.submit(ARROW, shared.bucket.name, setup=SETUP.format(requires=["pyarrow"]))
+    job = shared.wait_for(name)
+    assert job.state is State.SUCCEEDED, (job.error_message, shared.messages(name))
+    kept = shared.bucket / "arrow"
     assert [path.name for path in kept.iterdir()] == ["kept"]
     assert (kept / "kept").read_bytes() == b"t" * 3_000_000
 
@@ -144,15 +144,19 @@ def test_gsutil_and_gcloud_find_the_buckets_in_programs_and_in_builds(context: C
     assert not (context.bucket / "by-gcloud").exists()
 
 
-def test_a_programs_key_opens_nothing_but_the_storage_api(context: Context) -> None:
-    name = context.submit(TELL)
-    context.until(lambda: bool(context.messages(name)))
-    environment = json.loads(context.messages(name)[0])
+def test_a_programs_key_opens_nothing_but_the_storage_api(shared: Context) -> None:
+    name = shared.submit(TELL, shared.bucket.name)
+    shared.until(lambda: bool(shared.messages(name)))
+    environment = json.loads(shared.messages(name)[0])
     bearer = {"Authorization": f"Bearer {environment['CLOUDSDK_AUTH_ACCESS_TOKEN']}"}
-    url = context.service.url
-    assert httpx.get(f"{url}/storage/v1/b/stage/o", headers=bearer).status_code == 200
-    for path in ("/v1/projects/demo/jobs", "/storage/v1", "/footplate/v1/status"):
+    url = shared.service.url
+    assert (
+        httpx.get(f"{url}/storage/v1/b/{shared.bucket.name}/o", headers=bearer).status_code == 200
+    )
+    for path in (f"/v1/projects/{shared.project}/jobs", "/storage/v1", "/footplate/v1/status"):
         assert httpx.get(f"{url}{path}", headers=bearer).status_code == 403
-    (context.bucket / "enough").touch()
-    context.wait_for(name, State.SUCCEEDED)
-    assert httpx.get(f"{url}/storage/v1/b/stage/o", headers=bearer).status_code == 403
+    (shared.bucket / "enough").touch()
+    shared.wait_for(name, State.SUCCEEDED)
+    assert (
+        httpx.get(f"{url}/storage/v1/b/{shared.bucket.name}/o", headers=bearer).status_code == 403
+    )

@@ -10,7 +10,7 @@ from footplate.domain.names import GcsUri
 from footplate.store import open_store
 from footplate.testing.faults import FaultInjector
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import BUCKET, CACHE, Context
+from tests.e2e.service.conftest import CACHE, REGION, Context
 from tests.support.supervisor_process import find_living
 from tests.support.trainers import SETUP, pack_trainer
 
@@ -174,17 +174,17 @@ def check(gang: Gang, attempt: int = 1) -> None:
     assert gang.living() == []
 
 
-def test_no_program_starts_before_the_last_replica_is_ready(context: Context) -> None:
+def test_no_program_starts_before_the_last_replica_is_ready(shared: Context) -> None:
     """And the job ends with its primary, though a parameter server joins for ever."""
-    gang = Gang(context)
+    gang = Gang(shared)
     with gang.all_ready_but(LATE):
         assert gang.printed() == []
         assert gang.living() == []
         places = [str(r.address) for r in gang.record().replicas if r.address is not None]
         assert len(set(places)) == len(MEMBERS) - 1
-        assert context.job(gang.name).state is State.PREPARING
+        assert shared.job(gang.name).state is State.PREPARING
     check(gang)
-    assert kinds(context, gang.name).count("RUNNING") == 1
+    assert kinds(shared, gang.name).count("RUNNING") == 1
 
 
 def test_a_server_that_dies_while_they_gather(context: Context) -> None:
@@ -196,29 +196,29 @@ def test_a_server_that_dies_while_they_gather(context: Context) -> None:
     assert "RETRY" not in kinds(context, gang.name)
 
 
-def test_a_machine_that_is_lost_while_they_gather(context: Context) -> None:
-    gang = Gang(context)
+def test_a_machine_that_is_lost_while_they_gather(shared: Context) -> None:
+    gang = Gang(shared)
     with gang.all_ready_but(LATE):
         gang.lose("ps-replica-0")
     check(gang)
-    told = kinds(context, gang.name)
+    told = kinds(shared, gang.name)
     assert (told.count("RESTART"), told.count("RETRY")) == (1, 0)
 
 
-def test_a_lost_replica_comes_back_to_its_address(context: Context) -> None:
+def test_a_lost_replica_comes_back_to_its_address(shared: Context) -> None:
     """Beside the others, which go on; its lines are kept apart from those before."""
-    gang = Gang(context)
+    gang = Gang(shared)
     gang.meet()
     place = gang.find("worker-replica-0").address
     for restart in (1, 2):
         gang.lose("worker-replica-0")
         gang.wait_for_line(f"worker-0 is back at {place} as 1 {restart}")
     gang.finish()
-    context.wait_for(gang.name, State.SUCCEEDED)
+    shared.wait_for(gang.name, State.SUCCEEDED)
 
-    mine = [line for line in context.lines(gang.name) if line.replica == "worker-replica-0"]
+    mine = [line for line in shared.lines(gang.name) if line.replica == "worker-replica-0"]
     assert [(line.attempt, line.restart) for line in mine] == [(1, 0), (1, 1), (1, 2)]
-    told = kinds(context, gang.name)
+    told = kinds(shared, gang.name)
     assert (told.count("RESTART"), told.count("RUNNING"), told.count("RETRY")) == (2, 1, 0)
     assert gang.living() == []
 
@@ -239,11 +239,11 @@ def test_a_server_that_dies_while_a_replica_comes_back(context: Context) -> None
     assert gang.living() == []
 
 
-def test_cancel_while_they_gather(context: Context) -> None:
-    gang = Gang(context)
-    with gang.all_ready_but(LATE), context.client() as client:
+def test_cancel_while_they_gather(shared: Context) -> None:
+    gang = Gang(shared)
+    with gang.all_ready_but(LATE), shared.client() as client:
         client.cancel(gang.name)
-    assert context.wait_for(gang.name).state is State.CANCELLED
+    assert shared.wait_for(gang.name).state is State.CANCELLED
     assert gang.printed() == []
     assert gang.living() == []
 
@@ -265,7 +265,7 @@ def submit_pools(context: Context, *pools: tuple[int, str | None]) -> CustomJobN
     specs: list[dict[str, Any]] = []
     with context.client() as client:
         for number, (count, setup) in enumerate(pools):
-            package = GcsUri(BUCKET, f"pool{number}/trainer.tar.gz")
+            package = GcsUri(context.bucket.name, f"pool{number}/trainer.tar.gz")
             client.storage.upload(package, pack_trainer(TRAINER, setup))
             program = {
                 "executorImageUri": EXECUTOR,
@@ -278,23 +278,23 @@ def submit_pools(context: Context, *pools: tuple[int, str | None]) -> CustomJobN
                 {"machineSpec": machine, "replicaCount": count, "pythonPackageSpec": program}
             )
         job: Any = {"displayName": "cluster", "jobSpec": {"workerPoolSpecs": specs}}
-        return client.custom_jobs.create("demo", "us-central1", job).name
+        return client.custom_jobs.create(context.project, REGION, job).name
 
 
-def test_pools_of_a_custom_job_meet(context: Context) -> None:
-    name = submit_pools(context, (1, None), (2, None))
-    context.until(lambda: len(context.lines(name)) == 3)
-    (context.bucket / "end").touch()
+def test_pools_of_a_custom_job_meet(shared: Context) -> None:
+    name = submit_pools(shared, (1, None), (2, None))
+    shared.until(lambda: len(shared.lines(name)) == 3)
+    (shared.bucket / "end").touch()
 
-    context.wait_for(name, State.SUCCEEDED)
+    shared.wait_for(name, State.SUCCEEDED)
     members = ("workerpool0-0", "workerpool1-0", "workerpool1-1")
-    assert sorted(context.messages(name)) == greetings(*members)
+    assert sorted(shared.messages(name)) == greetings(*members)
 
 
-def test_a_replica_that_cannot_be_prepared_fails_the_job_and_names_itself(context: Context) -> None:
-    name = submit_pools(context, (1, None), (1, "raise SystemExit('no such luck')"))
+def test_a_replica_that_cannot_be_prepared_fails_the_job_and_names_itself(shared: Context) -> None:
+    name = submit_pools(shared, (1, None), (1, "raise SystemExit('no such luck')"))
 
-    job = context.wait_for(name, State.FAILED)
+    job = shared.wait_for(name, State.FAILED)
     assert job.error_message.startswith("replica workerpool1-0 could not be prepared: ")
     assert "no such luck" in job.error_message
-    assert context.messages(name) == []
+    assert shared.messages(name) == []

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.job_states import State
-from footplate.testing import FaultInjector, running_service
+from footplate.domain.names import TrainingJobName
+from footplate.testing import FaultInjector
 from footplate.testing.faults.processes import find_everything
-from tests.e2e.service.conftest import CACHE, Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from footplate.domain.names import TrainingJobName
+    from tests.e2e.service.conftest import Context, SharedServices
 
 MASTER = "master-replica-0"
 WORKER = "worker-replica-0"
@@ -39,12 +38,11 @@ PAIR = {
 
 
 @pytest.fixture(params=["cgroup", "namespace", "subreaper", "best-effort"])
-def contained(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Context]:
+def contained(request: pytest.FixtureRequest, shared_services: SharedServices) -> Iterator[Context]:
     if os.geteuid() != 0 and request.param == "cgroup" and not os.environ.get("CI"):
         pytest.skip("control groups need root here")
-    settings = {"stop_grace_s": 1, "isolation": request.param}
-    with running_service(tmp_path / "data", CACHE, **settings) as service:
-        yield Context(service)
+    with shared_services.context(isolation=request.param) as context:
+        yield context
 
 
 def starts(context: Context, name: TrainingJobName, replica: str) -> int:
@@ -84,7 +82,7 @@ def test_a_lost_machine_takes_its_program_with_it_on_every_containment_mode(
         name = contained.submit(TALKER)
         contained.until(lambda: starts(contained, name, MASTER) == 1)
         (home,) = contained.service.data_dir.glob(f"replicas/*/{MASTER}")
-        faults.stop_machine(MASTER, job=name.job_id).wait()
+        faults.stop_machine(MASTER, job=str(name)).wait()
         assert find_everything(home) == []
         contained.until(lambda: starts(contained, name, MASTER) == 2)
         finish(contained, name)
@@ -106,24 +104,24 @@ def test_a_frozen_program_stands_still_until_it_is_thawed(contained: Context) ->
 
 
 def test_the_signal_is_for_the_replica_that_is_named_and_as_often_as_is_said(
-    context: Context,
+    shared: Context,
 ) -> None:
-    with FaultInjector(context.service) as faults:
+    with FaultInjector(shared.service) as faults:
         fault = faults.kill(WORKER, signal=signal.SIGTERM, after_lines=3, times=2)
-        name = context.submit(TALKER, **PAIR)
-        context.until(lambda: starts(context, name, WORKER) == 3)
-        finish(context, name)
+        name = shared.submit(TALKER, **PAIR)
+        shared.until(lambda: starts(shared, name, WORKER) == 3)
+        finish(shared, name)
         assert fault.fired == 2
 
-    assert f"replica {WORKER} was killed by signal 15" in told(context, name)
-    assert f"replica {MASTER} was killed" not in told(context, name)
+    assert f"replica {WORKER} was killed by signal 15" in told(shared, name)
+    assert f"replica {MASTER} was killed" not in told(shared, name)
 
 
-def test_a_signal_of_the_programs_own_is_a_failure(context: Context) -> None:
-    with FaultInjector(context.service) as faults:
+def test_a_signal_of_the_programs_own_is_a_failure(shared: Context) -> None:
+    with FaultInjector(shared.service) as faults:
         faults.kill(MASTER, signal=signal.SIGSEGV)
-        name = context.submit(TALKER)
-        job = context.wait_for(name, State.FAILED)
+        name = shared.submit(TALKER)
+        job = shared.wait_for(name, State.FAILED)
 
     assert (
         job.error_message == f"replica {MASTER} was killed by signal 11 (SIGSEGV), its own doing: "
@@ -131,30 +129,31 @@ def test_a_signal_of_the_programs_own_is_a_failure(context: Context) -> None:
     )
 
 
-def test_a_fault_for_a_job_leaves_others_alone(context: Context) -> None:
-    bystander = context.submit(TALKER)
-    context.wait_for(bystander, State.RUNNING)
+def test_a_fault_for_a_job_leaves_others_alone(shared: Context) -> None:
+    bystander = shared.submit(TALKER)
+    shared.wait_for(bystander, State.RUNNING)
     with (
-        FaultInjector(context.service.url) as by_url,
-        FaultInjector(context.service.data_dir) as by_dir,
+        FaultInjector(shared.service.url) as by_url,
+        FaultInjector(shared.service.data_dir) as by_dir,
     ):
-        by_url.kill(MASTER, job="job_3", signal=signal.SIGABRT)
+        later = TrainingJobName(shared.project, f"job_{shared.sent + 2}")
+        by_url.kill(MASTER, job=str(later), signal=signal.SIGABRT)
         by_dir.kill(MASTER, signal=signal.SIGSEGV)
-        victim = context.submit(TALKER)
-        later = context.submit(TALKER)
-        assert "signal 11" in context.wait_for(victim, State.FAILED).error_message
-        assert "signal 6" in context.wait_for(later, State.FAILED).error_message
+        victim = shared.submit(TALKER)
+        assert shared.submit(TALKER) == later
+        assert "signal 11" in shared.wait_for(victim, State.FAILED).error_message
+        assert "signal 6" in shared.wait_for(later, State.FAILED).error_message
 
-    finish(context, bystander)
-    assert starts(context, bystander, MASTER) == 1
+    finish(shared, bystander)
+    assert starts(shared, bystander, MASTER) == 1
 
 
-def test_what_has_not_happened_is_told_with_its_reason(context: Context) -> None:
-    faults = FaultInjector(context.service)
+def test_what_has_not_happened_is_told_with_its_reason(shared: Context) -> None:
+    faults = FaultInjector(shared.service)
     nobody = faults.kill("worker-replica-7")
     silent = faults.kill(MASTER, after_lines=50)
-    name = context.submit("print('one')")
-    context.wait_for(name, State.SUCCEEDED)
+    name = shared.submit("print('one')")
+    shared.wait_for(name, State.SUCCEEDED)
 
     with pytest.raises(AssertionError, match=f"no replica 'worker-replica-7'; it has: {MASTER}"):
         nobody.wait()
@@ -167,17 +166,17 @@ def test_what_has_not_happened_is_told_with_its_reason(context: Context) -> None
         assert f"{fault} didn't happen: " in str(told.value)
 
 
-def test_a_running_job_without_such_a_replica_is_told_at_once(context: Context) -> None:
-    name = context.submit(TALKER)
-    context.wait_for(name, State.RUNNING)
-    faults = FaultInjector(context.service)
+def test_a_running_job_without_such_a_replica_is_told_at_once(shared: Context) -> None:
+    name = shared.submit(TALKER)
+    shared.wait_for(name, State.RUNNING)
+    faults = FaultInjector(shared.service)
     with pytest.raises(ValueError, match=f"no replica 'chief'; it has: {MASTER}"):
         faults.kill("chief", job=str(name))
-    finish(context, name)
+    finish(shared, name)
 
 
-def test_a_failing_test_fails_for_its_own_reason(context: Context) -> None:
-    faults = FaultInjector(context.service)
+def test_a_failing_test_fails_for_its_own_reason(shared: Context) -> None:
+    faults = FaultInjector(shared.service)
     faults.kill(MASTER)
 
     faults.__exit__(ZeroDivisionError, ZeroDivisionError(), None)

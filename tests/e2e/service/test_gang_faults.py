@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,16 +9,12 @@ import pytest
 from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.job_states import State
 from footplate.testing.faults import FaultInjector
-from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Context
 from tests.e2e.service.test_clusters import submit_pools
 from tests.support.supervisor_process import find_living
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from footplate.domain.names import TrainingJobName
+    from tests.e2e.service.conftest import Context
 
 PAIR = {
     "scaleTier": "CUSTOM",
@@ -66,12 +60,6 @@ if role == "worker":
     x = bytearray(2_000_000_000)
 wait_for("never")
 """
-CATALOGUE = """
-[machine_types.own-small]
-family = "COMPUTE_ENGINE"
-vcpus = 1
-memory_gb = 0.5
-"""
 
 
 def living(context: Context, name: TrainingJobName) -> list[int]:
@@ -79,13 +67,13 @@ def living(context: Context, name: TrainingJobName) -> list[int]:
     return find_living(str(context.out(name)))
 
 
-def test_a_port_that_somebody_takes_before_the_program_does_is_named(context: Context) -> None:
-    name = context.submit(PRELUDE + THIEF, **PAIR)
+def test_a_port_that_somebody_takes_before_the_program_does_is_named(shared: Context) -> None:
+    name = shared.submit(PRELUDE + THIEF, **PAIR)
 
-    job = context.wait_for(name, State.FAILED)
+    job = shared.wait_for(name, State.FAILED)
     told = "exited with code 1: OSError: [Errno 98] Address already in use"
     assert job.error_message in (f"replica {one} {told}" for one in (MASTER, WORKER))
-    assert living(context, name) == []
+    assert living(shared, name) == []
 
 
 def make_stubborn(context: Context) -> TrainingJobName:
@@ -95,46 +83,33 @@ def make_stubborn(context: Context) -> TrainingJobName:
     return name
 
 
-def test_cancel_ends_programs_that_will_not_end_and_those_that_left(context: Context) -> None:
-    name = make_stubborn(context)
-    with context.client() as client:
+def test_cancel_ends_programs_that_will_not_end_and_those_that_left(shared: Context) -> None:
+    name = make_stubborn(shared)
+    with shared.client() as client:
         client.cancel(name)
 
-    context.wait_for(name, State.CANCELLED)
-    assert living(context, name) == []
+    shared.wait_for(name, State.CANCELLED)
+    assert living(shared, name) == []
 
 
-def test_the_success_of_the_primary_ends_them_too(context: Context) -> None:
-    name = make_stubborn(context)
-    (context.out(name) / "end").touch()
+def test_the_success_of_the_primary_ends_them_too(shared: Context) -> None:
+    name = make_stubborn(shared)
+    (shared.out(name) / "end").touch()
 
-    context.wait_for(name, State.SUCCEEDED)
-    assert living(context, name) == []
+    shared.wait_for(name, State.SUCCEEDED)
+    assert living(shared, name) == []
 
 
-def test_cancel_ends_programs_that_stand_still(context: Context) -> None:
-    with FaultInjector(context.service) as faults:
+def test_cancel_ends_programs_that_stand_still(shared: Context) -> None:
+    with FaultInjector(shared.service) as faults:
         faults.freeze(WORKER)
         frozen = faults.freeze(MASTER)
-        name = context.submit(PRELUDE + 'wait_for("never")', **PAIR)
+        name = shared.submit(PRELUDE + 'wait_for("never")', **PAIR)
         frozen.wait()
-        with context.client() as client:
+        with shared.client() as client:
             client.cancel(name)
-        context.wait_for(name, State.CANCELLED)
-        assert living(context, name) == []
-
-
-@pytest.fixture
-def enforcing(tmp_path: Path) -> Iterator[Context]:
-    """A service that limits what programs use; skipped where nothing can limit it."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("limits need control groups, and here root")
-    (tmp_path / "own.toml").write_text(CATALOGUE)
-    settings = {"stop_grace_s": 1, "mode": "enforce", "catalogue": tmp_path / "own.toml"}
-    with running_service(tmp_path / "data", CACHE, **settings) as service:
-        if "limited by control groups" not in service.log.read_text():
-            pytest.skip(service.log.read_text())
-        yield Context(service)
+        shared.wait_for(name, State.CANCELLED)
+        assert living(shared, name) == []
 
 
 def test_one_replica_that_is_out_of_memory_is_the_cause(enforcing: Context) -> None:
@@ -149,19 +124,19 @@ def test_one_replica_that_is_out_of_memory_is_the_cause(enforcing: Context) -> N
         assert {"RESTART", "RETRY"}.isdisjoint(event.kind for event in client.events(name))
 
 
-def test_a_job_that_gathers_is_deleted_once_it_is_cancelled(context: Context) -> None:
-    gate = context.bucket / "gate"
+def test_a_job_that_gathers_is_deleted_once_it_is_cancelled(shared: Context) -> None:
+    gate = shared.bucket / "gate"
     slow = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)"
-    name = submit_pools(context, (1, None), (2, slow))
-    homes = context.service.data_dir / "replicas"
-    with context.client() as client:
-        context.until(lambda: len(list(homes.glob("*-1/*/task.json"))) == 3)
+    name = submit_pools(shared, (1, None), (2, slow))
+    homes = shared.service.data_dir / "replicas"
+    with shared.client() as client:
+        shared.until(lambda: len(list(homes.glob("*-1/*/task.json"))) == 3)
         with pytest.raises(FailedPrecondition, match="cancel it, and delete it when it has ended"):
             client.custom_jobs.delete(name)
         client.cancel(name)
-        context.wait_for(name, State.CANCELLED)
+        shared.wait_for(name, State.CANCELLED)
         client.custom_jobs.delete(name)
         with pytest.raises(NotFound):
             client.job(name)
     assert find_living(str(homes)) == []
-    context.until(lambda: not list(homes.glob("*-1")))
+    shared.until(lambda: not list(homes.glob("*-1")))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Context
+from tests.e2e.service.conftest import CACHE, Context, SharedServices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,29 +18,9 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import TrainingJobName
 
-CATALOGUE = """
-[machine_types.own-small]
-family = "COMPUTE_ENGINE"
-vcpus = 1
-memory_gb = 0.5
-"""
 SMALL = {"scaleTier": "CUSTOM", "masterType": "own-small"}
 GREEDY = "x = bytearray(2_000_000_000)"
 CAUSE = "out of memory; its machine own-small has 0.5 GB"
-
-
-@pytest.fixture
-def enforcing(tmp_path: Path) -> Iterator[Context]:
-    """A service that limits what programs use; skipped where nothing can limit it."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("limits need control groups, and here root")
-    catalogue = tmp_path / "catalogue.toml"
-    catalogue.write_text(CATALOGUE)
-    settings = {"stop_grace_s": 1, "mode": "enforce", "catalogue": catalogue}
-    with running_service(tmp_path / "data", CACHE, **settings) as service:
-        if "limited by control groups" not in service.log.read_text():
-            pytest.skip(service.log.read_text())
-        yield Context(service)
 
 
 def events(context: Context, name: TrainingJobName, kind: str) -> list[str]:
@@ -68,17 +46,10 @@ def test_more_memory_than_the_machine_type_has_fails_the_job(enforcing: Context)
 
 
 @pytest.fixture
-def limiting(tmp_path: Path) -> Iterator[Context]:
-    """A service that limits what programs use, and reserves nothing."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("limits need control groups, and here root")
-    catalogue = tmp_path / "catalogue.toml"
-    catalogue.write_text(CATALOGUE)
-    settings = {"stop_grace_s": 1, "limits": "on", "catalogue": catalogue}
-    with running_service(tmp_path / "data", CACHE, **settings) as service:
-        if "limited by control groups" not in service.log.read_text():
-            pytest.skip(service.log.read_text())
-        yield Context(service)
+def limiting(shared_services: SharedServices) -> Iterator[Context]:
+    """At a service that limits what programs use, and reserves nothing."""
+    with shared_services.limiting(limits="on") as context:
+        yield context
 
 
 BOMB = """

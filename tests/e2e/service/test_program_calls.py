@@ -13,7 +13,7 @@ import pytest
 
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
-from tests.e2e.service.conftest import CACHE, Context
+from tests.e2e.service.conftest import CACHE, Context, SharedServices
 from tests.support.grpc_program import GRPC_CALL
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ CALLER = """
 import importlib.metadata, json, os, subprocess, sys, urllib.error, urllib.request
 
 server, key = os.environ["STORAGE_EMULATOR_HOST"].split("/programs/")
-JOBS = "/v1/projects/demo/jobs"
+project, bucket = sys.argv[2:4]
+JOBS = "/v1/projects/" + project + "/jobs"
 BODY = {"jobId": "made_by_program", "trainingInput": json.loads(sys.argv[1])}
 
 def call(path, body=None, **headers):
@@ -43,16 +44,16 @@ calls = [
     call(JOBS),
     call(JOBS, **{"X-Forwarded-For": "127.0.0.1:1"}),
     call("/footplate/v1/status"),
-    call("/storage/v1/b?project=demo"),
+    call("/storage/v1/b?project=" + project),
 ]
-if len(sys.argv) > 2:
+if "child" in sys.argv:
     code = "import urllib.request as r; r.urlopen(%r)" % (server + JOBS)
     child = subprocess.run([sys.executable, "-c", code], start_new_session=True)
     calls.append((403 if child.returncode else 200, ""))
 own = [
     call("/healthz"),
-    call("/programs/" + key + "/storage/v1/b/stage/o"),
-    call("/storage/v1/b/stage/o", Authorization="Bearer " + key),
+    call("/programs/" + key + "/storage/v1/b/" + bucket + "/o"),
+    call("/storage/v1/b/" + bucket + "/o", Authorization="Bearer " + key),
 ]
 build = importlib.metadata.metadata("trainer")["Summary"]
 print(json.dumps({"calls": calls, "own": own, "build": build}), flush=True)
@@ -62,7 +63,7 @@ import os, urllib.error, urllib.request
 from setuptools import find_packages, setup
 server = os.environ["STORAGE_EMULATOR_HOST"].partition("/programs/")[0]
 try:
-    with urllib.request.urlopen(server + "/v1/projects/demo/jobs") as answer:
+    with urllib.request.urlopen(server + "/v1/projects/PROJECT/jobs") as answer:
         got = str(answer.status)
 except urllib.error.HTTPError as error:
     got = str(error.code)
@@ -73,7 +74,6 @@ INPUT = {
     "scaleTier": "BASIC",
     "region": "us-central1",
     "pythonModule": "trainer.task",
-    "packageUris": ["gs://stage/job_1.tar.gz"],
 }
 ACCOUNT = "trainer@demo.iam.gserviceaccount.com"
 MODES = [
@@ -85,13 +85,21 @@ MODES = [
 ]
 
 
+def _arguments(context: Context) -> tuple[str, ...]:
+    bucket = context.bucket.name
+    training_input = {**INPUT, "packageUris": [f"gs://{bucket}/job_1.tar.gz"]}
+    return json.dumps(training_input), context.project, bucket
+
+
 def _call(context: Context) -> tuple[TrainingJobName, dict[str, Any]]:
     """What a program got that called the API while ``job_1`` ran; and that job."""
     victim = context.submit(WAITER)
     context.wait_for(victim, State.RUNNING)
-    setup = f"{SETUP}# {secrets.token_hex(8)}\n"  # what was built before isn't built again
-    arguments = json.dumps(INPUT), "child"
-    name = context.submit(CALLER, *arguments, setup=setup, serviceAccount=ACCOUNT)
+    setup = SETUP.replace("PROJECT", context.project)
+    setup += f"# {secrets.token_hex(8)}\n"  # what was built before isn't built again
+    name = context.submit(
+        CALLER, *_arguments(context), "child", setup=setup, serviceAccount=ACCOUNT
+    )
     job = context.wait_for(name)
     assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
     line = next(line for line in context.messages(name) if line.startswith("{"))
@@ -99,14 +107,15 @@ def _call(context: Context) -> tuple[TrainingJobName, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("settings", MODES, ids=lambda given: ",".join(given.values()) or "auto")
-def test_programs_are_told_apart_and_refused(tmp_path: Path, settings: dict[str, str]) -> None:
-    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, **settings) as service:
-        context = Context(service)
+def test_programs_are_told_apart_and_refused(
+    shared_services: SharedServices, settings: dict[str, str]
+) -> None:
+    with shared_services.context(**settings) as context:
         victim, got = _call(context)
         assert [status for status, _ in got["calls"]] == [403] * len(got["calls"])
         assert got["build"] == "403"
         for _, text in got["calls"][:-1]:
-            assert "setting api_access doesn't name the project 'demo'" in text
+            assert f"setting api_access doesn't name the project '{context.project}'" in text
         assert [status for status, _ in got["own"]] == [200] * len(got["own"])
         assert context.job(victim).state is State.RUNNING
 
@@ -121,7 +130,7 @@ def test_a_program_may_call_whose_project_and_job_say_so(tmp_path: Path) -> None
         assert got["build"] == "200"
         context.wait_for(victim, State.CANCELLED)
 
-        quiet = context.submit(CALLER, json.dumps(INPUT))
+        quiet = context.submit(CALLER, *_arguments(context))
         context.wait_for(quiet, State.SUCCEEDED)
         line = next(line for line in context.messages(quiet) if line.startswith("{"))
         status, text = json.loads(line)["calls"][0]

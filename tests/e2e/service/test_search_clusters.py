@@ -137,17 +137,17 @@ def kept_of(context: Context) -> list[str]:
     return full + [str(path) for path in files if path.is_file()]
 
 
-def test_trials_are_clusters_of_their_own(context: Context) -> None:
+def test_trials_are_clusters_of_their_own(shared: Context) -> None:
     """A lost worker comes back within its trial, and one whose program fails ends nothing else."""
-    name = context.submit(MEMBER, **CLUSTER, hyperparameters=search(3, 2))
-    context.until(lambda: sum(map(len, starts(context, name).values())) == 2 * REPLICAS)
-    with FaultInjector(context.service) as faults:
+    name = shared.submit(MEMBER, **CLUSTER, hyperparameters=search(3, 2))
+    shared.until(lambda: sum(map(len, starts(shared, name).values())) == 2 * REPLICAS)
+    with FaultInjector(shared.service) as faults:
         faults.stop_machine("worker-replica-1", job=str(run_of(name, 1))).wait()
-    context.until(lambda: len(starts(context, name)["1"]) == REPLICAS + 1)
-    finish(context, name)
-    context.wait_for(name, State.SUCCEEDED)
+    shared.until(lambda: len(starts(shared, name)["1"]) == REPLICAS + 1)
+    finish(shared, name)
+    shared.wait_for(name, State.SUCCEEDED)
 
-    ran = starts(context, name)
+    ran = starts(shared, name)
     assert ran.keys() == {"1", "2", "3"}
     for number, members in ran.items():
         assert {said["task"] for said in members} == {number}
@@ -157,17 +157,17 @@ def test_trials_are_clusters_of_their_own(context: Context) -> None:
     assert set(ran["1"][0]["places"]).isdisjoint(ran["2"][0]["places"])
     back = [said["me"] for said in ran["1"] if said["restart"] == "1"]
     assert back == ["worker-1"]
-    assert [t.state for t in trials(context, name)] == ["SUCCEEDED", "INFEASIBLE", "SUCCEEDED"]
-    assert "trial 2: " in told(context, name, "TRIAL_FAILED")[0]
-    context.until(lambda: leftovers(context) == [])
+    assert [t.state for t in trials(shared, name)] == ["SUCCEEDED", "INFEASIBLE", "SUCCEEDED"]
+    assert "trial 2: " in told(shared, name, "TRIAL_FAILED")[0]
+    shared.until(lambda: leftovers(shared) == [])
 
 
-def test_so_many_failed_trials_end_the_job(context: Context) -> None:
-    name = context.submit(FAILING, hyperparameters=search(6, 2, maxFailedTrials=2))
-    job = context.wait_for(name, State.FAILED)
+def test_so_many_failed_trials_end_the_job(shared: Context) -> None:
+    name = shared.submit(FAILING, hyperparameters=search(6, 2, maxFailedTrials=2))
+    job = shared.wait_for(name, State.FAILED)
 
     assert "2 trials failed, as many as the job allows" in job.error_message
-    context.until(lambda: leftovers(context) == [])
+    shared.until(lambda: leftovers(shared) == [])
 
 
 def test_trials_that_find_no_room_wait_and_say_why_and_can_be_cancelled(narrow: Context) -> None:
@@ -193,22 +193,22 @@ def test_trials_that_find_no_room_wait_and_say_why_and_can_be_cancelled(narrow: 
     narrow.until(lambda: kept_of(narrow) == [])
 
 
-def test_one_run_is_cancelled_and_the_search_goes_on(context: Context) -> None:
-    name = context.submit(WAITING, hyperparameters=search(3, 2))
-    await_run(context, run_of(name, 2), State.RUNNING)
-    with context.client() as client:
+def test_one_run_is_cancelled_and_the_search_goes_on(shared: Context) -> None:
+    name = shared.submit(WAITING, hyperparameters=search(3, 2))
+    await_run(shared, run_of(name, 2), State.RUNNING)
+    with shared.client() as client:
         client.cancel(run_of(name, 2))
-    context.wait_for(run_of(name, 2), State.CANCELLED)
-    await_run(context, run_of(name, 3), State.RUNNING)
-    finish(context, name)
-    context.wait_for(name, State.SUCCEEDED)
+    shared.wait_for(run_of(name, 2), State.CANCELLED)
+    await_run(shared, run_of(name, 3), State.RUNNING)
+    finish(shared, name)
+    shared.wait_for(name, State.SUCCEEDED)
 
-    found = trials(context, name)
+    found = trials(shared, name)
     assert [t.state for t in found] == ["SUCCEEDED", "INFEASIBLE", "SUCCEEDED"]
     assert found[1].infeasible_reason == "cancelled by request of footplate at 127.0.0.1"
-    assert [run.state for run in (context.job(run_of(name, n)) for n in (1, 2, 3))] == [
+    assert [run.state for run in (shared.job(run_of(name, n)) for n in (1, 2, 3))] == [
         State.SUCCEEDED,
         State.CANCELLED,
         State.SUCCEEDED,
     ]
-    context.until(lambda: leftovers(context) == [])
+    shared.until(lambda: leftovers(shared) == [])

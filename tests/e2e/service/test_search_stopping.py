@@ -41,17 +41,17 @@ print(json.dumps({{"trial": trial, "steps": {STEPS}}}), flush=True)
 )
 
 
-def test_what_is_clearly_worse_stops_early_and_keeps_what_it_had(context: Context) -> None:
+def test_what_is_clearly_worse_stops_early_and_keeps_what_it_had(shared: Context) -> None:
     hyperparameters = search(FIRST + 2, 2, enableTrialEarlyStopping=True, algorithm="RANDOM_SEARCH")
 
-    name = context.submit(CURVES, hyperparameters=hyperparameters)
-    job = context.wait_for(name, State.SUCCEEDED)
+    name = shared.submit(CURVES, hyperparameters=hyperparameters)
+    job = shared.wait_for(name, State.SUCCEEDED)
 
-    found = trials(context, name)
+    found = trials(shared, name)
     assert [trial.number for trial in found] == list(range(1, FIRST + 3))
     assert {trial.state for trial in found} == {"SUCCEEDED"}
-    ran = starts(context, name)
-    reasons = told(context, name, "TRIAL_STOPPED")
+    ran = starts(shared, name)
+    reasons = told(shared, name, "TRIAL_STOPPED")
     assert len(reasons) == 2
     output = job.resource["trainingOutput"]
     assert isinstance(output, dict)
@@ -59,13 +59,13 @@ def test_what_is_clearly_worse_stops_early_and_keeps_what_it_had(context: Contex
     assert early == {str(FIRST + 1), str(FIRST + 2)}
     for trial in found[FIRST:]:
         assert ran[str(trial.number)] == [{"trial": trial.number, "signal": "TERM"}]
-        points = curve(context, name, trial.number)
+        points = curve(shared, name, trial.number)
         assert 0 < len(points) < STEPS
         assert trial.final is not None
         assert trial.final.step == points[-1].step
         assert trial.stop_reason in " ".join(reasons)
         assert "top third" in trial.stop_reason
-    assert [len(curve(context, name, t.number)) for t in found[:FIRST]] == [STEPS] * FIRST
-    stored = kept(context, name).trials
+    assert [len(curve(shared, name, t.number)) for t in found[:FIRST]] == [STEPS] * FIRST
+    stored = kept(shared, name).trials
     assert [t.stopped_early for t in stored] == [False] * FIRST + [True] * 2
-    context.until(lambda: leftovers(context) == [])
+    shared.until(lambda: leftovers(shared) == [])

@@ -69,9 +69,10 @@ class Fleet(Context):
         self.stopped: RunningService | None = None
         super().__init__(self.servers[0])
 
-    def client(self) -> Service:
+    @property
+    def url(self) -> str:
         awake = (s for s in self.servers if s.alive and s is not self.stopped)
-        return Service(next(awake).url)
+        return next(awake).url
 
     def known(self) -> dict[str, ServerInfo]:
         with self.client() as client:

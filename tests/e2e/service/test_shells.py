@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.names import TrainingJobName
+    from footplate.testing.service import RunningService
 
 MASTER = "master-replica-0"
 PROGRAM = """
@@ -53,8 +54,8 @@ LITTLE_KB = 40_000
 class Sshing(Context):
     """A user with a job that runs, and wants web access."""
 
-    def __init__(self, context: Context) -> None:
-        self.service, self.sent = context.service, context.sent
+    def __init__(self, service: RunningService) -> None:
+        super().__init__(service)
         self.name = self.start()
 
     def start(self) -> TrainingJobName:
@@ -94,7 +95,7 @@ class Sshing(Context):
 def desk_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshing]:
     data = tmp_path_factory.mktemp("shells") / "data"
     with running_service(data, CACHE, stop_grace_s=1) as service:
-        yield Sshing(Context(service))
+        yield Sshing(service)
 
 
 def test_a_command_runs_in_the_replica_and_ends_as_it_does(desk_of_all: Sshing) -> None:

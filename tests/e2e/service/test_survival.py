@@ -87,20 +87,20 @@ def test_jobs_that_wait_are_taken_up_too(context: Context) -> None:
         assert context.messages(name) == ["hello"]
 
 
-def test_a_lost_machine_means_a_restart(context: Context) -> None:
-    name = running(context)
-    with FaultInjector(context.service) as faults:
+def test_a_lost_machine_means_a_restart(shared: Context) -> None:
+    name = running(shared)
+    with FaultInjector(shared.service) as faults:
         faults.stop_machine("master-replica-0", job=str(name)).wait()
 
-    context.until(lambda: context.lines(name)[-1].restart == 1)
-    (context.out(name) / "enough").touch()
-    context.wait_for(name, State.SUCCEEDED)
+    shared.until(lambda: shared.lines(name)[-1].restart == 1)
+    (shared.out(name) / "enough").touch()
+    shared.wait_for(name, State.SUCCEEDED)
 
-    lines = context.lines(name)
+    lines = shared.lines(name)
     first = [line.message for line in lines if line.restart == 0]
     assert first == [f"line {number}" for number in range(len(first))]
     assert next(line.message for line in lines if line.restart == 1) == "line 0"
-    with context.client() as client:
+    with shared.client() as client:
         kinds = [event.kind for event in client.events(name)]
     assert kinds.count("SUPERVISOR_LOST") == 1
     assert kinds.count("RESTART") == 1

@@ -79,14 +79,14 @@ def database(context: Context) -> str:
 
 
 def leftovers(context: Context) -> list[str]:
-    """Processes of replicas, and their homes; those that are being removed, too.
+    """Homes of replicas, those that are being removed, too; when there are none, processes.
 
     Roots are kept for later programs.
     """
     homes = context.service.data_dir / "replicas"
     found = (*homes.glob("[!.]*"), *homes.glob(".*/*"))
     names = [path.name for path in found if path.parent.name != ".roots"]
-    return [*map(str, find_living(str(homes))), *names]
+    return names or [str(pid) for pid in find_living(str(homes))]
 
 
 def starts(context: Context, name: JobName) -> dict[str, list[dict[str, Any]]]:
