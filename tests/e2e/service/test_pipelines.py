@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import httpx
+import pytest
 
 from footplate.domain.names import GcsUri
 from tests.e2e.service.conftest import BUCKET
 from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.e2e.service.conftest import Context
 
 LOCATION = "projects/demo/locations/us-central1"
@@ -46,14 +49,20 @@ def pipeline(package: GcsUri) -> dict[str, Any]:
     }
 
 
-def test_kills_in_a_pipeline(context: Context) -> None:
+@pytest.fixture
+def http() -> Iterator[httpx.Client]:
+    with httpx.Client(timeout=60) as http:
+        yield http
+
+
+def test_kills_in_a_pipeline(context: Context, http: httpx.Client) -> None:
     package = GcsUri(BUCKET, "trainer.tar.gz")
     with context.client() as client:
         client.storage.upload(package, pack_trainer(TRAINER, None))
         client.storage.upload(GcsUri(BUCKET, "data/training-0.csv"), b"a,b")
 
     def get(path: str) -> dict[str, Any]:
-        answer = httpx.get(f"{context.service.url}/v1/{path}")
+        answer = http.get(f"{context.service.url}/v1/{path}")
         answer.raise_for_status()
         found: dict[str, Any] = answer.json()
         return found
@@ -63,13 +72,13 @@ def test_kills_in_a_pipeline(context: Context) -> None:
         context.service.start()
 
     url = f"{context.service.url}/v1/{LOCATION}/trainingPipelines"
-    name = httpx.post(url, json=pipeline(package), timeout=60).raise_for_status().json()["name"]
+    name = http.post(url, json=pipeline(package)).raise_for_status().json()["name"]
     restart()
     context.until(lambda: get(name)["state"] == "PIPELINE_STATE_RUNNING")
     restart()
     job = get(get(name)["trainingTaskMetadata"]["backingCustomJob"])
     assert job["displayName"] == "killed-custom-job"
-    refused = httpx.delete(f"{context.service.url}/v1/{name}").json()
+    refused = http.delete(f"{context.service.url}/v1/{name}").json()
     assert refused["error"]["status"] == "FAILED_PRECONDITION"
     (context.bucket / "out" / "go").touch()
     context.until(lambda: get(job["name"])["state"] == "JOB_STATE_SUCCEEDED")
