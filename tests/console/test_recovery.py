@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from footplate.domain.job_states import State
-from footplate.server.machine import free_port
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
+from tests.support.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

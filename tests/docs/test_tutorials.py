@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from footplate.server.machine import free_port
 from tests.docs.walk import ROOT, type_out, walk
 from tests.support.gcloud import find_gcloud
+from tests.support.ports import free_port
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import tarfile
 import time
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.testing.engines.python_image import python_files
+from tests.support.ports import free_ports
 from tests.support.requirements import describe_lack, require
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def start_control_plane(
     kubernetes: Kubernetes, address: str = "127.0.0.1", script: Path = RIG / "up.sh"
 ) -> None:
     plane, variables = kubernetes.directory, {**os.environ, "BIND": address}
-    _run(script, plane, str(_free_ports()), environment=variables)
+    _run(script, plane, str(free_ports(5)), environment=variables)
     # Its own one trusts any server, of which clients warn.
     trusting = (plane / "kubeconfig").read_text()
     authority = f'certificate-authority: "{plane}/certs/apiserver.crt"'
@@ -147,23 +147,6 @@ def wait_until_ready(kubernetes: Kubernetes, log: Path, nodes: int = 1) -> None:
     while kubernetes.kubectl("get", "nodes", "-o", path).split() != ["True"] * nodes:
         assert time.monotonic() < deadline, log.read_text()[-4000:]
         time.sleep(0.2)
-
-
-def _free_ports() -> int:
-    """The first of five successive ports that nobody listens on."""
-    for first in range(17443 + os.getpid() % 500 * 10, 30000, 10):
-        if all(_is_free(port) for port in range(first, first + 5)):
-            return first
-    raise AssertionError("no ports are free")
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as trial:
-        try:
-            trial.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-        return True
 
 
 def save_image(file: Path, name: str) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tests.support.machines import connected_machines, require_machines
+from tests.support.ports import free_ports
 from tests.support.requirements import describe_lack, require, require_packages
 from tests.support.short_folder import short_folder
 
@@ -119,17 +120,15 @@ class SlurmCluster:
         for name in ("munge", "spool", "state", *(f"spool/{node}" for node in NODES)):
             (self.folder / name).mkdir()
         self.folder.chmod(0o755)
-        ports = _free_ports(1 + len(NODES))
+        first = free_ports(1 + len(NODES))
         host = socket.gethostname().partition(".")[0]
         template = _CONFIGURATION
         if has_tokens():
             template += _TOKENS
             (self.folder / "jwt.key").write_bytes(secrets.token_bytes(32))
             (self.folder / "jwt.key").chmod(0o600)
-        lines = [
-            template.format(host=host, address=self.address, port=ports[0], folder=self.folder)
-        ]
-        for node, port in zip(NODES, ports[1:], strict=True):
+        lines = [template.format(host=host, address=self.address, port=first, folder=self.folder)]
+        for port, node in enumerate(NODES, first + 1):
             gres = " Gres=gpu:2" if node == NODES[-1] else ""
             lines.append(
                 f"NodeName={node} NodeHostname={host} NodeAddr={self.node_address(node)} "
@@ -280,18 +279,6 @@ def _answers(port: int) -> bool:
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), 5.0):
         return True
     return False
-
-
-def free_port() -> int:
-    return _free_ports(1)[0]
-
-
-def _free_ports(count: int) -> list[int]:
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in held]
-    for each in held:
-        each.close()
-    return ports
 
 
 def _wait(condition: object, limit_s: float = _START_S) -> None:

@@ -22,7 +22,8 @@ from tests.clients.conftest import (
 from tests.e2e.service.conftest import CACHE, Context
 from tests.support.kubernetes import IMAGE
 from tests.support.kubernetes_rig import package_template
-from tests.support.slurm import PARTITION, free_port
+from tests.support.ports import free_port
+from tests.support.slurm import PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,8 @@ from footplate.ports.backend import AttemptStart, Presence
 from tests.e2e.slurm.conftest import REGION, ServeRegion
 from tests.support.backend_rig import WORKERS, all_are, make_request, see
 from tests.support.engine_contract import EngineContract
-from tests.support.slurm import PARTITION, SlurmCluster, free_port, require_slurmrestd
+from tests.support.ports import free_port
+from tests.support.slurm import PARTITION, SlurmCluster, require_slurmrestd
 from tests.support.slurm_rig import SlurmRig
 
 if TYPE_CHECKING:
