@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.durations import load, plain_name, record
+from tests.support.durations import SHORT_S, load, plain_name, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -74,7 +74,7 @@ class RunReport:
 
     def pytest_terminal_summary(self) -> None:
         if os.getloadavg()[0] <= MAX_LOAD * (os.cpu_count() or 1):
-            record(self._seconds)
+            record({n: s for n, s in self._seconds.items() if s >= SHORT_S or n in self._committed})
         write = self._terminal.write_line
         slowest = sorted(self._seconds, key=lambda name: -self._seconds[name])[:SLOWEST]
         if self._names:
