@@ -57,6 +57,13 @@ def slowdown(committed: Mapping[str, float], measured: Mapping[str, float]) -> f
     return max(1.0, statistics.median(ratios)) if len(ratios) >= _COMPARABLE else 1.0
 
 
+def exists(name: str) -> bool:
+    """Return whether a file still has a test of this name."""
+    path, _, rest = name.partition("::")
+    function = rest.rpartition("::")[2].partition("[")[0]
+    return (ROOT / path).is_file() and function in (ROOT / path).read_text(encoding="utf-8")
+
+
 def plain_name(nodeid: str) -> str:
     """Return a test's name without the group that xdist adds to it (``NAME@GROUP``)."""
     name, at, group = nodeid.rpartition("@")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.durations import folder_of, load, merge, plain_name, record, slowdown
+from tests.support.durations import exists, folder_of, load, merge, plain_name, record, slowdown
 from tools.durations import find_excesses
 
 if TYPE_CHECKING:
@@ -49,6 +49,14 @@ def test_runs_add_to_what_was_measured(tmp_path: Path) -> None:
 
     assert load(path) == {"a": 1.0, "b": 3.0, "c": 0.2}
     assert [each.name for each in path.parent.iterdir()] == ["durations.json"]
+
+
+def test_a_test_that_was_removed_does_not_exist() -> None:
+    here = "tests/unit/support/test_durations.py"
+
+    assert exists(f"{here}::test_the_group_is_left_out[tests/a.py-tests/a.py]")
+    assert not exists(f"{here}::test_{'gone'}")
+    assert not exists("tests/unit/support/test_gone.py::test_the_group_is_left_out")
 
 
 def test_what_is_short_or_gone_is_not_committed() -> None:
