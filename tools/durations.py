@@ -76,6 +76,7 @@ def main() -> int:
         names = collect()
         durations.COMMITTED.unlink(missing_ok=True)
         durations.record(durations.merge(committed, measured, names), durations.COMMITTED)
+        durations.MEASURED.unlink(missing_ok=True)  # the next runs measure anew
         return 0
     with BUDGETS.open("rb") as file:
         excesses = list(find_excesses(tomllib.load(file), committed, measured))

@@ -128,8 +128,9 @@ def test_experiments(version: str, name: str, sdk: Errors) -> None:
     assert not error, error
 
 
-def test_data_frames_of_experiments(sdk: Errors) -> None:
-    errors = sdk("1.71.1")[FRAMES]
+@pytest.mark.parametrize("version", ["1.71.1"])
+def test_data_frames_of_experiments(version: str, sdk: Errors) -> None:
+    errors = sdk(version)[FRAMES]
     assert not any(errors.values()), errors
 
 

@@ -53,16 +53,20 @@ def test_experiments(version: str, name: str, sdk_errors: Errors) -> None:
     assert not error, error
 
 
-def test_data_frames(sdk_errors: Errors) -> None:
-    errors = sdk_errors(PANDAS)[FRAMES]
+@pytest.mark.parametrize("version", [PANDAS])
+def test_data_frames(version: str, sdk_errors: Errors) -> None:
+    errors = sdk_errors(version)[FRAMES]
     assert not any(errors.values()), errors
 
 
-def test_the_script_of_the_page(service: RunningService, home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [PANDAS])
+def test_the_script_of_the_page(
+    version: str, service: RunningService, home: Path, tmp_path: Path
+) -> None:
     code = re.search(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert code is not None
     (tmp_path / "track.py").write_text(code[1])
-    words = ("run", "--", python_of(PANDAS), "track.py")
+    words = ("run", "--", python_of(version), "track.py")
     done = run_footplate(*words, env=service.environment(HOME=str(home)), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert all(f"rate-0-{rate}" in done.stdout for rate in ("1", "01")), done.stdout

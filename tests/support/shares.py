@@ -1,7 +1,7 @@
 """Divides the long tests into shares: a run takes one of them, several runs take all.
 
-Long is a test that takes ten seconds or more, and each test of an engine, which takes long to
-start. The other tests run each time.
+Long is a test that takes ten seconds or more, and each that shares what takes long to make: an
+engine, or an environment that nothing else needs. The other tests run each time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 BUDGETS = ROOT / "tests" / "budgets.toml"
 LONG_S = 10.0
 WORKERS = 4
-ENGINES = (
+SHARED = (
+    "reduction/tests/torch",
+    "tests/clients/test_zero_change.py",
     "tests/e2e/all_backends",
     "tests/e2e/containers",
     "tests/e2e/engines",
@@ -28,7 +30,9 @@ ENGINES = (
     "tests/e2e/ray",
     "tests/e2e/slurm",
 )
-"""Folders whose tests are all long."""
+"""Folders and files whose tests are all long, for their engines and environments."""
+EARLIER_SDKS = ("1.38.1", "1.71.1")
+"""Releases of Google's SDK beside the newest one: tests name theirs as a parameter."""
 NONE, ALL = "none", "all"
 
 
@@ -56,9 +60,10 @@ def parse_share(text: str, count: int, commit: str) -> frozenset[int]:
 
 
 def is_long(name: str, seconds: Mapping[str, float]) -> bool:
-    path = name.partition("::")[0]
-    of_engine = any(path.startswith(f"{folder}/") for folder in ENGINES)
-    return of_engine or seconds.get(name, 0.0) >= LONG_S
+    path, _, rest = name.partition("::")
+    shared = any(path == place or path.startswith(f"{place}/") for place in SHARED)
+    earlier = any(release in rest.partition("[")[2] for release in EARLIER_SDKS)
+    return shared or earlier or seconds.get(name, 0.0) >= LONG_S
 
 
 def share_of(path: str, shares: Mapping[str, int], count: int) -> int:

@@ -47,7 +47,7 @@ def test_runs_add_to_what_was_measured(tmp_path: Path) -> None:
     record({"a": 1.0, "b": 2.5}, path)
     record({"b": 3.0, "c": 0.2}, path)
 
-    assert load(path) == {"a": 1.0, "b": 3.0, "c": 0.2}
+    assert load(path) == {"a": 1.0, "b": 2.5, "c": 0.2}
     assert [each.name for each in path.parent.iterdir()] == ["durations.json"]
 
 
@@ -55,7 +55,7 @@ def test_a_test_that_was_removed_does_not_exist() -> None:
     here = "tests/unit/support/test_durations.py"
 
     assert exists(f"{here}::test_the_group_is_left_out[tests/a.py-tests/a.py]")
-    assert not exists(f"{here}::test_{'gone'}")
+    assert not exists(f"{here}::test_that_{'went'}")
     assert not exists("tests/unit/support/test_gone.py::test_the_group_is_left_out")
 
 

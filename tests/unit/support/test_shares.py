@@ -44,6 +44,9 @@ def test_long_is_what_takes_long_or_needs_an_engine() -> None:
     assert not is_long("tests/a.py::test_short", seconds)
     assert not is_long("tests/a.py::test_new", seconds)
     assert is_long("tests/e2e/slurm/test_new.py::test_new", seconds)
+    assert is_long("tests/clients/test_zero_change.py::test_new", seconds)
+    assert is_long("tests/clients/test_new.py::test_new[a-1.71.1]", seconds)
+    assert not is_long("tests/clients/test_new.py::test_new[a-2.7.0]", seconds)
 
 
 @given(st.dictionaries(st.sampled_from([f"tests/{n}.py::t" for n in range(20)]), st.floats(10, 99)))
