@@ -6,6 +6,7 @@ checkout (``make test SHARE=all`` measures all tests; do it while the machine do
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -62,10 +63,11 @@ def sum_shares(seconds: Mapping[str, float], count: int) -> dict[int, float]:
     return sums
 
 
-def collect() -> list[str]:
-    """Return the names of all tests."""
-    command = (sys.executable, "-m", "pytest", "--collect-only", "-qq")
-    listed = subprocess.run(command, capture_output=True, text=True, check=True)
+def collect(*places: str) -> list[str]:
+    """Return the names of the tests in these files, or of all; of every share."""
+    command = (sys.executable, "-m", "pytest", "--collect-only", "-q", *places)
+    environment = {**os.environ, "SHARE": "all"}
+    listed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return [line for line in listed.stdout.splitlines() if "::" in line]
 
 

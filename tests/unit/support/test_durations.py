@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.durations import exists, folder_of, load, merge, plain_name, record, slowdown
-from tools.durations import find_excesses
+from tools.durations import collect, find_excesses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +57,15 @@ def test_a_test_that_was_removed_does_not_exist() -> None:
     assert exists(f"{here}::test_the_group_is_left_out[tests/a.py-tests/a.py]")
     assert not exists(f"{here}::test_that_{'went'}")
     assert not exists("tests/unit/support/test_gone.py::test_the_group_is_left_out")
+
+
+def test_tests_of_every_share_exist() -> None:
+    names = collect("tests/e2e/slurm/test_files.py", "tests/unit/support/test_shares.py")
+
+    assert {name.partition("::")[0] for name in names} == {
+        "tests/e2e/slurm/test_files.py",
+        "tests/unit/support/test_shares.py",
+    }
 
 
 def test_what_is_short_or_gone_is_not_committed() -> None:
