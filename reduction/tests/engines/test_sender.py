@@ -203,7 +203,7 @@ def test_all_that_was_started_is_raised(engine: Engine) -> None:
 
 @EVERY_ENGINE
 def test_a_reducer_that_gives_no_answer_is_given_up(engine: Engine) -> None:
-    limits = Limits(timeout_s=0.1, patience_s=0.1)
+    limits = Limits(timeout_s=1.0, patience_s=1.0)
     with worker(engine, 2, limits) as (sender, reducers):
         silent = address(reducers[1])
         pending = sender.start(memoryview(bytearray(1 << 15)), WireType.FLOAT32, Op.SUM)
