@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from footplate.domain.job_states import State
 from footplate.testing.faults import FaultInjector
 
@@ -38,6 +40,7 @@ def running(context: Context) -> TrainingJobName:
     return name
 
 
+@pytest.mark.usefixtures("started_services")
 def test_four_deaths_in_a_row(context: Context) -> None:
     name = running(context)
 

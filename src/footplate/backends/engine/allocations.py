@@ -368,7 +368,7 @@ class Allocations:
 
 
 def _has_launcher(attempt: Attempt, allocation: Allocation) -> bool:
-    """Whether one has called: a kubelet says a while later that a Pod has started."""
+    """Whether one has called: an engine may say only later that its task has started."""
     return any(replica.claim is not None for replica in attempt.served_by(allocation))
 
 
