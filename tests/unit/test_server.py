@@ -88,9 +88,17 @@ def test_it_remembers_its_database(data_dir: DataDir) -> None:
     assert identity.database is None
     data_dir.settle(identity, "one")
     assert data_dir.identity() == replace(identity, database="one")
-    (data_dir.root / "identity.json").write_text("{")
-    with pytest.raises(FailedPrecondition, match="is spoilt"):
-        data_dir.identity()
+    for spoilt in ("", "{", '{"id": "", "database": null}', '{"id": null, "database": null}'):
+        (data_dir.root / "identity.json").write_text(spoilt)
+        with pytest.raises(FailedPrecondition, match="is spoilt"):
+            data_dir.identity()
+
+
+@pytest.mark.parametrize("key", [b"", b"x", bytes(range(31)), bytes(32)])
+def test_a_spoilt_secret_is_named_with_the_way_out(data_dir: DataDir, key: bytes) -> None:
+    (data_dir.root / "secret").write_bytes(key)
+    with pytest.raises(FailedPrecondition, match=r"/secret is spoilt: .* Put it back from a copy"):
+        data_dir.secret()
 
 
 def test_one_with_a_database_of_sqlite_belongs_to_that(data_dir: DataDir) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SQLITE = "sqlite"
 """What a directory belongs to whose server keeps its jobs in SQLite."""
 
+_SECRET_BYTES = 32
 _MOST_PORTS = 16
 """Of the last servers, that are remembered."""
 
@@ -129,8 +130,20 @@ class DataDir:
         )
 
     def secret(self) -> bytes:
-        """The key of the replica tokens, made at first use."""
-        return _once(self._secret_file, secrets.token_bytes(32))
+        """The key of the replica tokens, made at first use.
+
+        Raises:
+            FailedPrecondition: its file is empty or cut, as a copy on a full disk is, or nothing
+                but zeros, as after a loss of power: everybody could make tokens with such a key.
+        """
+        found = _once(self._secret_file, secrets.token_bytes(_SECRET_BYTES))
+        if len(found) < _SECRET_BYTES or not any(found):
+            raise FailedPrecondition(
+                f"{self._secret_file} is spoilt: it has {len(found)} bytes, and a key is "
+                f"{_SECRET_BYTES} random ones. Put it back from a copy, or remove it to get a new "
+                "one: jobs that run then lose this service, and are started anew"
+            )
+        return found
 
     def authority(self, make: Callable[[], bytes]) -> bytes:
         """Key and certificate of the certificate authority, made at first use."""
@@ -151,7 +164,9 @@ class DataDir:
         fresh = json.dumps({"id": secrets.token_hex(10), "database": database})
         try:
             kept = json.loads(_once(self._identity_file, fresh.encode()))
-            return Identity(str(kept["id"]), kept["database"])
+            if not (isinstance(kept["id"], str) and kept["id"]):
+                raise ValueError("no id")
+            return Identity(kept["id"], kept["database"])
         except (ValueError, KeyError, TypeError):
             raise FailedPrecondition(
                 f"{self._identity_file} is spoilt: put it back from a copy, or remove it if no "
