@@ -30,6 +30,7 @@ from footplate.store import open_store
 from footplate.testing.service import running_service
 from tests.console.screens import PageProblems
 from tests.e2e.service.conftest import CACHE, Context
+from tests.support.deadlines import EVENT_MS
 from tests.support.jobs import make_job, make_spec
 from tests.support.requirements import require_packages
 from tests.unit.replica_metrics.event_writer import event, simple, write
@@ -201,7 +202,7 @@ def browser() -> Iterator[Browser]:
     """
     require_packages("Chromium", "chromium")
     path = shutil.which("chromium")
-    expect.set_options(timeout=60_000)  # of a busy machine
+    expect.set_options(timeout=EVENT_MS)
     with sync_playwright() as playwright:
         # Chromium's own sandbox refuses root, and /dev/shm may be small; the pages are our own.
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
@@ -217,7 +218,7 @@ def page(browser: Browser) -> Iterator[Page]:
         viewport={"width": 1280, "height": 900}, timezone_id="America/New_York", locale="en-US"
     )
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(EVENT_MS)
     problems = PageProblems(page)
     yield page
     problems.check()

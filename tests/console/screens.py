@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tests.support.deadlines import EVENT_MS
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
@@ -80,7 +82,7 @@ def look(
     context = browser.new_context()
     context.add_cookies(list(cookies))
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(EVENT_MS)
     problems = PageProblems(page)
     for width in _CHECKED if brief else WIDTHS:
         checked = _CHECKED.get(width)

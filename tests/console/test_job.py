@@ -13,6 +13,7 @@ from footplate.domain.job_states import State
 from footplate.domain.names import TrainingJobName
 from tests.console.conftest import HOSTILE, LINES, LONG, PAGE_NAME, SLOW
 from tests.console.screens import check_accessibility, look
+from tests.support.deadlines import EVENT_MS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from footplate.testing.service import RunningService
     from tests.e2e.service.conftest import Context
 
-PATIENCE_MS = 240_000
 FAILING = f"""
 import sys, time
 print("\\x1b[32mgreen\\x1b[0m", {HOSTILE!r}, flush=True)
@@ -94,10 +94,10 @@ def test_a_running_job_is_followed_and_cancelled(page: Page, context: Context) -
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto(f"{context.service.url}/jobs/{name}")
     job = page.locator("#job")
-    expect(job).to_have_attribute("data-state", "RUNNING", timeout=PATIENCE_MS)
+    expect(job).to_have_attribute("data-state", "RUNNING")
     expect(page.locator("#log")).to_contain_text("tick 5")
     expect(page.locator("#log")).to_contain_text("tick 25")
-    expect(page.locator("figure canvas").first).to_be_visible(timeout=60_000)
+    expect(page.locator("figure canvas").first).to_be_visible()
     check_accessibility(page)
     page.get_by_role("button", name="Cancel").click()
     expect(job).to_have_attribute("data-state", "CANCELLED")
@@ -129,7 +129,7 @@ def test_a_job_runs_again_after_a_question(
 def test_running_again_needs_no_scripts(browser: Browser, context: Context) -> None:
     quiet = browser.new_context(java_script_enabled=False)
     page = quiet.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(EVENT_MS)
     page.goto(f"{context.service.url}/jobs/{LONG}/again")
     page.get_by_label("Job id").fill("no_scripts")
     page.get_by_role("button", name="Submit").click()  # its request is of nothing that exists

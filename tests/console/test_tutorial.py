@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 TUTORIAL = walk.ROOT / "docs" / "tutorials" / "console.md"
 KEPT = TUTORIAL.parent / "pictures"
 MAX_BYTES = 150_000
-PATIENCE_MS = 240_000
 _SHORTEN = """(log, path) => {
   const texts = document.createTreeWalker(log, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(path, "~");
@@ -62,7 +61,7 @@ def test_the_tutorial(page: Page, sent: RunningService) -> None:
         name: page.get_by_role("row", name=f"rate_{name}") for name in ("good", "bad", "search")
     }
     for name, state in (("good", "succeeded"), ("bad", "failed"), ("search", "succeeded")):
-        expect(rows[name]).to_contain_text(state, timeout=PATIENCE_MS)
+        expect(rows[name]).to_contain_text(state)
     expect(rows["bad"]).to_contain_text("ValueError")
     keep(page, "jobs")
     page.get_by_label("Label").fill("team=ads")
