@@ -100,3 +100,11 @@ def test_a_job_without_lines_has_an_empty_page(http: httpx.Client, world: World)
     page = get(http)
     assert page == {"lines": [], "start": 0, "cursor": 0, "size": 0, "more": False}
     assert http.get(f"{URL.replace('job_1', 'none')}").status_code == 404
+
+
+def test_a_page_has_200_lines_where_nothing_else_was_asked_for(
+    http: httpx.Client, world: World, job: Job
+) -> None:
+    more = [Line(number, job.create_time, "INFO", f"line {number}") for number in range(1, 202)]
+    world.logs.append(job.uid, 1, "worker-replica-2", more)
+    assert len(get(http, replica="worker-replica-2")["lines"]) == 200

@@ -54,11 +54,12 @@ def test_what_is_missing_who_holds_it_its_place_its_time_and_a_way_out() -> None
 def test_the_place_in_the_line() -> None:
     scheduler = a_scheduler()
     scheduler.hold(a_claim("running", 8), NOON)
-    for index in range(12):
-        scheduler.wait(a_claim(f"job_{index:02}", arrived=NOON + index))
-    ordinals = [explained(scheduler, f"job_{index:02}").text for index in (0, 1, 2, 3, 10, 11)]
-    for text, ordinal in zip(ordinals, ("first", "2nd", "3rd", "4th", "11th", "12th"), strict=True):
-        assert f"It is {ordinal} of 12 in the line for NVIDIA_TESLA_T4." in text
+    for index in range(121):
+        scheduler.wait(a_claim(f"job_{index:03}", arrived=NOON + index))
+    ordinals = ("first", "2nd", "3rd", "4th", "11th", "12th", "21st", "111th", "121st")
+    for ordinal, index in zip(ordinals, (0, 1, 2, 3, 10, 11, 20, 110, 120), strict=True):
+        text = explained(scheduler, f"job_{index:03}").text
+        assert f"It is {ordinal} of 121 in the line for NVIDIA_TESLA_T4." in text
 
 
 def test_only_the_largest_holders_are_named() -> None:
@@ -162,6 +163,17 @@ def test_one_that_may_not_pass_is_told_whom_it_would_delay_and_how_short_it_must
         "start now."
     )
     assert found.reason == "Waits for its turn: others that come first would be delayed"
+
+
+def test_a_limit_of_less_than_a_minute_is_not_advised() -> None:
+    scheduler = a_scheduler()
+    scheduler.hold(a_claim("running", 6, longest_s=30), NOON)
+    scheduler.wait(a_claim("big", 8, project="maps"))
+    scheduler.wait(a_claim("small", 2, arrived=NOON + 1))
+    scheduler.admit(NOON)
+    text = explained(scheduler, "small").text
+    assert "it would delay big (project maps)" in text
+    assert "With a limit" not in text
 
 
 def test_one_that_can_never_start_here() -> None:
