@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -114,8 +115,12 @@ def read(connection: ServerConnection) -> tuple[dict[str, str], dict[str, Any]]:
 @pytest.fixture
 def replica(make_replica: Callable[..., Supervised], containment_mode: str) -> Supervised:
     """One whose program runs, on each containment mode."""
+    return start_program(make_replica, isolation=containment_mode)
+
+
+def start_program(make_replica: Callable[..., Supervised], **ticket: Any) -> Supervised:
     task = python_task(PROGRAM, web_access=True, environment=[["OWN", "value"]])
-    made = make_replica(task, isolation=containment_mode)
+    made = make_replica(task, **ticket)
     made.api.start()
     made.run()
     made.api.wait_for(lambda: bool(made.api.lines()))
@@ -193,8 +198,21 @@ def test_a_shell_ends_with_its_program_whatever_it_ignores(
 def test_a_shell_ends_with_its_supervisor_whatever_it_ignores(
     replica: Supervised, server: Server, tmp_path: Path, archive: Path
 ) -> None:
+    end_supervisor_of_shell(make_command(replica, server, tmp_path / "shell", archive), server)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="is about what root starts")
+def test_a_shell_of_another_user_ends_with_its_supervisor(
+    make_replica: Callable[..., Supervised], server: Server, tmp_path: Path, archive: Path
+) -> None:
+    replica = start_program(
+        make_replica, isolation="subreaper", program_users=[1879048192, 2147352575]
+    )
+    end_supervisor_of_shell(make_command(replica, server, tmp_path / "shell", archive), server)
+
+
+def end_supervisor_of_shell(command: list[str], server: Server) -> None:
     word = f"footplate-test-{uuid.uuid4().hex}"
-    command = make_command(replica, server, tmp_path / "shell", archive)
     parent = subprocess.Popen(["sh", "-c", '"$@" & wait', "sh", *command])
     connection = server.open(command=f"trap '' HUP TERM INT; echo in; : {word}; read -r forever")
     assert connection.recv(EVENT_S) == b"in\n"
