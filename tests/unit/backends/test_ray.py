@@ -76,6 +76,7 @@ def job(status: str, message: str = "") -> dict[str, Any]:
     [
         ("PENDING", "", JobPhase.WAITING, "its job waits for Ray"),
         ("PENDING", "a\nWaiting for resources.", JobPhase.WAITING, "Waiting for resources."),
+        ("PENDING", "x" * 501, JobPhase.WAITING, "x" * 500),
         ("RUNNING", "Job is running.", JobPhase.RUNNING, ""),
         ("STOPPED", "", JobPhase.ENDED, "its job was stopped in Ray"),
         ("SUCCEEDED", "", JobPhase.ENDED, "its launcher has ended"),
