@@ -16,14 +16,14 @@ class FakeClock:
         self._now = now
         self.passed_s = 0.0
         """How much time has really passed."""
-        self._timeline = ClockHistory()
+        self._history = ClockHistory()
         self._see()
 
     def now(self) -> datetime:
-        return self._now
+        return self._history.mark(self._now)
 
     def steady(self, moment: datetime) -> datetime:
-        return self._timeline.steady(moment)
+        return self._history.steady(moment)
 
     def advance(self, seconds: float) -> None:
         """Time passes."""
@@ -36,4 +36,4 @@ class FakeClock:
         self._see()
 
     def _see(self) -> None:
-        self._timeline = self._timeline.after(self._now, self.passed_s)
+        self._history = self._history.after(self._now, self.passed_s)

@@ -8,20 +8,19 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from footplate.domain.clock_history import ClockHistory, ClockSegment
+from footplate.domain.clock_history import NUMBERS, ClockHistory, ClockSegment
 from footplate.replica.isolation.procfs import boot_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_MOST_STRETCHES = 100
-"""A clock that is set all the time must not fill the memory."""
+_MAX_READING_S = 0.002
+_MAX_READINGS = 20
+"""Both clocks are read again while the process was held up between them."""
 
-
-_NOTED_S = 0.1
-_DRIFT_S = 0.001
-"""Readings within so much of the last one that was noted aren't noted."""
+_RETRY_S = 1.0
+"""Between attempts to write the file on a disk that is full."""
 
 
 class SystemClock:
@@ -44,69 +43,72 @@ class SystemClock:
         self._monotonic = monotonic
         self._boot = boot()
         self._lock = Lock()
-        self._timeline = self._load()
-        self._noted = 0.0, 0.0
-        """What the wall clock showed last when that was noted; and what it would have shown when
-        the monotonic one was at 0."""
+        self._history = self._load()
+        self._unsaved_since: float | None = None
         self.now()
 
     def now(self) -> datetime:
         with self._lock:
-            wall, monotonic_s = self._wall(), self._monotonic()
-            now = datetime.fromtimestamp(wall, UTC)
-            if not self._goes_on(wall, monotonic_s):
-                self._noted = wall, wall - monotonic_s
-                before = self._timeline.stretches
-                self._timeline = self._timeline.after(now, monotonic_s)
-                if len(self._timeline.stretches) != len(before):
-                    self._begin_stretch()
-        return now
+            wall, monotonic_s = self._read()
+            before, self._history = self._history, self._history.after(wall, monotonic_s)
+            due = self._unsaved_since is not None and monotonic_s - self._unsaved_since >= _RETRY_S
+            if due or self._history.segments is not before.segments:
+                self._unsaved_since = None if self._save() else monotonic_s
+            return self._history.mark(wall)
 
-    def _goes_on(self, wall: float, monotonic_s: float) -> bool:
-        """Whether the last reading that was noted says the same as this one, for all that matters.
-
-        The time is asked for dozens of times for each job.
-        """
-        noted, zero = self._noted
-        return 0.0 <= wall - noted < _NOTED_S and abs(wall - monotonic_s - zero) < _DRIFT_S
+    def _read(self) -> tuple[datetime, float]:
+        """Of several readings the one that took least: a pause within it would look as a jump."""
+        best_s, wall, monotonic_s = float("inf"), 0.0, 0.0
+        before = self._monotonic()
+        for _ in range(_MAX_READINGS):
+            shown, after = self._wall(), self._monotonic()
+            if after - before < best_s:
+                best_s, wall, monotonic_s = after - before, shown, (before + after) / 2
+            if best_s < _MAX_READING_S:
+                break
+            before = after
+        return datetime.fromtimestamp(wall, UTC), monotonic_s
 
     def steady(self, moment: datetime) -> datetime:
-        return self._timeline.steady(moment)
-
-    def _begin_stretch(self) -> None:
-        """The first one stays, for it gives the scale."""
-        first, *later = self._timeline.stretches
-        self._timeline = ClockHistory((first, *later[-_MOST_STRETCHES:]))
-        self._save()
+        return self._history.steady(moment)
 
     def _load(self) -> ClockHistory:
-        """Nothing, if there is no file, or it is of another start of the machine, or spoilt."""
+        """Nothing, if there is no file, or it is of another start of the machine, or is damaged.
+
+        Numbers go on from those of the machine's start before, whose moments are in records.
+        """
         if self._file is None or not self._boot:
             return ClockHistory()
         try:
             kept = json.loads(self._file.read_bytes())
+            segments = tuple(_parse(each) for each in kept["segments"])
             if kept["boot"] != self._boot:
-                return ClockHistory()
-            return ClockHistory(tuple(_parse(each) for each in kept["stretches"]))
-        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+                return ClockHistory((), (segments[-1].number + 1) % NUMBERS)
+            return ClockHistory(segments, segments[0].number)
+        except FileNotFoundError:
+            return ClockHistory()
+        except (LookupError, ValueError, TypeError, OverflowError, RecursionError):
             return ClockHistory()
 
-    def _save(self) -> None:
+    def _save(self) -> bool:
         """Without it the next server knows of no jump; that is no reason to serve nobody."""
         if self._file is None or not self._boot:
-            return
-        stretches = [
-            [each.begin.timestamp(), each.end.timestamp(), each.zero.timestamp()]
-            for each in self._timeline.stretches
+            return True
+        segments = [
+            [each.number, each.begin.timestamp(), each.zero.timestamp()]
+            for each in self._history.segments
         ]
         part = self._file.with_suffix(".part")
         try:
-            part.write_text(json.dumps({"boot": self._boot, "stretches": stretches}))
+            part.write_text(json.dumps({"boot": self._boot, "segments": segments}))
             part.replace(self._file)
         except OSError:
-            return
+            return False
+        return True
 
 
-def _parse(stretch: list[float]) -> ClockSegment:
-    begin, end, zero = (datetime.fromtimestamp(each, UTC) for each in stretch)
-    return ClockSegment(begin, end, zero)
+def _parse(segment: list[float]) -> ClockSegment:
+    number, begin, zero = segment
+    return ClockSegment(
+        int(number) % NUMBERS, datetime.fromtimestamp(begin, UTC), datetime.fromtimestamp(zero, UTC)
+    )
