@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _YEAR_9999_S = 253_402_300_799
+_FILE = re.compile(r"f[0-9]+-([0-9]+)-(-?[0-9]+)")
+_SECOND_NS = 1_000_000_000
 
 
 def time_of(status: os.stat_result) -> datetime:
@@ -27,7 +30,7 @@ def time_of(status: os.stat_result) -> datetime:
 
 @dataclass(frozen=True)
 class FileState:
-    """``identity`` is of the inode, its size and its time; of a directory only the inode."""
+    """``identity`` is of the inode, its size and its time; all directories have the same one."""
 
     identity: str
     size_bytes: int
@@ -36,10 +39,22 @@ class FileState:
     @classmethod
     def of(cls, status: os.stat_result) -> FileState:
         changed = time_of(status)
-        if stat.S_ISDIR(status.st_mode):  # its size and time change with what is put into it
-            return cls(f"d{status.st_ino}", 0, changed)
+        if stat.S_ISDIR(status.st_mode):
+            # Size and time change with what is put into it, the inode with each copy of the bucket.
+            return cls("d", 0, changed)
         identity = f"f{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"
         return cls(identity, status.st_size, changed)
+
+
+def may_be_copies(identity: str, other: str) -> bool:
+    """Returns whether two files have the same size, and times in the same second.
+
+    ``cp -a``, ``rsync`` and ``tar`` keep that much. A program can make any file so: only the
+    content can prove that one is the copy of the other.
+    """
+    found = _FILE.fullmatch(identity), _FILE.fullmatch(other)
+    kept = {(one[1], int(one[2]) // _SECOND_NS) for one in found if one is not None}
+    return None not in found and len(kept) == 1
 
 
 def look_at(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, FileState]]:

@@ -1,7 +1,9 @@
 """Object metadata that a file cannot hold, stored in SQLite beside the buckets.
 
 A record belongs to one state of a file: its inode, size and time of change. A file that a
-program has rewritten fits no record any more, and gets a new one. A writer's record is there
+program has rewritten fits no record any more, and gets a new one; the copy of a file, in a
+data directory that was moved or restored, keeps the record if its content is the same. A folder
+that is an object has no content: its record belongs to its name. A writer's record is there
 before its file is moved into place, so that a crash between the two leaves either the old
 object or the new one, whole.
 """
@@ -16,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.bucket_locations import DEFAULT_LOCATION
-from footplate.domain.errors import Unavailable
+from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ CREATE TABLE IF NOT EXISTS buckets (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS last (generation INTEGER);
 INSERT INTO last SELECT 0 WHERE NOT EXISTS (SELECT * FROM last);
+UPDATE OR REPLACE objects SET identity = 'd' WHERE identity GLOB 'd*' AND identity != 'd';
 """
 _COLUMNS = (
     "identity, generation, metageneration, updated_us, content_type, crc32c, md5, details, name"
@@ -63,10 +66,18 @@ class Record:
 class Records:
     """Safe to be used by many threads."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, lost: bool = False) -> None:
+        """``lost``: there have been records, so that a file without any is refused.
+
+        Raises:
+            DataLoss: the file is damaged, or ``lost``.
+        """
         self._lock = threading.Lock()
+        self._path = path
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         with self._reporting():
+            if lost and not self._connection.execute("SELECT * FROM sqlite_master").fetchone():
+                raise self._damaged("it is gone or empty")
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.executescript(_SCHEMA)
@@ -98,13 +109,18 @@ class Records:
 
     def find_all(self, bucket: str, states: Mapping[str, FileState]) -> dict[str, Record]:
         """The records, by name, of those objects that have one for the state they are in."""
+        found = self.find_any(bucket, states)
+        return {name: rec for name, rec in found if states[name].identity == rec.identity}
+
+    def find_any(self, bucket: str, names: Iterable[str]) -> list[tuple[str, Record]]:
+        """The records of these objects, whichever states of their files they are of."""
         with self._reporting():
             rows = self._connection.execute(
                 f"SELECT {_COLUMNS} FROM objects WHERE bucket = ? "  # noqa: S608 - no value in it
                 "AND name IN (SELECT value FROM json_each(?))",
-                (bucket, json.dumps(list(states))),
+                (bucket, json.dumps(list(names))),
             ).fetchall()
-        return {row[-1]: _record(row) for row in rows if states[row[-1]].identity == row[0]}
+        return [(row[-1], _record(row)) for row in rows]
 
     def adopt(self, bucket: str, found: Mapping[str, Record], now: datetime) -> dict[str, Record]:
         """Keep records, with new generations, of files that a program wrote, and no others."""
@@ -225,6 +241,19 @@ class Records:
             except sqlite3.OperationalError as error:
                 text = f"the buckets' records can't be kept or read now: {error}"
                 raise Unavailable(text) from error
+            except sqlite3.DatabaseError as error:
+                if type(error) is not sqlite3.DatabaseError:
+                    raise
+                raise self._damaged(str(error)) from error
+
+    def _damaged(self, why: str) -> DataLoss:
+        """Not made anew by itself: a bucket without its record is open to all projects."""
+        return DataLoss(
+            f"the buckets' records {self._path} are damaged ({why}); restore a backup into another "
+            "data directory with `footplate restore`, or put the file back from a copy. To go on "
+            f"without them, remove {self._path.parent}: objects lose their content types and "
+            "metadata, and buckets their projects, which the setting bucket_projects gives back"
+        )
 
 
 def _record(row: _Row) -> Record:

@@ -6,15 +6,16 @@ import io
 import mimetypes
 import os
 import stat
+import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.buckets import safe_path
 from footplate.buckets.atomic_rename import move_into, refusing_clashes, remove_empty_directories
-from footplate.buckets.checksums import checksum_file
+from footplate.buckets.checksums import checksum_file, digest_file
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
-from footplate.buckets.file_state import FileState, look_at
+from footplate.buckets.file_state import FileState, look_at, may_be_copies
 from footplate.buckets.names import check_bucket_name, parse_object_name
 from footplate.buckets.object_metadata import Record
 from footplate.domain.errors import Aborted, FailedPrecondition, NotFound, Unavailable
@@ -36,7 +37,7 @@ _CLOCK_TICK = timedelta(milliseconds=50)
 """More than the grain of a file's times: a change within it may leave them as they were."""
 _ATTEMPTS = 5
 _UNKNOWN_BYTES = 256 << 20
-"""What one listing reads at most to find out checksums."""
+"""What one listing reads at most to find out checksums, and as much to know copies of files."""
 
 
 class Objects:
@@ -102,6 +103,8 @@ class Objects:
         """Make the object of a file with its bytes, on the same file system, which moves away."""
         path = parse_object_name(draft.name)
         draft.checksums.check(digest.crc32c, digest.md5)
+        if draft.conditions != Conditions():
+            self._recognize_one(draft.bucket, draft.name)
         with disk_errors_as_service_errors(), self._lock.held():
             folder = self.folder(draft.bucket)
             self._require(draft)
@@ -130,6 +133,7 @@ class Objects:
 
     def update(self, draft: Draft) -> ObjectInfo:
         """See the port."""
+        self._recognize_one(draft.bucket, draft.name)
         with disk_errors_as_service_errors(), self._lock.held():
             state, record, file = self._open_locked(draft.bucket, draft.name)
             file.close()
@@ -148,6 +152,8 @@ class Objects:
     def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
         """See the port. Removes directories without objects as well."""
         path = parse_object_name(name)
+        if conditions != Conditions():
+            self._recognize_one(bucket, name)
         with disk_errors_as_service_errors(), self._lock.held():
             state, record, file = self._open_locked(bucket, name)
             file.close()
@@ -178,7 +184,8 @@ class Objects:
         new: dict[str, Record] = {}
         budget = _UNKNOWN_BYTES
         for name, (state, record) in found.items():
-            if record.crc32c is None and state.size_bytes <= budget:
+            own = record.identity == state.identity
+            if own and record.crc32c is None and state.size_bytes <= budget:
                 budget -= state.size_bytes
                 found[name] = state, self._summed(bucket, name, state, record, new)
         if new:
@@ -209,8 +216,9 @@ class Objects:
             records = self._records.find_all(bucket, states)
             unknown = [n for n in states if n not in records and not n.endswith("/")]
             if unknown:
+                records |= self._recognize(bucket, {n: states[n] for n in unknown}, _UNKNOWN_BYTES)
                 with self._lock.held():
-                    fresh = dict(look_at(folder, unknown))
+                    fresh = dict(look_at(folder, [n for n in unknown if n not in records]))
                     records |= self._adopt(bucket, fresh)
                 states |= fresh
         return {n: (states[n], records[n]) for n in states if n in records}
@@ -222,8 +230,69 @@ class Objects:
             if record is not None:
                 return state, record, file
             file.close()
+            self._recognize(bucket, {name: state})
             with self._lock.held():
                 return self._open_locked(bucket, name)
+
+    def _recognize_one(self, bucket: str, name: str) -> None:
+        with disk_errors_as_service_errors():
+            self._recognize(bucket, dict(look_at(self.folder(bucket), [name])))
+
+    def _recognize(
+        self, bucket: str, states: Mapping[str, FileState], budget: int | None = None
+    ) -> dict[str, Record]:
+        """Keeps the records of files that were copied, each with the same content.
+
+        The lock is not held: it may read large files. What ``budget`` bytes don't suffice for
+        stays unproven: its record is returned without checksums and not kept, which will do for a
+        listing. What acts upon an object proves it first.
+        """
+        found: dict[str, Record] = {}
+        for name, known in self._copied(bucket, states).items():
+            state = states[name]
+            if budget is not None and state.size_bytes > budget:
+                found[name] = replace(known[-1], crc32c=None, md5=None)
+                continue
+            budget = None if budget is None else budget - state.size_bytes
+            record = self._prove(bucket, name, state, known)
+            if record is not None:
+                found[name] = record
+        return found
+
+    def _copied(self, bucket: str, states: Mapping[str, FileState]) -> dict[str, list[Record]]:
+        """The records, the newest last, of which a file may have become a copy."""
+        every = self._records.find_any(bucket, states)
+        exact = {name for name, record in every if record.identity == states[name].identity}
+        found: dict[str, list[Record]] = {}
+        for name, record in sorted(every, key=lambda item: item[1].generation):
+            may_be = may_be_copies(record.identity, states[name].identity)
+            if may_be and name not in exact and record.crc32c is not None:
+                found.setdefault(name, []).append(record)
+        return found
+
+    def _prove(
+        self, bucket: str, name: str, state: FileState, known: Sequence[Record]
+    ) -> Record | None:
+        """The record of this content, kept for the state of the file; None: none is."""
+        if abs(self._clock.now() - state.changed) <= _CLOCK_TICK:
+            time.sleep(_CLOCK_TICK.total_seconds())  # or a change could leave its time as it is
+        try:
+            now, file = self._file(bucket, name)
+        except NotFound:
+            return None
+        with file:
+            digest = digest_file(file)
+            if not now == state == FileState.of(os.fstat(file.fileno())):
+                return None
+        for record in known:
+            if record.crc32c == digest.crc32c and record.md5 in (None, digest.md5):
+                with self._lock.held():
+                    if (name, record) not in self._records.find_any(bucket, [name]):
+                        return None  # somebody has written or removed the object meanwhile
+                    kept = replace(record, identity=state.identity)
+                    self._records.settle(bucket, name, kept)
+                return kept
+        return None
 
     def _open_locked(self, bucket: str, name: str) -> tuple[FileState, Record, BinaryIO]:
         state, file = self._file(bucket, name)
