@@ -44,6 +44,7 @@ from footplate.control.job_lists import JobLists
 from footplate.control.job_metrics import JobMetrics
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.domain.machine_hours import NO_PRICES
+from footplate.server.database_probe import DatabaseProbe
 from footplate.server.event_files import LocalEventFiles
 from footplate.server.machine import RandomIds
 from footplate.server.machine_report import MachineReport
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from footplate.server.job_services import JobServices
     from footplate.server.replica_services import ReplicaServices
     from footplate.server.tuning_services import TuningServices
+    from footplate.wire.json_text import JsonObject
 
 
 def make_routes(
@@ -89,6 +91,12 @@ def make_routes(
     jobs, trials, paths = parts.jobs, tuning.trials, replicas.shells.paths
     shared, receiver = context.settings.shared_buckets, Receiver()
     vizier = tuning.make_vizier(context.database.studies)
+    database = DatabaseProbe(context.database.ping)
+
+    def probe() -> JsonObject:
+        database.check()
+        return {**disk.probe(), **tls_health(tls)}
+
     return [
         *replica_routes(
             replicas.tasks,
@@ -105,7 +113,7 @@ def make_routes(
         *health_routes(
             about.version,
             metrics,
-            lambda: {**disk.probe(), **tls_health(tls)},
+            probe,
         ),
         *shell_routes(replicas.shells, replicas.tokens, context.notifications.watchers.add),
         *_own_routes(about, context, parts, replicas, end, servers, tls),

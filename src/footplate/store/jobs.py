@@ -281,6 +281,11 @@ class SqlStore:
             with suppress(OSError, Unavailable):
                 keep_room(self._engine, self._transactions)
 
+    def ping(self) -> None:
+        """Raises Unavailable: the database doesn't answer."""
+        with self._transactions.reading() as connection:
+            connection.execute(select(1))
+
     def close(self) -> None:
         if self.several:
             self._transactions.close()

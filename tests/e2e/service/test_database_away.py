@@ -55,6 +55,8 @@ def test_a_program_ends_while_the_database_is_away(
             context.job(name)
         with pytest.raises(Unavailable):
             context.submit("print('refused')")
+        with context.client() as client, pytest.raises(Unavailable, match="can't be used now"):
+            client.health()
         context.out(name).mkdir(parents=True, exist_ok=True)
         (context.out(name) / "enough").touch()
         context.until(lambda: (context.out(name) / "ended").exists())
@@ -63,6 +65,8 @@ def test_a_program_ends_while_the_database_is_away(
         postgresql.start()
 
     context.wait_for(name, State.SUCCEEDED)
+    with context.client() as client:
+        assert client.health()["status"] == "ok"
     count = int((context.out(name) / "ended").read_text())
     assert context.messages(name) == [f"line {number}" for number in range(count)]
     again = context.submit("print('taken')")
