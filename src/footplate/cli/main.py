@@ -32,6 +32,8 @@ main = Root(
         Entry("up", "up", "Start the service on this machine."),
         Entry("status", "status", "Show the service and its jobs."),
         Entry("down", "down", "Stop the service and end its jobs."),
+        Entry("backup", "backup", "Back up the service's data, also while it runs."),
+        Entry("restore", "restore", "Make a data directory of a backup."),
         Entry("run", "run", "Run an unchanged script against the service."),
         Entry("env", "env", "Print variables that point gcloud at the service."),
         Entry("ai", _AI, "Vertex AI: custom jobs and tuning jobs."),

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from footplate import __version__
+from footplate.backup import UNFINISHED
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
 from footplate.replica.isolation.procfs import is_there
 from footplate.server.disk_reserve import DiskReserve
@@ -66,8 +67,9 @@ class DataDir:
         self.cluster_certificate = root / "cluster_ca.pem"
         self._secret_file = root / "secret"
         self.authority_file = root / "certificate_authority.pem"
+        self.database_file = root / "footplate.db"
         self._written = (
-            *(root / "footplate.db", root / "footplate.db-wal"),
+            *(self.database_file, root / "footplate.db-wal"),
             *(self._identity_file, self._secret_file, self.authority_file),
         )
 
@@ -76,7 +78,13 @@ class DataDir:
 
         Raises:
             InvalidArgument: nothing can be kept there; says why and the way out.
+            FailedPrecondition: it was restored in part.
         """
+        if (self.root / UNFINISHED).exists():
+            raise FailedPrecondition(
+                f"`footplate restore` was ended before {self.root} was whole: remove that "
+                "directory, and restore again"
+            )
         within = (self.buckets, self.logs, self.usage, self.replicas, self._servers)
         for folder in (self.root, *within):
             try:
