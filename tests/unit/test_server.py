@@ -102,7 +102,7 @@ def test_a_spoilt_secret_is_named_with_the_way_out(data_dir: DataDir, key: bytes
 
 
 def test_one_with_a_database_of_sqlite_belongs_to_that(data_dir: DataDir) -> None:
-    (data_dir.root / "footplate.db").touch()
+    (data_dir.root / "footplate.db").write_text("SQLite format 3")
     assert data_dir.identity().database == "sqlite"
 
 

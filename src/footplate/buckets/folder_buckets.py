@@ -55,6 +55,7 @@ def _new_id() -> str:
 class FolderBuckets:
     """Implements ``ports.object_storage.ObjectStorage``. Safe to be used by many threads, and by
     several processes of one machine. It begins by removing what a dead one left unfinished.
+    Raises DataLoss: what is known of the objects is lost.
 
     The folders of ``bindings`` are buckets, too; they have been checked. Of those that are bound
     to a store ``remotes`` has the objects.
@@ -72,14 +73,16 @@ class FolderBuckets:
         self._root = root.resolve()
         self._clock = clock
         self._new_id = new_id
-        self._staging = self._root / _OWN / "staging"
-        self._staging.mkdir(parents=True, exist_ok=True)
-        sweep(self._staging)
         uploads = self._root / _OWN / "uploads"
+        (self._root / _OWN).mkdir(exist_ok=True)
+        # The folder is made once there are records, and says from then on that there are.
+        self._records = Records(self._root / _OWN / "objects.db", lost=uploads.exists())
+        self._staging = self._root / _OWN / "staging"
+        self._staging.mkdir(exist_ok=True)
+        sweep(self._staging)
         uploads.mkdir(exist_ok=True)
         self._uploads = Uploads(uploads, new_id)
         self._uploads.sweep(clock.now())
-        self._records = Records(self._root / _OWN / "objects.db")
         self._lock = FileLock(self._root / _OWN / "lock")
         self._bindings = {binding.name: binding for binding in bindings}
         folders = {binding.name: binding.folder for binding in bindings}

@@ -141,6 +141,7 @@ def _member(data_dir: DataDir, url: str) -> Member:
 def _open_database(settings: Settings, data_dir: DataDir, server: str) -> SqlStore:
     """``server``: the id of the one that opens it. A file in the directory only one server has."""
     sole = settings.database_url is None
+    lost = data_dir.describe_loss() if sole else ""
     return data_dir.reserve.retrying(
-        lambda: open_store(settings.database, server=server, sole=sole), OPENING_BYTES
+        lambda: open_store(settings.database, server=server, sole=sole, lost=lost), OPENING_BYTES
     )

@@ -68,9 +68,10 @@ class DataDir:
         self._secret_file = root / "secret"
         self.authority_file = root / "certificate_authority.pem"
         self.database_file = root / "footplate.db"
-        self._written = (
+        self._files = (
             *(self.database_file, root / "footplate.db-wal"),
             *(self._identity_file, self._secret_file, self.authority_file),
+            *(self.audit_file, self.clock_file, self.reserve.path, self.server_file),
         )
 
     def make(self) -> None:
@@ -93,7 +94,9 @@ class DataDir:
                 raise self._unfit(error) from None
             if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
                 raise self._unfit(PermissionError(0, "it may not be written to", str(folder)))
-        for file in self._written:
+        for file in self._files:
+            if file.is_dir():
+                raise self._unfit(IsADirectoryError(0, "it is a folder", str(file)))
             if file.exists() and not os.access(file, os.R_OK | os.W_OK):
                 text = "it may not be read and written by this user"
                 raise self._unfit(PermissionError(0, text, str(file)))
@@ -168,7 +171,7 @@ class DataDir:
         Raises:
             FailedPrecondition: the file that says it can't be read.
         """
-        database = SQLITE if (self.root / "footplate.db").exists() else None
+        database = SQLITE if self._has_database() else None
         fresh = json.dumps({"id": secrets.token_hex(10), "database": database})
         try:
             kept = json.loads(_once(self._identity_file, fresh.encode()))
@@ -180,6 +183,28 @@ class DataDir:
                 f"{self._identity_file} is spoilt: put it back from a copy, or remove it if no "
                 "other server uses this directory"
             ) from None
+
+    def _has_database(self) -> bool:
+        """An empty file is one whose first server ended before it made anything."""
+        try:
+            return self.database_file.stat().st_size > 0
+        except FileNotFoundError:
+            return False
+
+    def describe_loss(self) -> str:
+        """Why this directory can't go on with a SQLite database in which there is nothing.
+
+        Empty: it hasn't had another one so far.
+        """
+        used = self.identity().database == SQLITE or next(self.logs.glob("*.jsonl"), None)
+        if not used:
+            return ""
+        return (
+            f"the database {self.database_file} is gone or empty, and {self.root} belongs to one "
+            "with jobs: put back footplate.db and footplate.db-wal from a copy, or restore a "
+            "backup into another data directory with `footplate restore`. To keep the buckets and "
+            "begin without those jobs, move identity.json, footplate.db, logs and usage away"
+        )
 
     def settle(self, identity: Identity, database: str) -> None:
         """From now on the directory belongs to this database."""

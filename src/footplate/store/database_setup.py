@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, inspect, select, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from footplate.domain.errors import FailedPrecondition
-from footplate.store.errors import place, translated
+from footplate.store.errors import damaged, place, translated
 from footplate.store.jobs import SqlStore
 from footplate.store.sql_engines import NO_TRANSACTION, TO_WRITE, make_engine, parse_url
 from footplate.store.tables import REVISION, metadata, revisions
@@ -22,30 +23,45 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+CHECK_S = 2.0
+_STEPS = 10_000
+"""Of SQLite's virtual machine between two looks at the clock."""
 _UNRELEASED = (*(f"000{number}" for number in range(1, 9)), "1001", "1002")
 """Revisions of databases that versions before the first release made."""
 _ADVISORY_LOCK = 0x666F6F74706C61  # "footpla": any number, the same for all of us
 
 
 def open_store(
-    url: str, *, lock_timeout_s: float = 15.0, server: str = "", sole: bool = False
+    url: str,
+    *,
+    lock_timeout_s: float = 15.0,
+    server: str = "",
+    sole: bool = False,
+    lost: str = "",
 ) -> SqlStore:
     """The store in this database; a new one is made, an old one is brought up to date.
 
     ``sqlite:////PATH/TO/FILE`` (its folder must be there) or ``postgresql://...``.
     ``lock_timeout_s`` is how long a write to SQLite waits for other programs, ``server`` the id
     of the server that writes. ``sole``: if it is SQLite, nobody else writes it as long as the
-    store is open, and it needn't read again what it has written.
+    store is open, and it needn't read again what it has written; its pages are checked then.
+    ``lost``: what refuses a database with nothing in it, where there has been one.
 
     Raises:
         InvalidArgument: the URL names no database that can be used.
-        FailedPrecondition: the database belongs to a newer version, or its driver is missing.
+        FailedPrecondition: the database belongs to a newer version, its driver is missing, or
+            ``lost``.
         Unavailable: it can't be reached.
+        DataLoss: it is damaged.
     """
     engine = make_engine(parse_url(url), lock_timeout_s)
     try:
         with translated(engine.url), _usable(engine):
+            if lost:
+                _refuse_empty(engine, lost)
             bring_up_to_date(engine)
+            if sole:
+                _check_pages(engine)
     except BaseException:
         engine.dispose()
         raise
@@ -73,6 +89,34 @@ def bring_up_to_date(engine: Engine) -> None:
             from footplate.store.migrations.runner import migrate
 
             migrate(connection)
+
+
+def _refuse_empty(engine: Engine, why: str) -> None:
+    with engine.connect() as connection:
+        if stored_revision(connection) is None:
+            raise FailedPrecondition(why)
+
+
+def _check_pages(engine: Engine) -> None:
+    """Raises DataLoss: a page of SQLite's file is damaged.
+
+    A job whose page it is would fail much later, or be forgotten. A file that takes longer to read
+    than CHECK_S has its first pages checked, so that a large one doesn't hold up the start.
+    """
+    end = time.monotonic() + CHECK_S
+    with engine.connect() as connection:
+        driver: Any = connection.connection.driver_connection
+        driver.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+        try:
+            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+        except OperationalError as error:
+            if "interrupted" not in str(error.orig):
+                raise
+            return
+        finally:
+            driver.set_progress_handler(None, 0)
+    if found != "ok":
+        raise damaged(engine.url, str(found))
 
 
 def stored_revision(connection: Connection) -> str | None:

@@ -43,8 +43,7 @@ def translated(url: URL) -> Iterator[None]:
         if error.connection_invalidated:
             raise unavailable(url, str(error.orig)) from error
         if type(error) is exc.DatabaseError:
-            message = f"the database {place(url)} is damaged: {error.orig}"
-            raise DataLoss(message) from error
+            raise damaged(url, str(error.orig)) from error
         raise
 
 
@@ -53,6 +52,14 @@ def unavailable(url: URL, cause: str) -> Unavailable:
     cause = " ".join(cause.split())
     advice = next((f": {tip}" for sign, tip in _ADVICE.items() if sign in cause.lower()), "")
     return Unavailable(f"the database {place(url)} can't be used now ({cause}){advice}")
+
+
+def damaged(url: URL, cause: str) -> DataLoss:
+    """The error with what SQLite says, and the way out."""
+    return DataLoss(
+        f"the database {place(url)} is damaged ({cause}); restore a backup into another data "
+        "directory with `footplate restore`, or put the file back from a copy"
+    )
 
 
 def place(url: URL) -> str:
