@@ -11,6 +11,7 @@ import re
 import tomllib
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,8 @@ class Settings:
     proxy_port: int | None = None
     cluster_address: tuple[str, int] | None = None
     token: str | None = None
+    trusted_proxies: tuple[str, ...] = ()
+    max_connections: int = 10_000
     database_url: str | None = None
     cache_dir: Path | None = None
     cache_limit_gb: int = 50
@@ -247,6 +250,14 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(p.strip() for p in parts if p.strip())
 
 
+def _networks(value: object) -> tuple[str, ...]:
+    texts = _texts(value)
+    try:
+        return tuple(str(ip_network(text)) for text in texts)
+    except ValueError:
+        raise ValueError("addresses and networks (10.0.0.0/8), separated by commas") from None
+
+
 def _users(value: object) -> str:
     text = _text(value)
     if not _USERS.fullmatch(text):
@@ -344,6 +355,8 @@ _READERS: dict[str, Callable[[object], object]] = {
     "proxy_port": _whole(0, 65535),
     "cluster_address": _address,
     "token": _text,
+    "trusted_proxies": _networks,
+    "max_connections": _whole(16, 1_000_000),
     "database_url": _text,
     "cache_dir": _path,
     "cache_limit_gb": _whole(0, 1_000_000),

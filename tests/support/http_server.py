@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import uvicorn
 
+from footplate.server.listener import listen
 from tests.support.deadlines import EVENT_S
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from starlette.types import ASGIApp
+
+    from footplate.server.door import Door
 
 
 class _Server(uvicorn.Server):
@@ -34,16 +37,20 @@ def serve(
     app: ASGIApp,
     web_sockets: type[asyncio.Protocol] | Literal["none"] = "none",
     host: str = "127.0.0.1",
+    requests: type[asyncio.Protocol] | Literal["auto"] = "auto",
+    door: Door | None = None,
 ) -> Iterator[str]:
-    """The URL of ``app`` on a free port of ``host``."""
-    config = uvicorn.Config(app, host=host, port=0, log_config=None, ws=web_sockets)
+    """The URL of ``app`` on a free port of ``host``; ``door`` admits its connections."""
+    config = uvicorn.Config(app, log_config=None, ws=web_sockets, http=requests)
     server = _Server(config)
-    thread = threading.Thread(target=server.run, name="http-server", daemon=True)
+    listener = listen(host, 0)
+    port = listener.getsockname()[1]
+    sockets = [listener if door is None else door.guard(listener)]
+    thread = threading.Thread(target=server.run, args=(sockets,), name="http-server", daemon=True)
     thread.start()
     try:
         if not server.listening.wait(EVENT_S):
             raise TimeoutError("the HTTP server didn't start")
-        port = server.servers[0].sockets[0].getsockname()[1]
         yield f"http://{host}:{port}"
     finally:
         server.should_exit = True

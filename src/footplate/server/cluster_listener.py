@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from uvicorn.server import ServerState
 
     from footplate.server.data_dir import DataDir
+    from footplate.server.door import Door
     from footplate.server.node_proxy import NodeProxy
     from footplate.settings import Settings
 
@@ -57,6 +58,7 @@ class ClusterListener:
         self._context.sni_callback = self._choose_certificate
         self._shared = not settings.database.startswith("sqlite:")
         self._proxy: NodeProxy | None = None
+        self._door: Door | None = None
         self._listener: socket.socket | None = None
         self._server: asyncio.Server | None = None
         self._following: asyncio.Task[None] | None = None
@@ -81,10 +83,11 @@ class ClusterListener:
         state: ServerState,
         leads: Callable[[], bool],
         proxy: NodeProxy | None = None,
+        door: Door | None = None,
     ) -> None:
         """``config`` names the app; ``state`` is that of the server that ends its connections."""
         config.load()
-        self._proxy = proxy
+        self._proxy, self._door = proxy, door
         if self._listener is not None:
             await self._serve(self._listener, config, state)
         else:
@@ -116,8 +119,9 @@ class ClusterListener:
         def connected() -> asyncio.Protocol:
             return NodeRequests(config=config, server_state=state, app_state={}, proxy=self._proxy)
 
+        guarded = listener if self._door is None else self._door.guard(listener)
         self._server = await asyncio.get_running_loop().create_server(
-            connected, sock=listener, ssl=self._context, ssl_handshake_timeout=_HANDSHAKE_S
+            connected, sock=guarded, ssl=self._context, ssl_handshake_timeout=_HANDSHAKE_S
         )
 
     def _leave(self) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _OPTIONS = (
     ("grpc.max_receive_message_length", MAX_JSON_BYTES),
     ("grpc.so_reuseport", 0),  # or two servers would share a port, and neither would know
+    ("grpc.server_handshake_timeout_ms", 30_000),
+    ("grpc.max_concurrent_streams", 1000),
 )
 
 
@@ -45,11 +47,12 @@ class GrpcListener:
         self._schema = load_schema()
         self._server: Any = None
 
-    async def start(self, app: ASGIApp) -> None:
-        """Raises InvalidArgument: the port is taken."""
+    async def start(self, app: ASGIApp, most: int) -> None:
+        """``most``: connections at once. Raises InvalidArgument: the port is taken."""
         host, port = self._settings.host, self._settings.grpc_port or 0
         handler = GrpcPort(app, self._schema, self._url.netloc, host, self.relayed)
-        server = grpc.aio.server(handlers=(handler,), options=_OPTIONS)
+        options = (*_OPTIONS, ("grpc.max_allowed_incoming_connections", most))
+        server = grpc.aio.server(handlers=(handler,), options=options)
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         pair = (self._pair.key, self._pair.certificate)
         try:

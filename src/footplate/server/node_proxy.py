@@ -106,6 +106,7 @@ class NodeRequests(BoundedRequests):
     def _hand_over(self, proxy: ProxyConnection, data: bytes) -> None:
         transport = self.transport
         self.connections.discard(self)
+        self._await_nothing()
         transport.set_protocol(proxy)
         proxy.connection_made(transport)
         proxy.data_received(data)

@@ -15,6 +15,7 @@ from footplate.proxy.refusals import ESTABLISHED, refuse_head, refuse_program
 from footplate.proxy.request_head import END, MAX_BYTES, BadHead, parse_head
 from footplate.proxy.served_requests import ServedRequests
 from footplate.server.bounded_http import TunnelledRequests
+from footplate.server.door import find_visitor
 from footplate.server.leaf_certificates import GRPC
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from footplate.proxy.hosts import ServedHost
     from footplate.proxy.request_head import ProxyRequest
+    from footplate.server.door import Visitor
     from footplate.server.grpc_relay import GrpcRelay
     from footplate.server.leaf_certificates import LeafCertificates
 
@@ -87,11 +89,13 @@ class ProxyConnection(asyncio.Protocol):
         self._head = bytearray()
         self._transport: asyncio.Transport
         self._timer: asyncio.TimerHandle
+        self._visitor: Visitor | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._tunnels.connections.add(self._transport)
         self._timer = asyncio.get_running_loop().call_later(_HEAD_S, self._transport.abort)
+        self._visitor = find_visitor(transport)
 
     def connection_lost(self, _error: Exception | None) -> None:
         self._timer.cancel()
@@ -105,6 +109,8 @@ class ProxyConnection(asyncio.Protocol):
         if end < 0 and len(self._head) <= MAX_BYTES:
             return
         self._timer.cancel()
+        if self._visitor is not None:
+            self._visitor.door.mark_busy(self._visitor)
         if not 0 <= end <= MAX_BYTES:
             self._end(refuse_head(f"its head is longer than {MAX_BYTES} bytes"))
             return

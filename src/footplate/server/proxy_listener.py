@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from footplate.proxy.request_head import ProxyRequest
     from footplate.server.certificate_authority import CertificateAuthority
     from footplate.server.data_dir import DataDir
+    from footplate.server.door import Door
     from footplate.server.grpc_listener import GrpcListener
     from footplate.settings import Settings
 
@@ -59,7 +60,7 @@ class ProxyListener:
         self._server: asyncio.Server | None = None
         self._tunnels: Tunnels | None = None
 
-    async def start(self, config: uvicorn.Config, state: ServerState) -> None:
+    async def start(self, config: uvicorn.Config, state: ServerState, door: Door) -> None:
         """``config`` and ``state`` are those of the HTTP server, which answers what isn't gRPC.
 
         Raises InvalidArgument: the port is taken.
@@ -71,7 +72,8 @@ class ProxyListener:
         def connected() -> ProxyConnection:
             return ProxyConnection(tunnels, self.answer, self._admit)
 
-        self._server = await asyncio.get_running_loop().create_server(connected, sock=listener)
+        guarded = door.guard(listener)
+        self._server = await asyncio.get_running_loop().create_server(connected, sock=guarded)
 
     def make_tunnels(self, config: uvicorn.Config, state: ServerState) -> Tunnels:
         """gRPC has started."""

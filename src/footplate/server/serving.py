@@ -15,7 +15,11 @@ import uvicorn
 from footplate.domain.errors import FailedPrecondition
 from footplate.server.bounded_http import BoundedRequests, BoundedWebSocket
 from footplate.server.data_dir import DataDir
+from footplate.server.door import Door
+from footplate.server.forwarded_headers import ForwardedHeaders
 from footplate.server.listener import check_free, listen, url_of
+from footplate.server.program_users import resolve
+from footplate.server.repeated_records import install
 from footplate.server.service import Service
 from footplate.server.tls_extra import load_listeners
 from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
@@ -72,10 +76,10 @@ def serve(settings: Settings, on_ready: Ready) -> int:
         data_dir.keep_port(listener.getsockname()[1])
         url = url_of(listener)
         stopping = threading.Event()
+        install()
         with closing(_make_service(settings, data_dir, url, stopping.set)) as service:
             try:
-                proxied = settings.token is not None
-                server = _Server(service, url, stopping, on_ready, trusts_proxies=proxied)
+                server = _Server(service, settings, url, stopping, on_ready)
                 server.serve_on(listener)
             finally:
                 data_dir.withdraw()
@@ -100,15 +104,23 @@ def _make_service(
         raise FailedPrecondition(f"the service can't start: {reason}") from None
 
 
-def _make_config(app: ASGIApp, *, trusts_proxies: bool) -> uvicorn.Config:
+def _make_door(settings: Settings) -> Door:
+    match resolve(settings.program_users):
+        case [int(first), int(last)]:
+            return Door.of_limits(settings.max_connections, (first, last))
+        case [int(uid), _, _]:
+            return Door.of_limits(settings.max_connections, (uid, uid))
+    return Door.of_limits(settings.max_connections)
+
+
+def _make_config(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
-        # Else programs, which call from the loopback, could name another client's connection.
-        proxy_headers=trusts_proxies,
+        proxy_headers=False,
         loop="asyncio",
         http=BoundedRequests,
         timeout_graceful_shutdown=_GRACE_S,
@@ -128,13 +140,17 @@ class _Server(uvicorn.Server):
     def __init__(
         self,
         service: Service,
+        settings: Settings,
         url: str,
         stopping: threading.Event,
         on_ready: Ready,
-        *,
-        trusts_proxies: bool,
     ) -> None:
-        super().__init__(_make_config(service.app, trusts_proxies=trusts_proxies))
+        app: ASGIApp = service.app
+        # Else programs, which call from the loopback, could name another client's connection.
+        if settings.token is not None:
+            app = ForwardedHeaders(app, settings.trusted_proxies)
+        super().__init__(_make_config(app))
+        self._door = _make_door(settings)
         self._service = service
         self._url = url
         self._stopping = stopping
@@ -147,13 +163,14 @@ class _Server(uvicorn.Server):
         # uvicorn shuts down on these two signals, and then raises them again for its caller.
         handlers = {number: signal.signal(number, _interrupt) for number in _ENDINGS}
         with suppress(KeyboardInterrupt):
-            self.run(sockets=[listener])
+            self.run(sockets=[self._door.guard(listener)])
         for number, handler in handlers.items():
             signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         if self._service.tls is not None:
-            await self._service.tls.start(self._service.app, self.config, self.server_state)
+            tls, app = self._service.tls, self._service.app
+            await tls.start(app, self.config, self.server_state, self._door)
         await super().startup(sockets=sockets)
         await self._start_cluster()
         self._service.start()
@@ -164,12 +181,12 @@ class _Server(uvicorn.Server):
         service, state = self._service, self.server_state
         if service.cluster is None:
             return
-        config = _make_config(service.cluster_app, trusts_proxies=False)
+        config = _make_config(service.cluster_app)
         calls, proxy = service.keyed_calls, None
         if service.tls is not None:
             proxy = service.tls.make_node_proxy(config, state, calls.check)
         member = service.cluster_member
-        await service.cluster.start(config, state, lambda: member.leads, proxy)
+        await service.cluster.start(config, state, lambda: member.leads, proxy, self._door)
 
     async def on_tick(self, counter: int) -> bool:
         return await super().on_tick(counter) or self._stopping.is_set()

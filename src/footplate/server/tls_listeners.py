@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from uvicorn.server import ServerState
 
     from footplate.server.data_dir import DataDir
+    from footplate.server.door import Door
     from footplate.settings import Settings
 
 
@@ -60,11 +61,13 @@ class TlsListeners:
         """What the proxy was asked for and refused, each once."""
         return () if self._proxy is None else tuple(self._proxy.refused)
 
-    async def start(self, app: ASGIApp, config: uvicorn.Config, state: ServerState) -> None:
+    async def start(
+        self, app: ASGIApp, config: uvicorn.Config, state: ServerState, door: Door
+    ) -> None:
         """Raises InvalidArgument: a port is taken."""
-        await self._grpc.start(app)
+        await self._grpc.start(app, door.most)
         if self._proxy is not None:
-            await self._proxy.start(config, state)
+            await self._proxy.start(config, state, door)
 
     def make_node_proxy(
         self, config: uvicorn.Config, state: ServerState, check_call: Callable[[str], object]

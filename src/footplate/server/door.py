@@ -1,0 +1,219 @@
+"""Bounds how many connections the server has: of all callers, and of each.
+
+A caller is an address, or on this machine a user. Who reaches a bound loses the connection that
+waited longest for a request; only where all of them work is a new one refused.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import resource
+import socket
+from collections import Counter, defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from typing import TYPE_CHECKING, Any
+
+from footplate.server.socket_owner import Endpoint, find_owner
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+_NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
+_LEAST = 16
+_AT_ONCE = 64
+"""Connections that are accepted before those that ended are closed."""
+_IPV6_SITE_BITS = 64
+"""One customer has that many addresses at least."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Caller:
+    name: str
+    most: int
+    """Connections at once."""
+
+
+class Door:
+    """Admits connections to the listening sockets that it guards; for one thread.
+
+    ``program_uids`` are those of programs: the first and the last.
+    """
+
+    def __init__(self, most: int, program_uids: tuple[int, int] | None = None) -> None:
+        self.most = max(_LEAST, most)
+        self._program_uids = program_uids
+        self._counts: Counter[str] = Counter()
+        self._idle: defaultdict[str, dict[Visitor, None]] = defaultdict(dict)
+        """By caller, who waited longest first."""
+        self._spare = _open_spare()
+
+    @classmethod
+    def of_limits(cls, most: int, program_uids: tuple[int, int] | None = None) -> Door:
+        """``most``, or as many as leave a quarter of this process's descriptors for files."""
+        allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if allowed != resource.RLIM_INFINITY:
+            most = min(most, allowed * 3 // 4)
+        return cls(most, program_uids)
+
+    def guard(self, listener: socket.socket) -> socket.socket:
+        """Takes the listener's place."""
+        return _Listener(self, listener)
+
+    def identify(self, client: Any, server: Any) -> Caller:
+        """The caller behind the addresses of the two ends."""
+        address = ip_address(str(client[0]).partition("%")[0])
+        if isinstance(address, IPv6Address):
+            address = address.ipv4_mapped or address
+        if not address.is_loopback:
+            site = int(address) >> _IPV6_SITE_BITS if address.version == 6 else address
+            return Caller(str(site), self.most // 2)
+        with suppress(OSError, ValueError):
+            owner = find_owner(Endpoint(*client[:2]), Endpoint(*server[:2]))
+            if owner is not None and owner.inode:
+                return self._identify_user(owner.uid)
+        return Caller("loopback", self.most // 2)
+
+    def _identify_user(self, uid: int) -> Caller:
+        first, last = self._program_uids or (0, -1)
+        share = self.most // 16 if first <= uid <= last else self.most // 2
+        # Supervisors run as this user: each has some connections of long use.
+        own = uid in (0, os.geteuid())
+        return Caller(f"user {uid}", self.most * 7 // 8 if own else max(_LEAST // 2, share))
+
+    def enter(self, visitor: Visitor) -> bool:
+        """Whether the connection may stay."""
+        caller = visitor.caller
+        full = self._counts[caller.name] >= caller.most
+        if full and not self._end_idle(caller.name):
+            _log.warning("connections of %s are refused: it has %d", caller.name, caller.most)
+            return False
+        if not full and self._counts.total() >= self.most:
+            greediest = self._counts.most_common(1)[0][0]
+            if not self._end_idle(greediest):
+                _log.warning("connections are refused: there are %d", self.most)
+                return False
+        self._counts[caller.name] += 1
+        self.mark_idle(visitor)
+        return True
+
+    def leave(self, visitor: Visitor) -> None:
+        name = visitor.caller.name
+        self._counts[name] -= 1
+        if self._counts[name] <= 0:
+            del self._counts[name]
+            self._idle.pop(name, None)
+
+    def mark_idle(self, visitor: Visitor) -> None:
+        """It waits for a request, from now on."""
+        if visitor.fileno() >= 0:
+            self._idle[visitor.caller.name][visitor] = None
+
+    def mark_busy(self, visitor: Visitor) -> None:
+        self._idle[visitor.caller.name].pop(visitor, None)
+
+    def refuse_one(self, accept: Callable[[], tuple[socket.socket, Any]]) -> None:
+        """Where no descriptor is left: close the connection that waits first, or make room.
+
+        Left in the queue, it would wake the server again and again.
+        """
+        if self._spare >= 0:
+            os.close(self._spare)
+        try:
+            accept()[0].close()
+            _log.warning("no descriptor is left for a connection: raise the limit of open files")
+        finally:
+            self._spare = _open_spare()
+
+    def _end_idle(self, name: str) -> bool:
+        """End the connection of this caller that waited longest, if one waits."""
+        idle = self._idle[name]
+        if not idle:
+            return False
+        visitor = next(iter(idle))
+        del idle[visitor]
+        with suppress(OSError):  # the client has just gone
+            visitor.shutdown(socket.SHUT_RDWR)  # which its transport takes for the client's end
+        return True
+
+
+class Visitor(socket.socket):
+    """A connection that counts until it is closed."""
+
+    door: Door
+    caller: Caller
+    _inside = False
+
+    @classmethod
+    def of(cls, plain: socket.socket, door: Door, caller: Caller) -> Visitor:
+        visitor = cls(plain.family, plain.type, plain.proto, plain.detach())
+        visitor.door, visitor.caller = door, caller
+        return visitor
+
+    def enter(self) -> bool:
+        self._inside = self.door.enter(self)
+        if self._inside:
+            _VISITORS[self.fileno()] = self
+        return self._inside
+
+    def close(self) -> None:
+        if self._inside:
+            self._inside = False
+            _VISITORS.pop(self.fileno(), None)
+            self.door.mark_busy(self)
+            self.door.leave(self)
+        super().close()
+
+
+_VISITORS: dict[int, Visitor] = {}
+"""By descriptor: asyncio doesn't hand sockets out."""
+
+
+def find_visitor(transport: asyncio.BaseTransport) -> Visitor | None:
+    """The connection below a transport; None: it came in by another way."""
+    connection = transport.get_extra_info("socket")
+    return None if connection is None else _VISITORS.get(connection.fileno())
+
+
+class _Listener(socket.socket):
+    def __init__(self, door: Door, listener: socket.socket) -> None:
+        super().__init__(listener.family, listener.type, listener.proto, listener.detach())
+        self._door = door
+        self._accepted = 0
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Raises BlockingIOError: nobody waits, or others are to be seen to first."""
+        while self._accepted < _AT_ONCE:
+            self._accepted += 1
+            try:
+                plain, address = super().accept()
+            except OSError as error:
+                if error.errno not in _NO_DESCRIPTORS:
+                    raise
+                self._refuse_one()
+                continue
+            caller = self._door.identify(address, plain.getsockname())
+            visitor = Visitor.of(plain, self._door, caller)
+            if visitor.enter():
+                return visitor, address
+            visitor.close()
+        self._accepted = 0
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    def _refuse_one(self) -> None:
+        try:
+            self._door.refuse_one(super().accept)
+        except OSError as error:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from error
+
+
+def _open_spare() -> int:
+    """A descriptor to give up when there are no others; -1: there is none even now."""
+    with suppress(OSError):
+        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    return -1
