@@ -21,7 +21,7 @@ from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import PermissionDenied, ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -64,11 +64,13 @@ class Access:
     """``host_names`` are allowed besides loopback; without ``token`` everyone local may call.
 
     ``check_key`` raises a ServiceError of what isn't the key of a running program's address.
+    ``note_wrong`` is told of each call with a wrong token.
     """
 
     token: str | None = None
     host_names: frozenset[str] = frozenset()
     check_key: Callable[[str], object] | None = None
+    note_wrong: Callable[[Scope], Awaitable[None]] | None = None
 
     @classmethod
     def at(cls, url: str, token: str | None, host_names: Iterable[str]) -> Access:
@@ -140,6 +142,8 @@ class TokenCheck:
                 )
             known = hmac.compare_digest(given.encode(), self._token.encode())
             if not (known or await check_key(self._access, scope["path"], given)):
+                if self._access.note_wrong is not None:
+                    await self._access.note_wrong(scope)
                 raise PermissionDenied("the token is not this server's")
             scope = scope if known else lead_to_key(scope, given)
         await self._app(scope, receive, send)

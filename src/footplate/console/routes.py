@@ -29,17 +29,22 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from footplate.console.feed import Feed
+    from footplate.console.sign_in import GuardGuesses
 
 
 @dataclass(frozen=True)
 class ConsoleParts:
-    """``app`` returns the service's whole application; ``now`` is in seconds."""
+    """``app`` returns the service's whole application; ``now`` is in seconds.
+
+    ``guard_guesses`` is for the sign-in page.
+    """
 
     app: Callable[[], ASGIApp]
     feed: Feed
     token: str | None
     version: str
     now: Callable[[], float]
+    guard_guesses: GuardGuesses
 
 
 def console_routes(parts: ConsoleParts) -> list[Route]:
@@ -49,7 +54,7 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         files.route(),
         changes_route(site, parts.feed),
         *connect_routes(site),
-        *sign_in_routes(site),
+        *sign_in_routes(site, parts.guard_guesses),
         *job_list_routes(site),
         *job_routes(site),
         *search_routes(site),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -12,18 +11,22 @@ from footplate.console.forms import read_form
 from footplate.console.sessions import COOKIE, LIFETIME_S
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from starlette.responses import Response
     from starlette.routing import Route
+    from starlette.types import Scope
 
     from footplate.console.site import Site, Visit
 
+    GuardGuesses = Callable[[Scope, Callable[[], str | None]], Awaitable[str | None]]
+
 _MAX_FORM_BYTES = 16_384
-_REFUSAL_S = 0.3
-"""What guessing costs."""
 
 
-def sign_in_routes(site: Site) -> list[Route]:
-    view = _SignIn(site)
+def sign_in_routes(site: Site, guard: GuardGuesses) -> list[Route]:
+    """``guard`` calls, for a request, what returns None where its token is wrong."""
+    view = _SignIn(site, guard)
     return [
         site.page("/sign-in", view.answer, ("GET", "POST"), signed_in=False),
         site.page("/sign-out", view.leave, ("POST",), signed_in=False),
@@ -31,8 +34,9 @@ def sign_in_routes(site: Site) -> list[Route]:
 
 
 class _SignIn:
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, guard: GuardGuesses) -> None:
         self._sessions = site.sessions
+        self._guard = guard
 
     async def answer(self, visit: Visit) -> Response:
         there = _own_path(visit.parameter("next"))
@@ -41,9 +45,9 @@ class _SignIn:
         if visit.request.method == "GET":
             return visit.render("sign_in.html", next=there, wrong=False)
         fields = await read_form(visit.request, _MAX_FORM_BYTES)
-        cookie = self._sessions.open(fields.get("token", "").strip())
+        given = fields.get("token", "").strip()
+        cookie = await self._guard(visit.request.scope, lambda: self._sessions.open(given))
         if cookie is None:
-            await asyncio.sleep(_REFUSAL_S)
             return visit.render("sign_in.html", HTTPStatus.FORBIDDEN, next=there, wrong=True)
         answer = RedirectResponse(there, HTTPStatus.SEE_OTHER)
         answer.set_cookie(

@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from footplate import __version__
 from footplate.api.app import create_app
 from footplate.api.audit import Audit
+from footplate.api.caller_shares import MOST_OF_PROGRAMS, ProgramShares, Shares
 from footplate.api.footplate_v1 import About, ServerView
 from footplate.api.leader_only import LeaderOnly
 from footplate.api.logging_v2 import EndOfStream, Followers
@@ -20,6 +21,7 @@ from footplate.api.program_calls import ProgramCallCheck
 from footplate.api.relayed_programs import RelayedPrograms
 from footplate.api.request_counts import CountRequests, RequestCounts
 from footplate.api.security import Access
+from footplate.api.wrong_tokens import WrongTokens
 from footplate.console import ConsoleParts
 from footplate.console.feed import Feed
 from footplate.control.models import ModelRegistry
@@ -99,6 +101,7 @@ class Service:
         self.cluster_member = ClusterMember(
             context, leadership_services.begin, leadership_services.end
         )
+        self._wrong_tokens = WrongTokens(context.audit)
         self._draining = Drain(lambda: parts.status.active() or parts.status.trials(), stop)
         self.keyed_calls = self._make_keyed_calls()
         self.app, self.cluster_app = self._make_apps()
@@ -124,7 +127,11 @@ class Service:
             self._make_console(),
         )
         access = Access.at(url, settings.token, settings.allowed_hosts)
-        access = replace(access, check_key=self._replicas.programs.check)
+        access = replace(
+            access,
+            check_key=self._replicas.programs.check,
+            note_wrong=self._wrong_tokens.note,
+        )
         cluster_member, cluster = self.cluster_member, self.cluster
         inner = [] if settings.token else self._make_program_check(access)
         led = Middleware(
@@ -133,7 +140,9 @@ class Service:
         counting = Middleware(CountRequests, counts=counts, routes=routes)
         token = settings.token is not None
         audit = Middleware(Audit, log=self._context.audit, routes=routes, token=token)
-        behind = [counting, audit]
+        # Else a job could keep all worker threads busy.
+        sharing = Middleware(ProgramShares, shares=Shares(MOST_OF_PROGRAMS))
+        behind = [sharing, counting, audit]
         app = EndOfStream(create_app(routes, access, inner=[*inner, led, *behind]), followers)
         relayed = Access(None, access.host_names, access.check_key)
         if cluster is not None:
@@ -146,7 +155,8 @@ class Service:
         feed = Feed()
         self._context.notifications.watchers.watch_all(feed.changed)
         token = self._context.settings.token
-        return ConsoleParts(lambda: self.app, feed, token, __version__, time.time)
+        guard = self._wrong_tokens.guard
+        return ConsoleParts(lambda: self.app, feed, token, __version__, time.time, guard)
 
     def _make_keyed_calls(self) -> KeyedCalls:
         """Programs on other machines are known by their keys."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from email.parser import BytesHeaderParser
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -12,6 +13,7 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.routing import Router
 
+from footplate.api.caller_shares import find_caller
 from footplate.api.storage_v1.multipart import boundary_of
 from footplate.api.storage_v1.responses import error_answer
 from footplate.api.worker_threads import in_thread
@@ -26,8 +28,14 @@ if TYPE_CHECKING:
     from starlette.types import Message as Event
     from starlette.types import Scope
 
+    from footplate.api.caller_shares import Shares
+
 MAX_BYTES = 10 << 20
 MAX_REQUESTS = 1000
+MAX_AT_ONCE = 8
+MAX_OF_CALLER = 4
+MAX_ANSWER_BYTES = 16 << 20
+"""Of all answers: what comes after them is refused, and can be asked for in another batch."""
 _DOWNLOAD = re.compile(r"/download/storage/v1/")
 _HEADERS = BytesHeaderParser()
 _BOUNDARY = "footplate-batch-9f2c1d7e"
@@ -53,8 +61,11 @@ class _Exchange:
 
 
 class Batch:
-    def __init__(self, routes: Sequence[Route]) -> None:
+    """``shares`` bounds how many are worked on at once, since each holds its whole answer."""
+
+    def __init__(self, routes: Sequence[Route], shares: Shares) -> None:
         self._router = Router(routes)
+        self._shares = shares
 
     async def post(self, request: Request) -> Response:
         content = b""
@@ -68,19 +79,38 @@ class Batch:
             return error_answer(error)
         except (ValueError, RecursionError):
             return error_answer(InvalidArgument("the batch can't be read as HTTP requests"))
-        answers = [await self._answer(*each) for each in inner]
-        body = b"".join(b"--%s\r\n%s\r\n" % (_BOUNDARY.encode(), answer) for answer in answers)
-        media_type = f"multipart/mixed; boundary={_BOUNDARY}"
-        return Response(body + b"--%s--\r\n" % _BOUNDARY.encode(), media_type=media_type)
+        async with self._shares.taken(find_caller(request.scope), MAX_OF_CALLER):
+            body = await self._answer_all(inner)
+        return Response(body, media_type=f"multipart/mixed; boundary={_BOUNDARY}")
+
+    async def _answer_all(self, inner: Sequence[tuple[Message, Scope, bytes]]) -> bytes:
+        line, left = b"--%b\r\n" % _BOUNDARY.encode(), MAX_ANSWER_BYTES
+        pieces: list[bytes] = []
+        for part, scope, sent in inner:
+            answer = await self._answer(part, scope, sent) if left > 0 else _refuse(part)
+            left -= len(answer)
+            pieces += (line, answer, b"\r\n")
+        return b"".join((*pieces, b"--%b--\r\n" % _BOUNDARY.encode()))
 
     async def _answer(self, part: Message, scope: Scope, content: bytes) -> bytes:
         exchange = _Exchange(content)
         await self._router(scope, exchange.receive, exchange.send)
-        number = part.get("Content-ID", "").strip("<>")
-        head = f"Content-Type: application/http\r\nContent-ID: <response-{number}>\r\n\r\n"
-        lines = [f"HTTP/1.1 {exchange.status} -\r\n".encode()]
-        lines += [name + b": " + value + b"\r\n" for name, value in exchange.headers]
-        return head.encode() + b"".join(lines) + b"\r\n" + exchange.answer
+        return _encode(part, exchange)
+
+
+def _refuse(part: Message) -> bytes:
+    text = f"the answer of the batch is full with {MAX_ANSWER_BYTES} bytes; send fewer requests"
+    refusal = error_answer(InvalidArgument(text), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    exchange = _Exchange(b"", refusal.status_code, refusal.raw_headers, bytes(refusal.body))
+    return _encode(part, exchange)
+
+
+def _encode(part: Message, exchange: _Exchange) -> bytes:
+    number = part.get("Content-ID", "").strip("<>")
+    head = f"Content-Type: application/http\r\nContent-ID: <response-{number}>\r\n\r\n"
+    lines = [f"HTTP/1.1 {exchange.status} -\r\n".encode()]
+    lines += [name + b": " + value + b"\r\n" for name, value in exchange.headers]
+    return head.encode() + b"".join(lines) + b"\r\n" + exchange.answer
 
 
 def _requests(request: Request, content: bytes) -> list[tuple[Message, Scope, bytes]]:

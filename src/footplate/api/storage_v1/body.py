@@ -16,6 +16,8 @@ from anyio import from_thread, to_thread
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from footplate.api.caller_shares import Shares, find_caller, is_program
+from footplate.api.storage_v1.batch import MAX_AT_ONCE
 from footplate.api.storage_v1.responses import error_answer
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import DeadlineExceeded, InvalidArgument, ServiceError
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 20
 SMALL_BYTES = 64 << 10
-"""A body that is no longer is read before a thread takes it, which then has nothing to wait for."""
+"""What is read of a body before a thread takes it: senders who send next to nothing occupy none."""
 MAX_JSON_BYTES = 1 << 20
-MAX_RECEIVERS = 32
+MAX_RECEIVERS = 64
+MAX_OF_CALLER = 32
+MAX_OF_PROGRAM = 16
 IDLE_S = 60.0
 """How long a sender may be silent."""
 DRAINED_BYTES = 64 << 20
@@ -45,23 +49,23 @@ class Body:
 
     def __init__(self, stream: AsyncIterator[bytes]) -> None:
         self._stream = stream
-        self._whole: bytes | None = None
+        self._begun = b""
+        self.is_whole = False
 
-    async def read(self) -> None:
-        """Before the thread begins: all of a body that is small.
+    async def begin(self) -> None:
+        """Before the thread begins: the first ``SMALL_BYTES``, or all if it has fewer.
 
-        Raises ClientDisconnect, DeadlineExceeded: the end doesn't arrive.
+        Raises ClientDisconnect, DeadlineExceeded: they don't arrive.
         """
-        self._whole = await self._gather()
+        self._begun = await self._gather(SMALL_BYTES)
+        self.is_whole = len(self._begun) < SMALL_BYTES
 
     def chunks(self) -> Iterator[bytes]:
         """Of about ``CHUNK_BYTES``; raises ClientDisconnect if the end never arrives."""
-        if self._whole is not None:
-            if whole := self._whole:
-                self._whole = b""
-                yield whole
-            return
-        while chunk := from_thread.run(self._gather):
+        if begun := self._begun:
+            self._begun = b""
+            yield begun
+        while not self.is_whole and (chunk := from_thread.run(self._gather, CHUNK_BYTES)):
             yield chunk
 
     def json(self) -> JsonObject:
@@ -82,10 +86,11 @@ class Body:
                 if left < 0:
                     return
 
-    async def _gather(self) -> bytes:
+    async def _gather(self, least: int) -> bytes:
+        """About so many bytes; fewer at the end."""
         parts: list[bytes] = []
         size = 0
-        while size < CHUNK_BYTES:
+        while size < least:
             try:
                 with anyio.fail_after(IDLE_S):
                     part = await anext(self._stream, None)
@@ -99,8 +104,12 @@ class Body:
 
 
 class Receiver:
+    """``batches`` are shares in requests of requests."""
+
     def __init__(self) -> None:
+        self.batches = Shares(MAX_AT_ONCE)
         self._limiter = anyio.CapacityLimiter(MAX_RECEIVERS)
+        self._shares = Shares(MAX_RECEIVERS)
 
     def receiving(
         self, handler: Callable[[Request, Body], Response]
@@ -111,11 +120,14 @@ class Receiver:
         async def receive(request: Request) -> Response:
             body = Body(request.stream())
             try:
-                if _is_small(request):
-                    await body.read()
+                await body.begin()
+                if body.is_whole:
                     return await in_thread(handler, request, body)
-                work = partial(handler, request, body)
-                return await to_thread.run_sync(work, limiter=self._limiter)
+                caller = find_caller(request.scope)
+                most = MAX_OF_PROGRAM if is_program(caller) else MAX_OF_CALLER
+                async with self._shares.taken(caller, most):
+                    work = partial(handler, request, body)
+                    return await to_thread.run_sync(work, limiter=self._limiter)
             except ServiceError as error:
                 return await self._refuse(body, error)
             except ClientDisconnect:
@@ -127,8 +139,3 @@ class Receiver:
         with suppress(ClientDisconnect):
             await body.drain()
         return error_answer(error)
-
-
-def _is_small(request: Request) -> bool:
-    length = request.headers.get("content-length", "")
-    return length.isdecimal() and int(length) <= SMALL_BYTES

@@ -120,7 +120,8 @@ def storage_routes(buckets: ObjectStorage, receiver: Receiver | None = None) -> 
 
     Bodies of uploads are unbounded: whatever wraps these routes must neither bound nor hold
     them. Errors are answered in Cloud Storage's own form."""
-    receiving = (receiver or Receiver()).receiving
+    receiver = receiver or Receiver()
+    receiving = receiver.receiving
     bucket, objects = BucketHandlers(buckets), ObjectHandlers(buckets)
     copies, uploads = CopyHandlers(buckets), UploadHandlers(buckets)
     routes = [
@@ -145,4 +146,7 @@ def storage_routes(buckets: ObjectStorage, receiver: Receiver | None = None) -> 
         routes.append(Route(path, receiving(uploads.post), methods=["POST"]))
         routes.append(Route(path, receiving(uploads.put), methods=["PUT"]))
         routes.append(Route(path, answering(uploads.delete), methods=["DELETE"]))
-    return [*routes, Route("/batch/storage/v1", Batch(routes).post, methods=["POST"])]
+    return [
+        *routes,
+        Route("/batch/storage/v1", Batch(routes, receiver.batches).post, methods=["POST"]),
+    ]

@@ -1,0 +1,82 @@
+"""Divides what requests need at once among those who call."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from footplate.control.program_storage import PATH as PROGRAMS
+from footplate.wire.scope_keys import PROGRAM
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_OF_PROGRAMS = 24
+"""Requests of all programs that are worked on at once: fewer than there are worker threads."""
+MOST_OF_PROGRAM = 12
+_PROGRAM = "program "
+
+
+def find_caller(scope: Scope) -> str:
+    """A program by its key or its job, all others by their address."""
+    path: str = scope["path"]
+    if path.startswith(f"{PROGRAMS}/"):
+        return _PROGRAM + path.split("/", 3)[2]
+    if job := scope.get(PROGRAM):
+        return f"{_PROGRAM}{job}"
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+def is_program(caller: str) -> bool:
+    return caller.startswith(_PROGRAM)
+
+
+class Shares:
+    """``most`` at once in all; those who would be more wait for their turn."""
+
+    def __init__(self, most: int) -> None:
+        self._all = asyncio.Semaphore(most)
+        self._callers: dict[str, tuple[asyncio.Semaphore, int]] = {}
+        """With how many use or wait for each."""
+
+    def count(self, caller: str) -> int:
+        """How many this caller has, or waits for."""
+        return self._callers[caller][1] if caller in self._callers else 0
+
+    @asynccontextmanager
+    async def taken(self, caller: str, most: int) -> AsyncIterator[None]:
+        """``most``: of this caller at once."""
+        own, users = self._callers.get(caller, (asyncio.Semaphore(most), 0))
+        self._callers[caller] = own, users + 1
+        try:
+            async with own, self._all:
+                yield
+        finally:
+            own, users = self._callers.pop(caller)
+            if users > 1:
+                self._callers[caller] = own, users - 1
+
+
+class ProgramShares:
+    """Lets programs occupy no more than a part of the server, until their answers begin."""
+
+    def __init__(self, app: ASGIApp, shares: Shares) -> None:
+        self._app = app
+        self._shares = shares
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not is_program(caller := find_caller(scope)):
+            await self._app(scope, receive, send)
+            return
+        async with AsyncExitStack() as share:
+            await share.enter_async_context(self._shares.taken(caller, MOST_OF_PROGRAM))
+
+            async def watch(message: Message) -> None:
+                await share.aclose()  # who reads slowly keeps nothing occupied
+                await send(message)
+
+            await self._app(scope, receive, watch)
