@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
@@ -20,7 +21,14 @@ from footplate.buckets.names import check_bucket_name, check_object_name, parse_
 from footplate.buckets.object_metadata import Records
 from footplate.buckets.objects import Objects
 from footplate.buckets.safe_path import remove_empty_tree
-from footplate.buckets.staging import STAGED, read_chunks, staged, staged_name, sweep
+from footplate.buckets.staging import (
+    is_staged,
+    read_chunks,
+    staged,
+    staged_outside,
+    sweep,
+    sweep_outside,
+)
 from footplate.buckets.uploads import Uploads
 from footplate.domain.bucket_locations import DEFAULT_LOCATION
 from footplate.domain.errors import (
@@ -37,6 +45,7 @@ from footplate.ports.object_storage import Checksums, Conditions, Draft, Upload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from footplate.buckets.bindings import BucketBinding
@@ -78,7 +87,9 @@ class FolderBuckets:
         # The folder is made once there are records, and says from then on that there are.
         self._records = Records(self._root / _OWN / "objects.db", lost=uploads.exists())
         self._staging = self._root / _OWN / "staging"
-        self._staging.mkdir(exist_ok=True)
+        self._staged_outside = self._root / _OWN / "staged-outside"
+        for directory in (self._staging, self._staged_outside):
+            directory.mkdir(exist_ok=True)
         sweep(self._staging)
         uploads.mkdir(exist_ok=True)
         self._uploads = Uploads(uploads, new_id)
@@ -91,6 +102,8 @@ class FolderBuckets:
         self._objects = Objects(self._root, self._records, clock, self._lock, self._bound)
         for binding in bindings:
             self._keep_binding(binding)
+        writable = [self._bound.get(each.name) for each in bindings if not each.read_only]
+        sweep_outside(self._staged_outside, writable)
 
     def close(self) -> None:
         self._records.close()
@@ -194,8 +207,7 @@ class FolderBuckets:
         self._require_writable(draft.bucket)
         if self._is_directory(draft):
             chunks = _nothing(chunks)
-        place = self._stage(draft.bucket)
-        with staged(place, chunks) as digest:
+        with self._staged(draft.bucket, chunks) as (place, digest):
             return self._place(draft, place, digest)
 
     def update(self, draft: Draft) -> ObjectInfo:
@@ -236,7 +248,8 @@ class FolderBuckets:
             )
         folder = self._objects.folder(bucket)
         placeholders = self._records.placeholders(bucket, prefix)
-        walk = NameListing(folder, Window(prefix, start, end), placeholders)
+        ours = partial(is_staged, self._staged_outside) if bucket in self._bound else None
+        walk = NameListing(folder, Window(prefix, start, end), placeholders, ours)
         names: list[str] = []
         prefixes: list[str] = []
         following = None
@@ -309,8 +322,8 @@ class FolderBuckets:
         data = self._uploads.data(upload_id)
         if draft.bucket not in self._bound:
             return self._place(draft, data, digest)
-        place = self._stage(draft.bucket)
-        with staged(place, read_chunks(data)) as digest:  # it may be another file system
+        # It may be another file system.
+        with self._staged(draft.bucket, read_chunks(data)) as (place, digest):
             return self._place(draft, place, digest)
 
     def _place(self, draft: Draft, source: Path, digest: Digest) -> ObjectInfo:
@@ -327,11 +340,14 @@ class FolderBuckets:
             return False
         return parse_object_name(draft.name).directory
 
-    def _stage(self, bucket: str) -> Path:
-        """Where the bytes of a new object of the bucket arrive: on its file system."""
+    def _staged(
+        self, bucket: str, chunks: Iterable[bytes]
+    ) -> AbstractContextManager[tuple[Path, Digest]]:
+        """The bytes of a new object of the bucket, on its file system."""
         folder = self._bound.get(bucket)
-        new_id = self._new_id()
-        return self._staging / new_id if folder is None else folder / staged_name(new_id)
+        if folder is None:
+            return staged(self._staging / self._new_id(), chunks)
+        return staged_outside(self._staged_outside, folder, self._new_id(), chunks)
 
     def _require_writable(self, bucket: str) -> None:
         """Raises PermissionDenied, and what ``Objects.folder`` raises."""
@@ -351,9 +367,6 @@ class FolderBuckets:
         project = binding.project or project
         if found != (created, location, project):
             self._records.add_bucket(binding.name, created, location, project)
-        folder = self._bound.get(binding.name)
-        if folder is not None and not binding.read_only:
-            sweep(folder, STAGED)
 
     def _each(self, names: Iterable[str]) -> Iterator[Bucket]:
         for name in names:

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from footplate.buckets import safe_path
 from footplate.buckets.names import can_be_named, parse_object_name
-from footplate.buckets.staging import is_staged
 from footplate.domain.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Callable, Container, Iterator
     from pathlib import Path
 
 
@@ -46,11 +45,15 @@ class Window:
 
 @dataclass(frozen=True)
 class NameListing:
-    """``placeholders``: the directories that are objects themselves, each with its slash."""
+    """``placeholders``: the directories that are objects themselves, each with its slash.
+
+    ``is_staged`` says which names are those of temporary files.
+    """
 
     folder: Path
     window: Window
     placeholders: Container[str]
+    is_staged: Callable[[str], bool] | None = None
 
     def entries(self, delimiter: str) -> Iterator[tuple[str, bool]]:
         """Objects, and below the first delimiter after the prefix its common prefixes (True)."""
@@ -112,7 +115,10 @@ class NameListing:
                 names = [f"{directory}{entry.name}{_suffix(entry)}" for entry in entries]
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return sorted(name for name in names if can_be_named(name) and not is_staged(name))
+        found = sorted(filter(can_be_named, names))
+        if self.is_staged is None:
+            return found
+        return [name for name in found if not self.is_staged(name)]
 
 
 def _suffix(entry: os.DirEntry[str]) -> str:

@@ -5,23 +5,21 @@ from __future__ import annotations
 import fcntl
 import os
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.buckets.checksums import Digest
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Container, Iterable, Iterator
 
 _PREFIX = ".footplate-upload-"
-STAGED = f"{_PREFIX}*"
-"""What the temporary files in the folder of a bound bucket are called."""
 _COPY_BYTES = 1 << 20
 
 
 @contextmanager
-def staged(path: Path, chunks: Iterable[bytes]) -> Iterator[Digest]:
+def staged(path: Path, chunks: Iterable[bytes]) -> Iterator[tuple[Path, Digest]]:
     """The file ``path`` with these bytes, on the disk for good; afterwards it is gone.
 
     Until then it is locked, so that no other server takes it for one that was left behind.
@@ -32,31 +30,55 @@ def staged(path: Path, chunks: Iterable[bytes]) -> Iterator[Digest]:
     with disk_errors_as_service_errors():
         descriptor = _open(path)
     try:
-        yield _fill(descriptor, chunks)
+        yield path, _fill(descriptor, chunks)
     finally:
         os.close(descriptor)
         path.unlink(missing_ok=True)
 
 
-def staged_name(new_id: str) -> str:
-    """Of a temporary file in the folder of a bound bucket, at its top."""
-    return f"{_PREFIX}{new_id}"
+@contextmanager
+def staged_outside(
+    records: Path, folder: Path, new_id: str, chunks: Iterable[bytes]
+) -> Iterator[tuple[Path, Digest]]:
+    """A temporary file at the top of ``folder``, which has the files of others, too.
+
+    A file in ``records`` says that it is ours; by its name alone it could be anybody's.
+    """
+    place = folder / f"{_PREFIX}{new_id}"
+    with staged(records / new_id, [os.fsencode(place)]), staged(place, chunks) as found:
+        yield found
 
 
-def is_staged(name: str) -> bool:
-    return name.startswith(_PREFIX)
+def is_staged(records: Path, name: str) -> bool:
+    """Whether what has that name in the folder of a bound bucket is a temporary file of ours."""
+    new_id = name.removeprefix(_PREFIX)
+    return new_id not in ("", name) and "/" not in new_id and (records / new_id).exists()
 
 
-def sweep(directory: Path, pattern: str = "*") -> None:
-    """Remove files that no process uses."""
-    for path in directory.glob(pattern):
+def sweep(directory: Path, release: Callable[[Path], bool] = lambda _path: True) -> None:
+    """Remove files that no process uses, and that ``release`` lets go."""
+    for path in directory.iterdir():
         with suppress(OSError):  # a program put a directory there: harmless
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
+                if release(path):
+                    path.unlink()
             finally:
                 os.close(descriptor)
+
+
+def sweep_outside(records: Path, folders: Container[Path | None]) -> None:
+    """Remove the temporary files of dead processes in these folders; others wait until then."""
+
+    def release(record: Path) -> bool:
+        place = Path(os.fsdecode(record.read_bytes()))
+        if place.parent not in folders or not is_staged(records, place.name):
+            return False
+        place.unlink(missing_ok=True)
+        return True
+
+    sweep(records, release)
 
 
 def _open(path: Path) -> int:

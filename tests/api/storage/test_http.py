@@ -4,6 +4,7 @@ import base64
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -12,8 +13,8 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from footplate.api.storage_v1 import storage_routes
-from footplate.api.storage_v1.body import SMALL_BYTES
+from footplate.api.storage_v1 import batch, storage_routes
+from footplate.api.storage_v1.body import MAX_RECEIVERS, SMALL_BYTES
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.server.clock import SystemClock
 from tests.support.http_server import serve
@@ -388,6 +389,30 @@ def test_where_a_batch_ends(http: httpx.Client, end: str, newline: str) -> None:
     headers = {"Content-Type": 'multipart/mixed; boundary="B"'}
     answer = http.post("/batch/storage/v1", content=content.encode(), headers=headers)
     assert answer.text.count("HTTP/1.1 200") == 2
+
+
+def test_the_answer_of_a_batch_is_bounded(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_object(http, "a", b"x")
+    monkeypatch.setattr(batch, "MAX_ANSWER_BYTES", 2000)
+    part = f"--x\r\nContent-Type: application/http\r\n\r\nGET {OBJECTS} HTTP/1.1\r\n\r\n\r\n"
+    headers = {"content-type": "multipart/mixed; boundary=x"}
+    answer = http.post("/batch/storage/v1", content=f"{part * 50}--x--", headers=headers).text
+    assert 2 <= answer.count("HTTP/1.1 200 ") <= 3
+    assert answer.count("HTTP/1.1 413 ") == 50 - answer.count("HTTP/1.1 200 ")
+    assert "send fewer requests" in answer
+
+
+def test_who_sends_next_to_nothing_keeps_nobody_waiting(url: str, http: httpx.Client) -> None:
+    split = urlsplit(url)
+    start = f"POST {UPLOAD}?uploadType=media&name=x HTTP/1.1\r\nHost: a\r\n"
+    head = f"{start}Content-Length: 999999\r\n\r\na"
+    with ExitStack() as stack:
+        for _ in range(2 * MAX_RECEIVERS):
+            address = split.hostname, split.port
+            stack.enter_context(socket.create_connection(address)).sendall(head.encode())
+        assert put_object(http, "b", b"x" * (2 * SMALL_BYTES)).status_code == 200
 
 
 def test_a_batch_that_is_broken_at_its_end_changes_nothing(http: httpx.Client) -> None:

@@ -117,15 +117,46 @@ def test_a_folder_that_goes_away_is_no_missing_bucket(buckets: FolderBuckets, ta
         buckets.write("data", "x", [b""])
 
 
+def die_while_uploading(buckets: FolderBuckets, target: Path) -> Path:
+    """The temporary file of a server that was killed."""
+
+    def chunks() -> Iterator[bytes]:
+        yield b"half"
+        (left,) = target.glob(".footplate-upload-*")
+        record = next((target.parent / "data/buckets/.footplate/staged-outside").iterdir())
+        copies = [(path, path.read_bytes()) for path in (left, record)]
+        kept.extend(copies)
+
+    kept: list[tuple[Path, bytes]] = []
+    buckets.write("data", "a/b.txt", chunks())
+    buckets.close()
+    for path, content in kept:
+        path.write_bytes(content)
+    return kept[0][0]
+
+
 def test_what_a_dead_server_left_is_no_object_and_goes(tmp_path: Path, target: Path) -> None:
-    left = target / ".footplate-upload-0123"
-    left.write_text("half")
+    left = die_while_uploading(bind(tmp_path, BucketBinding("data", str(target))), target)
     reader = bind(tmp_path, BucketBinding("data", str(target), read_only=True))
     assert [found.name for found in reader.list("data").objects] == ["a/b.txt"]
     reader.close()
     assert left.exists()
     bind(tmp_path, BucketBinding("data", str(target))).close()
     assert not left.exists()
+
+
+def test_objects_named_like_temporary_files_are_objects(tmp_path: Path, target: Path) -> None:
+    name = ".footplate-upload-0123"
+    (target / name).write_text("by others")
+    buckets = bind(tmp_path, BucketBinding("data", str(target)))
+    buckets.create_bucket("own")
+    for bucket in ("data", "own"):
+        buckets.write(bucket, f"{name}4", [b"by the API"])
+    assert [found.name for found in buckets.list("data").objects] == [name, f"{name}4", "a/b.txt"]
+    assert [found.name for found in buckets.list("own").objects] == [f"{name}4"]
+    buckets.close()
+    bind(tmp_path, BucketBinding("data", str(target))).close()
+    assert (target / name).exists()
 
 
 def test_the_project_comes_from_the_entry_or_stays(tmp_path: Path, target: Path) -> None:
