@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.hostile import program, shared_files
+from tests.support.promised import make_promised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,11 @@ def test_a_build_gets_nothing(ordinary: dict[str, Any], shared: list[str]) -> No
         "shared": shared,
     }
     places = {"cache": data / "cache", "buckets": data / "buckets"}
-    ticket = {**{name: str(path) for name, path in places.items()}, "private": [str(data)]}
+    ticket = {
+        **{name: str(path) for name, path in places.items()},
+        "private": [str(data)],
+        "promised": make_promised(),
+    }
     done = subprocess.run(
         [
             *(ordinary.get("python", sys.executable), "-c", BUILD, str(ordinary["archive"])),

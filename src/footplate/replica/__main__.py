@@ -1,5 +1,5 @@
 """``python -I -S supervisor.pyz {run|environment|check-packages|image|sweep} HOME``,
-``launch DIRECTORY``, ``{fetch|save|follow}-buckets HOME``, ``probe ISOLATION``,
+``launch DIRECTORY``, ``{fetch|save|follow}-buckets HOME``, ``probe FACTS``,
 ``probe-network NETWORK``, ``{stacks|shell} HOME REQUEST``, ``guard SOCKET CONTAINER``, or
 ``fork-server``.
 """
@@ -10,7 +10,7 @@ import sys
 
 _USAGE = (
     "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, launch DIRECTORY, "
-    "{fetch|save|follow}-buckets HOME, probe ISOLATION, probe-network NETWORK, "
+    "{fetch|save|follow}-buckets HOME, probe FACTS, probe-network NETWORK, "
     "{stacks|shell} HOME REQUEST, guard SOCKET CONTAINER, or fork-server"
 )
 _USAGE_CODE = 2

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 from footplate.replica.cache_locks import Leases
 from footplate.replica.directory_locks import DirectoryLocks
 from footplate.replica.disk_space import give_step
 from footplate.replica.isolation import mode_selection
-from footplate.replica.isolation.capability_cache import CapabilityCache
+from footplate.replica.isolation.promised import Promised
 from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -25,6 +23,10 @@ if TYPE_CHECKING:
     from footplate.replica.network.replica_network import ReplicaNetwork
     from footplate.replica.report_client import ReportClient
     from footplate.replica.workdir import Home
+
+
+PROMISED_FILE = "promised.json"
+"""In HOME: what isolation its programs and builds have."""
 
 
 class Context:
@@ -49,11 +51,8 @@ class Context:
         self.journal: Journal
         self.report_client: ReportClient
         self.control_requests: ControlRequests
-        cache = str(ticket.get("cache") or "")
-        self.capability_cache = CapabilityCache(
-            os.path.join(cache, "isolation.json") if cache else ""
-        )
         self._kept: dict[str, object] = {}
+        self._promised: Promised | None = None
         self.containment: Containment | None = None
         self.init = init
         """One that waits for a program, until there is a containment."""
@@ -88,6 +87,21 @@ class Context:
     @property
     def task(self) -> dict[str, Any]:
         return self.report_client.task or {}
+
+    def promise(self, *, limited: bool = False) -> Promised:
+        """What the service has found when it started; where it hasn't said it is found here.
+
+        Builds read it in HOME. Raises SpawnFailed, OSError: for a reason that may pass.
+        """
+        if self._promised is None:
+            answer = self.ticket.get("promised")
+            if not answer:
+                from footplate.replica import probe  # where the service said it, nobody pays for it
+
+                answer = probe.find_promised(self.ticket, self.home.path, limited=limited)
+            self.home.write(PROMISED_FILE, answer)
+            self._promised = Promised(answer)
+        return self._promised
 
     @property
     def cache(self) -> str:

@@ -11,7 +11,7 @@ from footplate.replica.bucket_directories import (
     find_copies,
     find_single,
 )
-from footplate.replica.isolation import mode_selection, rootfs_pool
+from footplate.replica.isolation import rootfs_pool
 from footplate.replica.isolation.hidden_paths import (
     HiddenPaths,
     find_closed,
@@ -19,8 +19,11 @@ from footplate.replica.isolation.hidden_paths import (
     find_records,
     is_below,
 )
-from footplate.replica.isolation.id_maps import try_mapped
+from footplate.replica.isolation.id_maps import open_map
 from footplate.replica.isolation.mount_namespace import WRITABLE, MountNamespace
+from footplate.replica.isolation.promised import VIEW
+from footplate.replica.program_spec import TaskError
+from footplate.replica.program_user import open_directories
 from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
     from typing import Sequence
 
     from footplate.replica.context import Context
+    from footplate.replica.isolation.users import User
 
-VIEWS = "programs have views of their own"
 _HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
 _SOCKETS = (
     *("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock"),
@@ -43,13 +46,17 @@ _SESSION = "/run/user/{}"
 def make_view(
     context: Context, environment: Sequence[str], directories: Sequence[str]
 ) -> tuple[MountNamespace | None, str]:
-    """The program's own view of the file system; or None, and why it can't be had.
+    """The program's own view of the file system; or None, and why none was promised.
 
     ``environment`` is where its interpreter and packages lie, ``directories`` are the job's. Of
     the service's own directories it sees its working directory, the buckets and its environment.
     The cache it can read: what all supervisors run lies there, and others' environments.
-    It is tried, where no other one was since the machine started.
+
+    Raises TaskError, SpawnFailed, OSError: it was promised, and can't be had.
     """
+    unavailable = context.promise().fault(VIEW)
+    if unavailable:
+        return None, unavailable
     buckets = _real_directory(context.ticket.get("buckets"))
     usable = find_buckets(context.ticket, context.task)
     cache = str(context.ticket.get("cache") or "")
@@ -62,7 +69,10 @@ def make_view(
     real = {path: find_real(path) for path in dict.fromkeys(paths)}
     in_use = [path for top in WRITABLE for path in find_outermost([*paths, *real.values()], top)]
     if _HOST_TMP in in_use:
-        return None, f"{_HOST_TMP} itself is in use by the service"
+        raise TaskError(
+            f"the program can't have a view of its own: its job uses {_HOST_TMP} itself; "
+            f"give it a directory below {_HOST_TMP}, or elsewhere"
+        )
     reached = [*(real[path] for path in [*needed, *shared] if path), *find_shared(context)]
     closed = [] if context.user is None else find_closed(reached)
     private = [*(context.ticket.get("private") or ()), *_find_sessions()]
@@ -86,11 +96,33 @@ def make_view(
         sealed = []  # what the program needs of it is shown
     cover = os.path.join(find_real(context.home.path), "hidden_paths")
     view.hidden_paths = HiddenPaths(cover, hidden, shown, sealed)
-    written = [] if context.user is None else find_shared(context)
-    unmapped, fault = try_mapped(
-        view, context.user, written, lambda view: _find_fault(context, view)
-    )
-    return (None, fault) if fault else (view, unmapped)
+    if context.user is not None:
+        _map_owners(context, context.user, view)
+    return view, ""
+
+
+def _map_owners(context: Context, user: User, view: MountNamespace) -> None:
+    """Have ``user`` own the service's files in what it writes; access lists stand in on disks that
+    can't do it. Raises TaskError, SpawnFailed, OSError.
+    """
+    written, faults = find_shared(context), {}
+    for path in written:
+        faults[path] = _find_map_fault(context, user, path)
+    view.mapped = [path for path in written if not faults[path]]
+    if view.mapped:
+        view.id_map = open_map(user.uid, user.gid)
+    granted = [path for path in find_granted(context) if faults.get(path)]
+    open_directories(context, granted, "".join(faults[path] for path in granted[:1]))
+
+
+def _find_map_fault(context: Context, user: User, path: str) -> str:
+    """What was found at the start of the service; other disks are tried now."""
+    fault = context.promise().disk_fault(os.stat(path).st_dev)
+    if fault is not None:
+        return fault
+    from footplate.replica.probe import find_map_fault  # only for a disk that isn't the service's
+
+    return find_map_fault(path, user)
 
 
 def _find_sessions() -> list[str]:
@@ -122,18 +154,6 @@ def _find_outer(paths: Sequence[str]) -> list[str]:
         if not is_below(path, found):
             found.append(path)
     return found
-
-
-def _find_fault(context: Context, view: MountNamespace) -> str:
-    """Why this view can't be had. It isn't tried where one like it was."""
-    disks = sorted({os.stat(path).st_dev for path in view.mapped})
-    proof = VIEWS if view.id_map < 0 else f"{VIEWS}, with mapped owners on disks {disks}"
-    if proof in context.capability_cache:
-        return ""
-    fault = mode_selection.find_fault(view)
-    if not fault:
-        context.capability_cache.add(proof)
-    return fault
 
 
 def _take_root(context: Context, buckets: str) -> str:

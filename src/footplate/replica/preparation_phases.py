@@ -9,6 +9,7 @@ from footplate.replica.bucket_phases import after_fetching
 from footplate.replica.environment_index import EnvironmentIndex
 from footplate.replica.google_tools import make_settings, wrap_tools
 from footplate.replica.isolation import mode_selection
+from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import MARK_VARIABLE
 from footplate.replica.isolation.resource_limits import Limits
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from footplate.replica.context import Context
+    from footplate.replica.isolation.containment import Containment
+    from footplate.replica.isolation.promised import Promised
     from footplate.replica.program_start import Startable
 
 _LOG = "environment.log"
@@ -157,8 +160,7 @@ def begin(context: Context) -> Phase:
     """The task has arrived: choose the isolation, and start the first phase.
 
     Raises:
-        TaskError, SpawnFailed, Unavailable.
-        OSError: the task can't be written, and nothing was begun.
+        TaskError, SpawnFailed, Unavailable, OSError: nothing was begun.
     """
     context.report_client.heartbeat_s = context.seconds(
         "heartbeat_s", context.report_client.heartbeat_s
@@ -169,7 +171,7 @@ def begin(context: Context) -> Phase:
             return _begin_container(context)
         isolate(context)
     except OSError as error:
-        raise TaskError(f"the program can't be prepared: {error}") from None
+        raise TaskError(f"the program can't be prepared: {error}") from error
     return Starting(context, lambda: _prepare(context))
 
 
@@ -211,23 +213,38 @@ def recall(context: Context) -> Prepared | None:
 
 
 def isolate(context: Context) -> None:
-    """Raises Unavailable, TaskError."""
+    """Give the program all that was promised.
+
+    Raises Unavailable, TaskError, SpawnFailed, OSError.
+    """
     limits = read_limits(context)
-    wanted = str(context.ticket.get("isolation") or "auto")
-    limited = limits is not None
-    context.containment, reasons = mode_selection.choose(
-        wanted, context.mark, limited=limited, capability_cache=context.capability_cache
-    )
+    promised = context.promise(limited=limits is not None)
+    containment = mode_selection.open_promised(promised, context.mark, limited=limits is not None)
+    try:
+        words = f"{containment.describe()}; {choose(context, promised)}"
+        faults = {} if limits is None else _limit(containment, limits, promised)
+    except BaseException:
+        containment.close()
+        raise
     if context.init is not None:
-        context.containment.adopt(context.init)
+        containment.adopt(context.init)
         context.init = None
-    words = f"{context.containment.describe()}; {choose(context)}"
-    context.journal.event("ISOLATION", f"{words} ({'; '.join(reasons)})" if reasons else words)
+    context.containment = containment
+    why = f" ({'; '.join(promised.reasons)})" if promised.reasons else ""
+    context.journal.event("ISOLATION", f"{words}{why}")
     if limits is not None:
-        faults = context.containment.limit(limits)
         if faults["processes"] and context.user is not None and context.user.alone:
             context.user_processes, faults["processes"] = limits.processes, ""
         keep_limits(context, limits, faults)
+
+
+def _limit(containment: Containment, limits: Limits, promised: Promised) -> dict[str, str]:
+    """Why the limits don't hold that were not promised. Raises Unavailable."""
+    faults = containment.limit(limits)
+    for name, fault in faults.items():
+        if fault and not promised.fault(name):
+            raise Unavailable(f"a limit of {name} was promised and can't be set: {fault}")
+    return faults
 
 
 def keep_limits(context: Context, limits: Limits, faults: dict[str, str]) -> None:

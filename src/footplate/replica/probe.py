@@ -1,32 +1,178 @@
-"""The command ``probe``: reports the isolation and limits available here."""
+"""The command ``probe``: finds by trying what isolation and limits programs can have here.
+
+What it finds is what programs get: see ``isolation.promised``.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
+import stat
+import sys
+import tempfile
+import time
 
-from footplate.replica.isolation import mode_selection
+from footplate.replica.isolation import mode_selection, pid_namespace, syscalls
+from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.containment import Unavailable
+from footplate.replica.isolation.hidden_paths import HiddenPaths, find_closed, find_hidden
+from footplate.replica.isolation.id_maps import open_map
+from footplate.replica.isolation.mount_namespace import MountNamespace
+from footplate.replica.isolation.promised import IMAGE_USERS, PROCESS_NAMESPACE, USER, VIEW
 from footplate.replica.isolation.resource_limits import Limits
+from footplate.replica.isolation.spawn import SpawnFailed, try_in_child
+from footplate.replica.isolation.users import CONTAINER_IDS, become, find_container_ids
+from footplate.replica.program_user import own, take
+from footplate.replica.realpath import find_real
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Mapping
+
+    from footplate.replica.isolation.users import User
 
 OK = 0
 _TRIED = Limits("none", 1 << 30, 1)
+_ATTEMPTS, _PAUSE_S = 5, 0.5
+_HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
+OVERLAY_RELEASE = (5, 19)
+"""Of the kernel: before, Podman copies an image to change the owners of its files."""
 
 
-def main(isolation: str) -> int:
-    """Try, clear up, and print a JSON object.
+def main(facts: str) -> int:
+    """Try, clear up, and print a JSON object; nothing where a reason why not may pass.
 
-    ``containment_mode`` (empty: none can be had), ``reasons`` why stronger ones can't, ``faults``:
-    why memory and CPU can't be limited, by their names; empty where they can.
+    ``facts`` is a JSON object too: fields of tickets, ``folder``, a directory of the service's own,
+    and whether programs are to be ``limited``.
+
+    ``containment_mode`` (empty: none can be had) and the ``kind`` of its control groups,
+    ``reasons`` why stronger ones can't, ``faults``: why limits and what ``promised`` names can't be
+    had, empty where they can; and ``disks``: why owners of files can't be mapped there.
     """
+    ticket = json.loads(facts)
+    for attempt in range(_ATTEMPTS):
+        try:
+            answer = find_promised(ticket, ticket["folder"], limited=ticket["limited"] is True)
+        except (OSError, SpawnFailed) as error:
+            print(f"isolation can't be tried now: {error}", file=sys.stderr)
+            time.sleep(_PAUSE_S * attempt)
+        else:
+            print(json.dumps(answer))
+            return OK
+    return 1
+
+
+def find_promised(ticket: Mapping[str, Any], folder: str, *, limited: bool) -> dict[str, Any]:
+    """Raises SpawnFailed, OSError: for a reason that may pass."""
+    mark = os.urandom(16).hex()
     try:
-        containment, reasons = mode_selection.choose(isolation, os.urandom(16).hex(), limited=True)
+        containment, reasons = mode_selection.choose(
+            str(ticket.get("isolation") or "auto"), mark, limited=limited
+        )
     except Unavailable as error:
-        print(json.dumps({"containment_mode": "", "reasons": [str(error)], "faults": {}}))
-        return OK
+        return {"containment_mode": "", "reasons": [str(error)], "faults": {}}
     try:
         faults = containment.limit(_TRIED)
     finally:
         containment.close()
-    print(json.dumps({"containment_mode": containment.name, "reasons": reasons, "faults": faults}))
-    return OK
+    faults[PROCESS_NAMESPACE] = pid_namespace.find_fault()
+    own_folder = tempfile.mkdtemp(".tried", ".", folder)
+    os.chmod(own_folder, stat.S_IMODE(os.stat(folder).st_mode))
+    try:
+        disks = _try_programs(ticket, own_folder, faults)
+    finally:
+        shutil.rmtree(own_folder, ignore_errors=True)
+    return {
+        "containment_mode": containment.name,
+        "kind": getattr(containment, "kind", ""),
+        "reasons": reasons,
+        "faults": faults,
+        "disks": disks,
+    }
+
+
+def _try_programs(ticket: Mapping[str, Any], folder: str, faults: dict[str, str]) -> dict[str, str]:
+    """Add why programs can't have views and users; returns the same of disks. Raises as above."""
+    for name in ("root", "tmp", "work"):
+        os.mkdir(os.path.join(folder, name))
+    faults[VIEW] = _find_view_fault(ticket, folder)
+    faults[USER] = faults[IMAGE_USERS] = ""
+    setting = ticket.get("program_users") or ticket.get("build_users")
+    if not setting or os.geteuid() != 0:
+        return {}
+    try:
+        user = take(setting)
+    except OSError as error:  # others have all of them: that passes
+        raise SpawnFailed(str(error)) from error
+    try:
+        faults[USER] = try_in_child(lambda: become(user)) or _find_owner_fault(folder, user)
+        disks = {} if faults[VIEW] else _try_disks(ticket, folder, user)
+    finally:
+        user.release()
+    unmapped = faults[VIEW] or disks[str(os.stat(folder).st_dev)]
+    faults[IMAGE_USERS] = unmapped or _find_image_users_fault(setting)
+    closed = find_closed([os.path.join(find_real(folder), "work", "")]) if faults[VIEW] else []
+    if closed and not faults[USER]:
+        faults[USER] = f"no other user can pass {closed[0]}, and it can't be hidden: {unmapped}"
+    elif unmapped and not faults[USER]:
+        faults[USER] = _find_list_fault(folder, user, unmapped)
+    return disks
+
+
+def _find_view_fault(ticket: Mapping[str, Any], folder: str) -> str:
+    paths = [str(ticket.get("cache") or ""), *(str(p) for p in ticket.get("tmp_paths") or ())]
+    if _HOST_TMP in [find_real(path) for path in paths if path]:
+        return f"{_HOST_TMP} itself is in use by the service"
+    real = find_real(folder)
+    root, tmp, work, cover = (os.path.join(real, name) for name in ("root", "tmp", "work", "cover"))
+    view = MountNamespace(root, tmp, "", [])
+    cache = find_real(paths[0]) if paths[0] else ""
+    private = find_hidden(ticket.get("private") or ())
+    view.hidden_paths = HiddenPaths(cover, private, [work], [cache] if cache else [])
+    return mode_selection.find_fault(view)
+
+
+def _find_owner_fault(folder: str, user: User) -> str:
+    """Why files of the service's disk can't be the user's. Raises OSError."""
+    return own([os.path.join(folder, "work")], user)
+
+
+def _try_disks(ticket: Mapping[str, Any], folder: str, user: User) -> dict[str, str]:
+    """The disks of the service's own directories."""
+    tops = [folder, str(ticket.get("buckets") or ""), *map(str, ticket.get("private") or ())]
+    found: dict[str, str] = {}
+    for top in filter(os.path.isdir, tops):
+        found.setdefault(str(os.stat(top).st_dev), find_map_fault(top, user))
+    return found
+
+
+def find_map_fault(path: str, user: User) -> str:
+    """Why owners of files in ``path`` can't be mapped. Raises SpawnFailed, OSError."""
+
+    def act() -> None:
+        os.close(syscalls.clone_mapped(path, id_map))
+
+    id_map = open_map(user.uid, user.gid)
+    try:
+        return try_in_child(act)
+    finally:
+        os.close(id_map)
+
+
+def _find_list_fault(folder: str, user: User, unmapped: str) -> str:
+    """Why access lists can't stand in where owners aren't mapped."""
+    try:
+        grant(os.path.join(folder, "work"), user.gid)
+    except OSError as error:
+        words = f"the owners of files in buckets can't be mapped ({unmapped})"
+        return f"{words}, and access lists can't be set: {error}"
+    return ""
+
+
+def _find_image_users_fault(setting: Any) -> str:
+    if not find_container_ids(setting):
+        return f"program_users has no {CONTAINER_IDS} ids for containers"
+    words = os.uname().release.partition("-")[0].split(".")
+    release = tuple(int(word) for word in words[:2] if word.isdigit())
+    return "this needs Linux 5.19" if release < OVERLAY_RELEASE else ""

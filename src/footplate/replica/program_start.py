@@ -7,7 +7,7 @@ import os
 from footplate.replica.api_account import make_account
 from footplate.replica.filesystem_view import find_granted, find_shared, make_view
 from footplate.replica.google_tools import make_settings
-from footplate.replica.isolation import levels, mode_selection
+from footplate.replica.isolation import levels
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.program_phases import Running
 from footplate.replica.program_spec import (
@@ -101,17 +101,14 @@ def make_program(context: Context, prepared: Prepared) -> Program:
         _expose(context, program, fault)
         return program
     view.files = make_roots(str(context.task.get("authority") or ""), context.home.path)
-    if context.user is not None and view.id_map < 0:
-        open_directories(context, find_granted(context), fault)
     return program
 
 
 def _expose(context: Context, program: Program, fault: str) -> None:
-    """Let the program see the host's file system, and say so."""
+    """Let the program see the host's file system, and say so. Raises TaskError, OSError."""
     view = levels.HOST_VIEW
     words = levels.describe(view.guaranteed, view.missing)
     context.journal.event("ISOLATION", f"{words}: {fault}")
-    program.view = None
     program.places["TMPDIR"] = context.home.tmp
     if context.user is not None:
         entries = (context.home.work, context.home.tools, context.home.tmp, *context.environments)
@@ -121,18 +118,6 @@ def _expose(context: Context, program: Program, fault: str) -> None:
 
 
 def start_program(context: Context, program: Program) -> Running:
-    """Raises TaskError, SpawnFailed, OSError."""
-    try:
-        return _start_program(context, program)
-    except SpawnFailed:
-        fault = mode_selection.find_fault(program.view) if program.view is not None else ""
-        if not fault:  # it isn't for its view
-            raise
-    _expose(context, program, fault)
-    return _start_program(context, program)
-
-
-def _start_program(context: Context, program: Program) -> Running:
     """Raises TaskError, SpawnFailed, OSError."""
     environment = program.environment(context)
     return run_program(context, program.argv, environment, context.home.work, program.view)
@@ -177,5 +162,6 @@ def start(context: Context, launch: Launch, view: MountNamespace | None) -> None
         context.child = context.containment.start(launch, view)
     except SpawnFailed as error:
         context.kill()
-        raise SpawnFailed(f"{launch.argv[0]} can't be started: {error}") from error
+        message = f"{launch.argv[0]} can't be started: {error}"
+        raise SpawnFailed(message, error.errno) from error
     context.keep_record()

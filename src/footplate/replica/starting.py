@@ -6,7 +6,7 @@ import errno
 
 from footplate.replica.disk_space import has_room
 from footplate.replica.isolation.containment import Unavailable
-from footplate.replica.isolation.spawn import SpawnFailed
+from footplate.replica.isolation.spawn import SpawnFailed, find_errno, is_transient
 from footplate.replica.phase import NEVER, Delivering, Phase, fail
 from footplate.replica.program_spec import TaskError
 
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
 POLL_INTERVAL_S = 1.0
 """How often the disk is asked for space."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_NO_ROOM = "the disk is full: the program starts when there is space"
 _ATTEMPTS = 5
-"""Failures for want of space while the disk says that it has some: then the space is another's,
-such as a quota."""
+"""Failures for want of something else, or of space while the disk says that it has some: then the
+space is another's, such as a quota."""
 
 
 class Starting(Phase):
     """Waits for free space on a full disk, then goes on with ``step``.
 
-    Others may take the space between the look and the step's own writes. The step is then taken
-    again, as long as it has made no process and no network.
+    Others may take the space between the look and the step's own writes, or memory, descriptors and
+    namespaces. The step is then taken again, as long as it has made no process and no network.
     """
 
     def __init__(self, context: Context, step: Callable[[], Phase]) -> None:
@@ -46,32 +47,35 @@ class Starting(Phase):
         if now < self._look_at:
             return self
         try:
-            return self._step() if has_room(self.context.home.path) else self._wait(now)
+            if not has_room(self.context.home.path):
+                return self._wait(now, "DISK_FULL", _NO_ROOM)
+            return self._step()
         except (TaskError, SpawnFailed, Unavailable, ValueError, OSError) as error:
-            if self._lacks_space(error):
-                return self._wait(now)
+            if self._may_pass(error):
+                full = find_errno(error) in _FULL and not isinstance(error, SpawnFailed)
+                again = f"the program can't be started now, and is tried again: {error}"
+                kind, words = ("DISK_FULL", _NO_ROOM) if full else ("PREPARING", again)
+                return self._wait(now, kind, words)
             prefix = "the program can't be started: " if isinstance(error, OSError) else ""
             return fail(self.context, f"{prefix}{error}")
 
     def stop(self) -> Phase:
         return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
 
-    def _wait(self, now: float) -> Phase:
+    def _wait(self, now: float, kind: str, words: str) -> Phase:
         if not self._look_at:
-            message = "the disk is full: the program starts when there is space"
-            self.context.journal.event("DISK_FULL", message)
+            self.context.journal.event(kind, words)
         self._look_at = now + POLL_INTERVAL_S
         return self
 
-    def _lacks_space(self, error: Exception) -> bool:
-        """Whether the step failed for that, and can be taken again."""
-        reason = error if isinstance(error, OSError) else error.__cause__
-        if not isinstance(reason, OSError) or reason.errno not in _FULL:
+    def _may_pass(self, error: Exception) -> bool:
+        """Whether the step failed for a reason that may pass, and can be taken again."""
+        if not is_transient(error):
             return False
         if self.context.child is not None or self.context.place is not None:
             return False
         try:
-            self._attempts += has_room(self.context.home.path)
+            self._attempts += find_errno(error) not in _FULL or has_room(self.context.home.path)
         except OSError:
             return False
         return self._attempts < _ATTEMPTS

@@ -175,14 +175,15 @@ class DataDir:
         fresh = json.dumps({"id": secrets.token_hex(10), "database": database})
         try:
             kept = json.loads(_once(self._identity_file, fresh.encode()))
-            if not (isinstance(kept["id"], str) and kept["id"]):
-                raise ValueError("no id")
-            return Identity(kept["id"], kept["database"])
+            identity = Identity(str(kept["id"] or ""), kept["database"])
         except (ValueError, KeyError, TypeError):
+            identity = Identity("", None)
+        if not identity.id:
             raise FailedPrecondition(
                 f"{self._identity_file} is spoilt: put it back from a copy, or remove it if no "
                 "other server uses this directory"
-            ) from None
+            )
+        return identity
 
     def _has_database(self) -> bool:
         """An empty file is one whose first server ended before it made anything."""

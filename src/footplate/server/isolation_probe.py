@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import sys
 from collections import Counter
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.errors import InvalidArgument, Unavailable, Violation
 from footplate.domain.resources import VCPUS, say_amount
 from footplate.domain.sites import Mode
+from footplate.replica.isolation.promised import USER, VIEW
 from footplate.replica.supervisor_archive import build_archive
 from footplate.server.program_users import resolve
 
@@ -43,6 +46,11 @@ def ask_supervisor(settings: Settings, command: str, subject: str) -> Mapping[st
 
 _RANGE = 2
 """Of the ids that ``resolve`` gives: the first and the last."""
+_LACKING = {
+    USER: "programs run as root",
+    VIEW: "programs have no private /tmp, and the service's files aren't hidden from them",
+}
+_log = logging.getLogger(__name__)
 _LIMITED = {"memory": "memory", "CPU": "vCPUs", "processes": "processes"}
 
 
@@ -74,7 +82,52 @@ def _describe_gpus(site: Site) -> str:
 
 def probe(settings: Settings) -> Mapping[str, object]:
     """The output of the supervisor's ``probe``; empty if it fails."""
-    return ask_supervisor(settings, "probe", settings.isolation)
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    data_dir = settings.data_dir.resolve()
+    limited = settings.mode is Mode.ENFORCE or settings.limits == "on"
+    facts = {
+        "isolation": settings.isolation,
+        "program_users": resolve(settings.program_users),
+        "cache": str(settings.cache.absolute()),
+        "buckets": str(data_dir / "buckets"),
+        "private": [str(path) for path in (data_dir, *settings.bound_folders)],
+        "tmp_paths": [str(path) for path in settings.tmp_paths],
+        "folder": str(data_dir),
+        "limited": limited,
+    }
+    return ask_supervisor(settings, "probe", json.dumps(facts))
+
+
+class PromisedIsolation:
+    """What isolation programs of this machine have, decided when this is made."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = Lock()
+        self._answer: Mapping[str, object] = {}
+        Thread(target=self._find, name="isolation-probe", daemon=True).start()
+
+    def __call__(self) -> Mapping[str, object]:
+        """Raises Unavailable: it can't be found now."""
+        answer = self._find()
+        if not answer:
+            raise Unavailable("what isolation this machine offers can't be tried now")
+        return answer
+
+    def _find(self) -> Mapping[str, object]:
+        with self._lock:
+            if not self._answer:
+                self._answer = probe(self._settings)
+                _warn(self._answer.get("faults"))
+            return self._answer
+
+
+def _warn(faults: object) -> None:
+    """Name what programs lack here that could be had elsewhere."""
+    if isinstance(faults, dict):
+        for name, words in _LACKING.items():
+            if faults.get(name):
+                _log.warning("%s: %s", words, faults[name])
 
 
 def find_limits(settings: Settings) -> Mapping[str, object]:

@@ -17,6 +17,8 @@ from footplate.server.credential_files import find_credential_files
 from footplate.server.program_users import resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
 
@@ -28,7 +30,12 @@ def find_py_spy() -> Path | None:
     return None if found is None else Path(found).absolute()
 
 
-def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> LocalBackend:
+def local_backend(
+    settings: Settings,
+    data_dir: DataDir,
+    archive: Path,
+    promised: Callable[[], Mapping[str, object]],
+) -> LocalBackend:
     directories, files = find_credential_files(settings.buckets, os.environ, settings.regions)
     return LocalBackend(
         root=data_dir.replicas,
@@ -40,6 +47,7 @@ def local_backend(settings: Settings, data_dir: DataDir, archive: Path) -> Local
         uv=Path(uv.find_uv_bin()),
         py_spy=find_py_spy(),
         isolation=settings.isolation,
+        promised=promised,
         program_users=resolve(settings.program_users),
         allow_root=settings.allow_root,
         network=settings.network,

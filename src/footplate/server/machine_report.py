@@ -12,6 +12,7 @@ from footplate.domain.sites import Mode
 from footplate.ports.machine import CachedEnvironment, EnforcedLimit, EnvironmentCache
 from footplate.replica.environment.cache import Cache
 from footplate.replica.isolation import levels
+from footplate.replica.isolation.promised import USER
 from footplate.server.isolation_probe import find_limits
 from footplate.server.program_users import resolve
 from footplate.settings import EVERY_PROJECT
@@ -77,7 +78,7 @@ def describe_enforcement(
     return (
         *_describe_resources(settings, answer),
         _describe_isolation(answer),
-        _describe_users(users, settings.allow_root),
+        _describe_users(users, settings.allow_root, answer),
         _describe_network(settings.network),
     )
 
@@ -112,7 +113,9 @@ def _describe_isolation(answer: Mapping[str, object]) -> EnforcedLimit:
     return EnforcedLimit("isolation", text, enforced=mode in _STRONG)
 
 
-def _describe_users(users: Sequence[int | str] | None, root: Sequence[str]) -> EnforcedLimit:
+def _describe_users(
+    users: Sequence[int | str] | None, root: Sequence[str], answer: Mapping[str, object]
+) -> EnforcedLimit:
     if users is None:
         text = "programs run as the user of the service"
         return EnforcedLimit("users", text, enforced=False)
@@ -121,6 +124,9 @@ def _describe_users(users: Sequence[int | str] | None, root: Sequence[str]) -> E
     text = f"programs run as the user {name}" if isinstance(name, str) else one
     if EVERY_PROJECT in root:
         return EnforcedLimit("users", "programs are root (setting allow_root)", enforced=False)
+    faults = answer.get("faults")
+    if isinstance(faults, Mapping) and faults.get(USER):
+        return EnforcedLimit("users", f"programs are root: {faults[USER]}", enforced=False)
     if root:
         text += f"; those of {', '.join(root)} are root (setting allow_root)"
     return EnforcedLimit("users", text, enforced=True)

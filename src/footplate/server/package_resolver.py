@@ -50,9 +50,11 @@ class ProcessResolver:
         data_dir: DataDir,
         runtimes: Runtimes,
         archive: Path,
+        promised: Callable[[], Mapping[str, object]],
         limit_s: float = LIMIT_S,
     ) -> None:
         self._limit_s = limit_s
+        self._promised = promised
         self._runtimes = runtimes
         self._command = (sys.executable, "-I", "-S", str(archive), "check-packages")
         self._folder = data_dir.root / "package-checks"
@@ -143,7 +145,7 @@ class ProcessResolver:
         for index, uri in enumerate(request.packages):
             with open_package(uri) as source, (home / "given" / str(index)).open("wb") as target:
                 shutil.copyfileobj(source, target)
-        _write(home / "ticket.json", self._ticket)
+        _write(home / "ticket.json", {**self._ticket, "promised": self._promised()})
         _write(home / "task.json", _describe(request))
 
     def _remove_stale(self) -> None:

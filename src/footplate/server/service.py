@@ -34,6 +34,7 @@ from footplate.server.bucket_owners import assign_buckets
 from footplate.server.cluster_member import ClusterMember
 from footplate.server.context import ServiceContext
 from footplate.server.drain import Drain
+from footplate.server.isolation_probe import PromisedIsolation
 from footplate.server.job_services import JobServices
 from footplate.server.leader_services import LeaderServices
 from footplate.server.leadership import LeadershipServices
@@ -80,7 +81,10 @@ class Service:
         self.tls = _make_tls(settings, data_dir, url, lambda key: replicas.programs.check(key))
         self._replicas = replicas = ReplicaServices(context, tuning, self.tls)
         self.control_requests = replicas.control_requests
-        resolver = ProcessResolver(settings, data_dir, context.catalogue.runtimes, archive)
+        promised = PromisedIsolation(settings)
+        resolver = ProcessResolver(
+            settings, data_dir, context.catalogue.runtimes, archive, promised
+        )
         reduction = replicas.reduction.complete
         self._parts = parts = JobServices(context, tuning, resolver, reduction=reduction)
         self.jobs, self.status = parts.jobs, parts.status
@@ -91,7 +95,7 @@ class Service:
             RandomIds(),
             context.leader.wake_exports,
         )
-        backend = partial(local_backend, settings, data_dir, archive)
+        backend = partial(local_backend, settings, data_dir, archive, promised)
         leadership_services = LeadershipServices(
             context.leader,
             partial(LeaderServices, context, replicas, tuning, backend, self._engines),

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
-from footplate.replica.filesystem_view import VIEWS
-from footplate.replica.isolation.capability_cache import CapabilityCache
 from footplate.replica.program_spec import compose_build_environment, compose_environment
 from footplate.server.clock import SystemClock
 from tests.support.deadlines import EVENT_S
@@ -153,20 +152,42 @@ def test_tmp_is_private_and_buckets_are_under_gcs(
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs mount namespaces")
-@pytest.mark.parametrize("proved", [False, True])
-def test_without_a_view_there_is_tmpdir(
-    make_replica: Make, containment_mode: str, *, proved: bool
+def test_where_no_view_was_promised_there_is_tmpdir(
+    make_replica: Make, archive: Path, tmp_path: Path, containment_mode: str
 ) -> None:
-    """Also where others had theirs, so that it shows as late as at the start."""
     code = "import os; print(os.environ['TMPDIR'])"
-    replica = make_replica(python_task(code), isolation=containment_mode)
-    if proved:
-        CapabilityCache(str(replica.directory / "cache" / "isolation.json")).add(VIEWS)
-    (replica.home / "root").mkdir()
-    (replica.home / "root" / "tmp").touch()  # a file, where a directory is to be
+    promised = find_promised(archive, tmp_path, containment_mode)
+    promised["faults"]["view"] = "no namespaces here"
+    replica = make_replica(python_task(code), isolation=containment_mode, promised=promised)
     assert replica.supervise()["code"] == 0
     assert replica.api.lines() == [str(replica.home / "tmp")]
+    assert replica.api.events("ISOLATION")[1].endswith(": no namespaces here")
     assert "no private /tmp, /dev/shm" in replica.api.events("ISOLATION")[1]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs mount namespaces")
+def test_a_program_without_the_view_that_was_promised_does_not_start(
+    make_replica: Make, archive: Path, tmp_path: Path, containment_mode: str
+) -> None:
+    promised = find_promised(archive, tmp_path, containment_mode)
+    if promised["faults"]["view"]:
+        pytest.skip(promised["faults"]["view"])
+    replica = make_replica(python_task(""), isolation=containment_mode, promised=promised)
+    (replica.home / "root").mkdir()
+    (replica.home / "root" / "tmp").touch()  # a file, where a directory is to be
+    end = replica.supervise()
+    assert end["kind"] == "UNPREPARED"
+    assert "can't be started: " in end["cause"]
+    assert "/tmp" in end["cause"]
+    assert replica.api.phases() == ["PREPARING"]
+
+
+def find_promised(archive: Path, folder: Path, isolation: str) -> dict[str, Any]:
+    facts = {"isolation": isolation, "folder": str(folder), "limited": False}
+    argv = [sys.executable, "-I", "-S", str(archive), "probe", json.dumps(facts)]
+    done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 @pytest.mark.parametrize(

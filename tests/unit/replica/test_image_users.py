@@ -10,7 +10,10 @@ import pytest
 
 from footplate.replica.container import image_users, libpod
 from footplate.replica.isolation import users
+from footplate.replica.isolation.promised import IMAGE_USERS, Promised
+from footplate.replica.program_spec import TaskError
 from footplate.server.program_users import DEFAULT_RANGE
+from tests.support.promised import make_promised
 
 if TYPE_CHECKING:
     from footplate.replica.context import Context
@@ -20,7 +23,9 @@ PODMAN = {"engine": "Podman 4.3.1", "user": "trainer"}
 
 def find(image: dict[str, str], setting: Any = DEFAULT_RANGE, **ticket: Any) -> tuple[int, str]:
     ticket = {"program_users": setting, **ticket}
-    context = SimpleNamespace(ticket=ticket, task={"job": "projects/demo/jobs/1"})
+    promised = Promised(make_promised(**{IMAGE_USERS: ticket.pop("unavailable", "")}))
+    task = {"job": "projects/demo/jobs/1"}
+    context = SimpleNamespace(ticket=ticket, task=task, promise=lambda: promised)
     return image_users.find_first_id(cast("Context", context), image, [])
 
 
@@ -46,7 +51,7 @@ def test_programs_and_images_share_no_id() -> None:
         ({**PODMAN, "engine": "Docker 20.10.24"}, {}, "Docker maps no users of a container"),
         (PODMAN, {"setting": [1000, 1000, "ada"]}, "program_users has no 65536 ids for containers"),
         (PODMAN, {"setting": [5000, 6000]}, "program_users has no 65536 ids for containers"),
-        ({**PODMAN, "user": "70000:0"}, {}, "the image's user 70000 is above 65535"),
+        (PODMAN, {"unavailable": "this needs Linux 5.19"}, "this needs Linux 5.19"),
     ],
 )
 def test_the_reason_is_named(image: dict[str, str], ticket: Any, reason: str) -> None:
@@ -57,6 +62,12 @@ def test_the_reason_is_named(image: dict[str, str], ticket: Any, reason: str) ->
         "not guaranteed: the image's users have the ids of this machine's users, root among them: "
         + words
     )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root maps users")
+def test_an_image_whose_users_cannot_be_mapped_does_not_start() -> None:
+    with pytest.raises(TaskError, match="the image's user 70000 is above 65535"):
+        find({**PODMAN, "user": "70000:0"})
 
 
 def test_podman_is_told_of_the_users() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import pytest
 
 from footplate.backends.local import untrusted_files
 from footplate.replica.isolation import mode_selection, procfs
-from footplate.replica.isolation.capability_cache import CapabilityCache
 from footplate.replica.isolation.cgroup import KINDS, CgroupContainment
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import MARK_VARIABLE, Process
@@ -100,69 +98,6 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SpawnFailed, match="No such file"):
         containment.start(Launch(["/nowhere"], {}, str(tmp_path), null, null), None)
     os.close(null)
-
-
-@pytest.fixture
-def kills(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The groups that were killed."""
-    killed: list[str] = []
-    kill = CgroupContainment.kill
-
-    def note(containment: CgroupContainment) -> bool:
-        killed.extend(containment.groups)
-        return kill(containment)
-
-    monkeypatch.setattr(CgroupContainment, "kill", note)
-    return killed
-
-
-def open_containment(word: str, capability_cache: CapabilityCache | None) -> bool:
-    """Whether this machine has control groups that kill."""
-    try:
-        CgroupContainment.open(word, capability_cache=capability_cache).close()
-    except Unavailable:
-        return False
-    return True
-
-
-def test_what_was_proved_is_not_tried_again(word: str, kills: list[str], tmp_path: Path) -> None:
-    path = str(tmp_path / "proofs.json")
-    if not open_containment(word, CapabilityCache(path)):
-        return
-    assert len(kills) == 1
-    assert open_containment(word, CapabilityCache(path))
-    assert len(kills) == 1
-    assert open_containment(word, None)
-    assert len(kills) == 2
-
-
-def test_proofs_end_with_the_boot(word: str, tmp_path: Path) -> None:
-    path = tmp_path / "proofs.json"
-    CapabilityCache(str(path)).add(word)
-    assert word in CapabilityCache(str(path))
-    path.write_text(path.read_text().replace(procfs.boot_id(), "another"))
-    assert word not in CapabilityCache(str(path))
-
-
-def test_proofs_are_of_those_with_the_same_rights(word: str, tmp_path: Path) -> None:
-    """As of a container that is made anew with fewer, and has the same boot."""
-    path = tmp_path / "proofs.json"
-    CapabilityCache(str(path)).add(word)
-    path.write_text(re.sub(r"CapEff:\\t\w+", r"CapEff:\\t0", path.read_text()))
-    assert word not in CapabilityCache(str(path))
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"standing": null, "proved": 3}'])
-def test_damaged_proofs_are_none(word: str, tmp_path: Path, text: str) -> None:
-    path = tmp_path / "proofs.json"
-    path.write_text(text)
-    assert word not in CapabilityCache(str(path))
-
-
-def test_proofs_that_cannot_be_kept_still_hold(word: str, tmp_path: Path) -> None:
-    capability_cache = CapabilityCache(str(tmp_path / "nowhere" / "proofs.json"))
-    capability_cache.add(word)
-    assert word in capability_cache
 
 
 DIES_PROBING = """

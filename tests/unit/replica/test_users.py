@@ -13,12 +13,15 @@ import pytest
 
 from footplate.replica import program_user
 from footplate.replica.environment.build_isolation import isolate_build
+from footplate.replica.environment.errors import PreparationError
 from footplate.replica.isolation import levels, users
 from footplate.replica.isolation.access_lists import grant
-from footplate.replica.isolation.capability_cache import CapabilityCache
 from footplate.replica.isolation.hidden_paths import find_closed
+from footplate.replica.isolation.promised import Promised
 from footplate.replica.isolation.users import NoUser, User
+from footplate.replica.program_spec import TaskError
 from footplate.replica.workdir import Home
+from tests.support.promised import make_promised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,24 +100,19 @@ class FakeDesk(SimpleNamespace):
         return cast("Context", self)
 
 
-def test_without_any_way_to_write_buckets_the_program_is_root(tmp_path: Path) -> None:
+def test_without_any_way_to_write_buckets_no_program_starts(tmp_path: Path) -> None:
     fake = FakeDesk(tmp_path)
-    program_user.open_directories(fake.context, ["/proc/self"], "no such mounts")
-    assert fake.user is None
-    assert program_user.read(fake.home) is None
-    (event,) = fake.events
-    assert event.startswith(
-        "ISOLATION the program runs as root after all: the owners of files in buckets can't be "
-        "mapped (no such mounts), and access lists can't be set: "
-    )
+    words = r"in /proc/self can't be mapped \(no such mounts\), and access lists can't be set: "
+    with pytest.raises(TaskError, match=words):
+        program_user.open_directories(fake.context, ["/proc/self"], "no such mounts")
+    assert fake.user is not None
 
 
-def test_a_program_that_its_user_could_not_reach_is_root(tmp_path: Path) -> None:
+def test_a_program_that_its_user_could_not_reach_does_not_start(tmp_path: Path) -> None:
     fake = FakeDesk(tmp_path)
     tmp_path.chmod(0o700)
-    program_user.require_reach(fake.context, [f"{tmp_path}/"])
-    assert fake.user is None
-    assert "ISOLATION the program runs as root after all: no other user can pass" in fake.events[0]
+    with pytest.raises(TaskError, match="can't run as a user of its own, who can't pass"):
+        program_user.require_reach(fake.context, [f"{tmp_path}/"])
 
 
 def refuse(path: str, uid: int, gid: int) -> None:
@@ -133,7 +131,7 @@ def ignore(path: str, uid: int, gid: int) -> None:
         (ignore, "work keeps its owner"),
     ],
 )
-def test_on_a_file_system_without_owners_the_program_is_root(
+def test_on_a_file_system_without_owners_no_program_starts_that_was_promised_a_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chown: Callable[..., None], reason: str
 ) -> None:
     monkeypatch.setattr(os, "chown", chown)
@@ -142,24 +140,32 @@ def test_on_a_file_system_without_owners_the_program_is_root(
     fake.user = None
     fake.home.make_directories()
     fake.ticket, fake.task = {"program_users": [FIRST, FIRST + 7]}, {"job": "projects/p/jobs/j"}
-    fake.capability_cache = CapabilityCache("")
-    fake.capability_cache.add("programs can run as other users")
-    said = program_user.choose(fake.context)
-    assert said.startswith("the program runs as root, which can't be changed here: ")
-    assert reason in said
-    assert levels.ROOT.missing in said
+    with pytest.raises(TaskError, match=reason):
+        program_user.choose(fake.context, Promised(make_promised()))
     assert fake.user is None
     assert program_user.read(fake.home) is None
 
 
-def test_on_a_file_system_without_owners_builds_are_roots(
+def test_where_no_user_was_promised_the_program_is_root_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    fake = FakeDesk(tmp_path)
+    fake.user = None
+    fake.ticket, fake.task = {"program_users": [FIRST, FIRST + 7]}, {"job": "projects/p/jobs/j"}
+    said = program_user.choose(fake.context, Promised(make_promised(user="no setuid here")))
+    assert said.startswith("the program runs as root, which can't be changed here: no setuid here")
+    assert levels.ROOT.missing in said
+    assert fake.user is None
+
+
+def test_on_a_file_system_without_owners_no_build_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "chown", refuse)
-    build_isolation = isolate_build(str(tmp_path), {}, User(FIRST + 1, FIRST))
-    assert build_isolation.user is None
-    assert build_isolation.note.startswith("builds run as root: ")
-    assert build_isolation.note.endswith("can't have another owner: Operation not permitted")
+    ticket = {"promised": make_promised()}
+    with pytest.raises(PreparationError, match="another owner: Operation not permitted"):
+        isolate_build(str(tmp_path), ticket, User(FIRST + 1, FIRST))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives files to groups")

@@ -21,6 +21,7 @@ from footplate.server.data_dir import DataDir
 from footplate.server.package_resolver import ProcessResolver
 from footplate.settings import Settings
 from tests.support.environments import digest, lock, make_sdist, make_wheel
+from tests.support.promised import make_promised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +59,9 @@ class Rig:
             pythons=(f"{sys.base_prefix}/bin/python3",),
         )
         archive = build_archive(self.folder)
-        resolver = ProcessResolver(settings, self.data_dir, self.runtimes, archive, limit_s)
+        resolver = ProcessResolver(
+            settings, self.data_dir, self.runtimes, archive, make_promised, limit_s
+        )
 
         def open_package(_: str) -> BinaryIO:
             return BytesIO(package.read_bytes())

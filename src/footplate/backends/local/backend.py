@@ -36,7 +36,8 @@ class LocalBackend:
     Another one, that was and doesn't know yet that it isn't any more, does no harm.
     ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
     where the server says its address, the shared caches and buckets, the containment mode of the
-    isolation (``auto``: the strongest one), whom programs run as (``program_users``: first
+    isolation (``auto``: the strongest one), what ``promised`` says that this machine has of it
+    (None: each supervisor finds that by itself), whom programs run as (``program_users``: first
     and last id of a range, or id, group and name of one user; ``allow_root``: projects whose
     programs may be root, ``*`` for all), the network that gangs get (``shared`` or ``namespaces``),
     the installer, what reads stacks, where to look for more interpreters, and ``private``
@@ -61,6 +62,7 @@ class LocalBackend:
         uv: Path,
         py_spy: Path | None = None,
         isolation: str = "auto",
+        promised: Callable[[], Mapping[str, object]] | None = None,
         program_users: Sequence[int | str] | None = None,
         allow_root: Sequence[str] = (),
         network: str = "shared",
@@ -97,6 +99,7 @@ class LocalBackend:
             "spool_limit_bytes": spool_limit_bytes,
             "reserve": str(reserve.absolute()) if reserve else "",
         }
+        self._promised = promised
         self._launcher = Launcher(python.absolute(), archive.absolute(), fork_server)
         # Supervisors are recognised by the path of their HOME: there is one way to write it.
         self._attempts = AttemptDirectories(root.resolve(), self._write_ticket)
@@ -109,7 +112,9 @@ class LocalBackend:
         self._listeners: list[Callable[[AttemptId], None]] = []
 
     def _write_ticket(self, ticket: Ticket) -> str:
-        own = {"token": ticket.token, "restart": ticket.restart}
+        own: dict[str, object] = {"token": ticket.token, "restart": ticket.restart}
+        if self._promised is not None:
+            own["promised"] = self._promised()
         return json.dumps({**self._facts, **own})
 
     def start(self, request: AttemptStart) -> None:

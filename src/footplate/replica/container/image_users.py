@@ -11,6 +11,8 @@ import os
 from footplate.replica.container.container_spec import is_podman
 from footplate.replica.isolation import levels, users
 from footplate.replica.isolation.id_maps import find_fault
+from footplate.replica.isolation.promised import IMAGE_USERS
+from footplate.replica.program_spec import TaskError
 from footplate.replica.program_user import is_root_allowed
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -19,14 +21,14 @@ if TYPE_CHECKING:
 
     from footplate.replica.context import Context
 
-OVERLAY_RELEASE = (5, 19)
-"""Of the kernel: before, Podman copies an image to change the owners of its files."""
-
 
 def find_first_id(
     context: Context, image: Mapping[str, Any], mounts: Sequence[Mapping[str, Any]]
 ) -> tuple[int, str]:
-    """The id of the image's root; 0 and the reason where it is root, or whom the engine says."""
+    """The id of the image's root; 0 and the reason where it is root, or whom the engine says.
+
+    Raises TaskError, SpawnFailed, OSError: mapped users were promised, and can't be had.
+    """
     if os.geteuid() != 0:
         return 0, ""
     setting = context.ticket.get("program_users") or ()
@@ -38,12 +40,17 @@ def find_first_id(
         return 0, "Docker maps no users of a container that has the machine's network"
     if not first:
         return 0, f"program_users has no {users.CONTAINER_IDS} ids for containers"
+    unavailable = context.promise().fault(IMAGE_USERS)
+    if unavailable:
+        return 0, unavailable
     if user.isdigit() and int(user) >= users.CONTAINER_IDS:
-        return 0, f"the image's user {user} is above {users.CONTAINER_IDS - 1}"
-    if _read_release() < OVERLAY_RELEASE:
-        return 0, "this needs Linux 5.19"
-    fault = find_fault(first, users.CONTAINER_IDS, [str(mount["Source"]) for mount in mounts])
-    return (0, fault) if fault else (first, "")
+        fault = f"the image's user {user} is above {users.CONTAINER_IDS - 1}"
+    else:
+        sources = [str(mount["Source"]) for mount in mounts]
+        fault = find_fault(first, users.CONTAINER_IDS, sources)
+    if fault:
+        raise TaskError(f"the image's users can't be mapped to users without power: {fault}")
+    return first, ""
 
 
 def describe(first: int, reason: str) -> str:
@@ -53,8 +60,3 @@ def describe(first: int, reason: str) -> str:
         return f"the image's users are users {first} to {last} of this machine, its root too"
     words = "the image's users have the ids of this machine's users, root among them"
     return levels.describe("", f"{words}: {reason}")
-
-
-def _read_release() -> tuple[int, ...]:
-    words = os.uname().release.partition("-")[0].split(".")
-    return tuple(int(word) for word in words[:2] if word.isdigit())

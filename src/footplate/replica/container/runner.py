@@ -180,12 +180,12 @@ class Runner:
         self._engine.create(self._name, spec)
 
     def _create_mapped(self, spec: dict[str, Any]) -> str:
-        """Why it can't be; empty if it is done. Raises EngineGone."""
-        try:
-            self._engine.create(self._name, spec, self._first_id)
-            runtime = self._engine.find_runtime(self._name)
-        except EngineError as error:
-            return str(error)
+        """Why its runtime can't, as this machine has it; empty if it is done.
+
+        Raises EngineError, EngineGone: it can, and fails.
+        """
+        self._engine.create(self._name, spec, self._first_id)
+        runtime = self._engine.find_runtime(self._name)
         return "" if runtime == MAPPING_RUNTIME else f"{runtime} can't, and {MAPPING_RUNTIME} can"
 
     def _tell_start(self, details: dict[str, Any]) -> None:

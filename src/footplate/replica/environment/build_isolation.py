@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import stat
@@ -10,8 +9,8 @@ import sys
 
 from footplate.replica.bucket_directories import find_bound, find_buckets, find_single
 from footplate.replica.environment.cache import KINDS
+from footplate.replica.environment.errors import PreparationError
 from footplate.replica.filesystem_view import find_outermost
-from footplate.replica.isolation import mode_selection, pid_namespace
 from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.containment import enter_view
 from footplate.replica.isolation.hidden_paths import (
@@ -21,9 +20,10 @@ from footplate.replica.isolation.hidden_paths import (
     find_records,
     is_below,
 )
-from footplate.replica.isolation.id_maps import try_mapped
+from footplate.replica.isolation.id_maps import open_map
 from footplate.replica.isolation.mount_namespace import WRITABLE, MountNamespace
 from footplate.replica.isolation.pid_namespace import PidNamespace
+from footplate.replica.isolation.promised import PROCESS_NAMESPACE, VIEW, Promised
 from footplate.replica.isolation.spawn import Launch
 from footplate.replica.isolation.users import become
 from footplate.replica.program_user import BUILD_TMP, own
@@ -70,9 +70,11 @@ class BuildIsolation:
     build could write to the cache of all would be run by others.
     """
 
-    def __init__(self, scratch: str, user: User | None) -> None:
+    def __init__(self, scratch: str, user: User | None, *, namespaced: bool) -> None:
+        """``namespaced``: builds have process namespaces; else they ``enter`` what they see."""
         self.scratch = scratch
         self.user = user
+        self.namespaced = namespaced
         self.view: MountNamespace | None = None
         self.note = ""
         """What users are to know of it."""
@@ -85,11 +87,6 @@ class BuildIsolation:
     @property
     def tmp(self) -> str:
         return os.path.join(self.scratch, _TMP)
-
-    @functools.cached_property
-    def namespaced(self) -> bool:
-        """Whether builds can have process namespaces; else they ``enter`` what they see."""
-        return not pid_namespace.find_fault()
 
     def start(self, argv: list[str], environment: dict[str, str], output: int) -> Build:
         """A build in a process namespace. Raises OSError, SpawnFailed."""
@@ -131,17 +128,22 @@ def isolate_build(
     and the buckets of ``task``, as programs do. Of the cache it can write the environments, not
     what all supervisors run and believe; a ``user`` can write none of it. It has a /tmp of its own.
 
-    ``programs`` are what it runs. Everything is seen where there can be no view.
+    ``programs`` are what it runs. Everything is seen where no view was promised: ``ticket`` says
+    what was.
+
+    Raises PreparationError, SpawnFailed, OSError: there can't be what was promised.
     """
-    packages = os.path.join(home, "packages")
-    build_isolation = BuildIsolation(os.path.join(packages, _SCRATCH), user)
+    packages, promised = os.path.join(home, "packages"), Promised(ticket["promised"])
+    namespaced = not promised.fault(PROCESS_NAMESPACE)
+    scratch = os.path.join(packages, _SCRATCH)
+    build_isolation = BuildIsolation(scratch, user, namespaced=namespaced)
     caches = [os.path.realpath(str(ticket["cache"]))] if ticket.get("cache") else []
     environments = [os.path.join(cache, kind) for cache in caches for kind in KINDS]
     for path in (packages, *environments):
         os.makedirs(path, exist_ok=True)
     unowned = build_isolation.prepare()
     if unowned:
-        build_isolation, user = _without_user(build_isolation, unowned), None
+        raise PreparationError(f"builds can't run as a user of their own: {unowned}")
     usable, bound = find_buckets(ticket, task), find_bound(task)
     tools = _find_tools(ticket, programs, user)
     needed = [packages, *environments, *usable, *(path for path, _, _ in bound), *tools]
@@ -168,14 +170,19 @@ def isolate_build(
     view.blocked = [str(path) for path in ticket.get("blocked") or ()]
     view.records = find_records(whole[0]) if whole and view.single is None else ""
     view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, caches)
-    unmapped, fault = try_mapped(view, user, usable, mode_selection.find_fault)
-    if fault and closed:
-        why = f"no other user can pass {closed[0]}, and it can't be hidden: {fault}"
-        return _without_user(build_isolation, why)
-    if fault:
-        return _open_buckets(build_isolation, whole, fault)
+    if promised.fault(VIEW):
+        return _open_buckets(build_isolation, whole, promised.fault(VIEW))
     build_isolation.view = view
-    return _open_buckets(build_isolation, usable, unmapped) if unmapped else build_isolation
+    disks = {path: promised.disk_fault(os.stat(path).st_dev) for path in usable}
+    view.mapped = [path for path in usable if user is not None and not disks[path]]
+    if user is not None and view.mapped:
+        view.id_map = open_map(user.uid, user.gid)
+    unmapped = [path for path in usable if disks[path]]
+    return (
+        _open_buckets(build_isolation, unmapped, disks[unmapped[0]] or "")
+        if unmapped
+        else build_isolation
+    )
 
 
 def _find_tools(ticket: Mapping[str, Any], programs: Sequence[str], user: User | None) -> list[str]:
@@ -184,12 +191,6 @@ def _find_tools(ticket: Mapping[str, Any], programs: Sequence[str], user: User |
     if user is None:
         return [uv, os.environ.get("UV_CACHE_DIR", "")]
     return [uv, *_find_places(programs), *_find_local_indexes(os.environ)]
-
-
-def _without_user(build_isolation: BuildIsolation, why: str) -> BuildIsolation:
-    build_isolation.user = None
-    build_isolation.note = f"builds run as root: {why}"
-    return build_isolation
 
 
 def _open_buckets(

@@ -11,6 +11,7 @@ import os
 import shutil
 
 from footplate.replica import program_user
+from footplate.replica.context import PROMISED_FILE
 from footplate.replica.environment.assembly import Assembly
 from footplate.replica.environment.base_environments import BaseEnvironments
 from footplate.replica.environment.build_cache import BuildCache
@@ -26,6 +27,7 @@ from footplate.replica.environment.uv import Uv
 from footplate.replica.environment.uv_errors import explain_os_error
 from footplate.replica.environment_index import EnvironmentIndex
 from footplate.replica.http_client import Connection
+from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False
@@ -74,6 +76,9 @@ def _print_result(work: Callable[[], dict[str, Any]]) -> int:
         return 1
     except OSError as error:
         say({"error": f"the environment can't be made: {explain_os_error(error)}"})
+        return 1
+    except SpawnFailed as error:
+        say({"error": f"the environment can't be made: {error}"})
         return 1
     say(answer)
     return 0
@@ -189,7 +194,11 @@ def bound(cache: str, limit_bytes: int, teller: ProgressOutput) -> None:
 
 
 def _read_ticket(home: str) -> dict[str, Any]:
-    return _read_json(os.path.join(home, "ticket.json"))
+    """With what isolation was promised, which a supervisor may have found by itself."""
+    ticket = _read_json(os.path.join(home, "ticket.json"))
+    if "promised" not in ticket:
+        ticket["promised"] = _read_json(os.path.join(home, PROMISED_FILE))
+    return ticket
 
 
 def _read_json(path: str) -> dict[str, Any]:

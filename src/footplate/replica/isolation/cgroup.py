@@ -29,17 +29,18 @@ from footplate.replica.isolation.containment import (
     Unavailable,
 )
 from footplate.replica.isolation.pid_namespace import PidNamespace
-from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, spawn
+from footplate.replica.isolation.promised import PROCESS_NAMESPACE
+from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, is_transient, spawn
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Iterable, Iterator, Sequence
 
-    from footplate.replica.isolation.capability_cache import CapabilityCache
     from footplate.replica.isolation.cgroup_hierarchies import Hierarchy
     from footplate.replica.isolation.containment import Child
     from footplate.replica.isolation.init import Init
     from footplate.replica.isolation.mount_namespace import MountNamespace
+    from footplate.replica.isolation.promised import Promised
     from footplate.replica.isolation.resource_limits import Limits
     from footplate.replica.isolation.spawn import Launch
 
@@ -50,7 +51,6 @@ COUNTERS = ("memory", "cpuacct")
 LIMITERS = ("cpu", "pids")
 """Of version 1: what limits something, and counts nothing else."""
 _INTERVAL_S = 0.002
-_SPACES = "programs have process namespaces of their own"
 
 
 class CgroupContainment(Containment):
@@ -62,6 +62,8 @@ class CgroupContainment(Containment):
         self.groups: list[str] = groups
         self._origins: list[str] = []
         """For each of them the group of the supervisor."""
+        self.kind = ""
+        """Of the hierarchy that kills."""
         self._killer = killer
         self._space = place
         self._counter = ""
@@ -74,51 +76,57 @@ class CgroupContainment(Containment):
         kinds: Sequence[str] = KINDS,
         *,
         limited: bool = False,
-        capability_cache: CapabilityCache | None = None,
+        promised: Promised | None = None,
     ) -> CgroupContainment:
         """Make groups called ``name``, in the first kind of hierarchy that lets us.
 
-        ``limited``: they are to have limits. Where ``capability_cache`` say that a child was killed
-        there, none is killed again: the kernel takes 10 ms for that.
+        ``limited``: they are to have limits. Without a promise it is tried whether they kill, and
+        whether programs can have process namespaces: the kernel takes 10 ms to kill.
 
-        Raises Unavailable.
+        Raises:
+            Unavailable.
+            SpawnFailed, OSError: for a reason that may pass.
         """
         hierarchies = find_hierarchies()
         reasons = []
-        for kind in kinds:
+        for kind in kinds if promised is None else (promised.kind,):
             if kind not in hierarchies:
                 reasons.append(f"no {kind} hierarchy is mounted")
                 continue
             for parent in _find_parents(kind, hierarchies[kind], limited=limited):
                 try:
-                    containment = cls._try(kind, parent, name, capability_cache)
+                    containment = cls._try(kind, parent, name, promised)
                 except (OSError, SpawnFailed) as error:
+                    if is_transient(error):
+                        raise
                     reasons.append(f"{kind}: {getattr(error, 'strerror', None) or error}")
                 else:
                     containment._origins = [hierarchies[kind].own]
                     added = (*COUNTERS, *LIMITERS) if limited else COUNTERS
                     containment._add(hierarchies, added, name)
-                    containment._enclose(capability_cache)
+                    containment._enclose(
+                        pid_namespace.find_fault()
+                        if promised is None
+                        else promised.fault(PROCESS_NAMESPACE)
+                    )
                     return containment
         raise Unavailable("; ".join(dict.fromkeys(reasons)))
 
     @classmethod
     def _try(
-        cls, kind: str, parent: str, name: str, capability_cache: CapabilityCache | None
+        cls, kind: str, parent: str, name: str, promised: Promised | None
     ) -> CgroupContainment:
         """Raises OSError, SpawnFailed."""
         killer = _make(parent, name)
         containment = cls([killer], killer)
-        proof = f"{kind} kills in {parent}"
-        if capability_cache is not None and proof in capability_cache:
+        containment.kind = kind
+        if promised is not None:
             return containment
         try:
             containment._probe(kind)
         except BaseException:
             containment.close()
             raise
-        if capability_cache is not None:
-            capability_cache.add(proof)
         return containment
 
     @classmethod
@@ -218,19 +226,12 @@ class CgroupContainment(Containment):
         for group in self.groups:
             write_text(_procs(group), "0")
 
-    def _enclose(self, capability_cache: CapabilityCache | None) -> None:
-        """Have programs live in process namespaces, if they can."""
-        fault = (
-            ""
-            if capability_cache is not None and _SPACES in capability_cache
-            else pid_namespace.find_fault()
-        )
+    def _enclose(self, fault: str) -> None:
+        """Have programs live in process namespaces; ``fault``: why they can't."""
         if fault:
             self.missing_here = f"it sees, and can signal, others ({fault})"
-            return
-        self._space = PidNamespace()
-        if capability_cache is not None:
-            capability_cache.add(_SPACES)
+        else:
+            self._space = PidNamespace()
 
     def _probe(self, kind: str) -> None:
         """Kill a child that does nothing; raises if the group doesn't."""

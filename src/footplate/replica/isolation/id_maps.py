@@ -11,57 +11,30 @@ import signal
 
 from footplate.replica.file_io import write_text
 from footplate.replica.isolation import syscalls
-from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, fork
+from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, fork, is_transient
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Callable, Sequence
-
-    from footplate.replica.isolation.mount_namespace import MountNamespace
-    from footplate.replica.isolation.users import User
-
-
-def try_mapped(
-    view: MountNamespace,
-    user: User | None,
-    directories: Sequence[str],
-    find_fault: Callable[[MountNamespace], str],
-) -> tuple[str, str]:
-    """Have ``user`` own the service's files in ``directories`` of the view, if that can be.
-
-    Returns:
-        Why it can't be, and ``find_fault``'s reason why there can't be such a view at all; both
-        empty where nothing is wrong.
-    """
-    unmapped = _map(view, user, directories)
-    fault = find_fault(view)
-    if fault and view.id_map >= 0:
-        view.close()
-        unmapped, fault = fault, find_fault(view)
-    return unmapped, fault
-
-
-def _map(view: MountNamespace, user: User | None, directories: Sequence[str]) -> str:
-    if user is None or not directories:
-        return ""
-    view.mapped = directories
-    try:
-        view.id_map = open_map(user.uid, user.gid)
-    except (OSError, SpawnFailed) as error:
-        return str(error)
-    return ""
+    from typing import Sequence
 
 
 def find_fault(first: int, count: int, sources: Sequence[str]) -> str:
-    """Why ids from 0 can't be those from ``first`` in mounts of ``sources``; empty if they can."""
+    """Why ids from 0 can't be those from ``first`` in mounts of ``sources``; empty if they can.
+
+    Raises SpawnFailed, OSError: for a reason that may pass.
+    """
     try:
         id_map = open_map(first, first, count)
     except (OSError, SpawnFailed) as error:
+        if is_transient(error):
+            raise
         return str(error)
     try:
         for source in sources:
             os.close(syscalls.clone_mapped(source, id_map))
     except OSError as error:
+        if is_transient(error):
+            raise
         return str(error)
     finally:
         os.close(id_map)

@@ -14,26 +14,20 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
-    from footplate.replica.isolation.capability_cache import CapabilityCache
     from footplate.replica.isolation.mount_namespace import MountNamespace
+    from footplate.replica.isolation.promised import Promised
 
 CONTAINMENT_MODES = ("cgroup", "namespace", "subreaper", "best-effort")
 
 
-def choose(
-    wanted: str,
-    mark: str,
-    *,
-    limited: bool = False,
-    capability_cache: CapabilityCache | None = None,
-) -> tuple[Containment, list[str]]:
+def choose(wanted: str, mark: str, *, limited: bool = False) -> tuple[Containment, list[str]]:
     """The strongest containment mode that works, or the requested one; and why stronger ones fail.
 
-    ``limited``: it is to ``limit`` what programs use, if it can. What ``capability_cache`` has
-    isn't tried.
+    ``limited``: it is to ``limit`` what programs use, if it can.
 
     Raises:
         Unavailable: the wanted containment mode doesn't work, or there is none of this name.
+        SpawnFailed, OSError: a stronger one doesn't for a reason that may pass.
     """
     if wanted != "auto" and wanted not in CONTAINMENT_MODES:
         allowed = ", ".join(("auto", *CONTAINMENT_MODES))
@@ -41,14 +35,27 @@ def choose(
     reasons: list[str] = []
     for name in CONTAINMENT_MODES if wanted == "auto" else (wanted,):
         try:
-            return _open(name, mark, limited=limited, capability_cache=capability_cache), reasons
+            return _open(name, mark, limited=limited), reasons
         except Unavailable as error:
             reasons.append(f"{name}: {error}")
     raise Unavailable(f"this machine can't isolate programs as asked for: {'; '.join(reasons)}")
 
 
+def open_promised(promised: Promised, mark: str, *, limited: bool) -> Containment:
+    """The containment mode that was promised, and no weaker one.
+
+    Raises Unavailable, SpawnFailed, OSError: it can't be had now.
+    """
+    if not promised.mode:
+        raise Unavailable("; ".join(promised.reasons))
+    try:
+        return _open(promised.mode, mark, limited=limited, promised=promised)
+    except Unavailable as error:
+        raise Unavailable(f"{promised.mode} was promised and can't be had: {error}") from error
+
+
 def find_fault(view: MountNamespace) -> str:
-    """Why ``view`` can't be had here; empty if it can."""
+    """Why ``view`` can't be had here; empty if it can. Raises as ``try_in_child`` does."""
     return try_in_child(lambda: enter_view(view))
 
 
@@ -78,15 +85,12 @@ def sweep(record: dict[str, Any]) -> bool:
     return clean
 
 
-def _open(
-    name: str, mark: str, *, limited: bool, capability_cache: CapabilityCache | None
-) -> Containment:
+def _open(name: str, mark: str, *, limited: bool, promised: Promised | None = None) -> Containment:
     if name == "cgroup":
-        return CgroupContainment.open(
-            f"footplate-{mark[:16]}", limited=limited, capability_cache=capability_cache
-        )
+        group = f"footplate-{mark[:16]}"
+        return CgroupContainment.open(group, limited=limited, promised=promised)
     if name == "namespace":
-        return NamespaceContainment.open()
+        return NamespaceContainment.open(promised)
     if name == "subreaper":
         return SubreaperContainment.open()
     return ProcessGroupContainment()

@@ -20,7 +20,7 @@ from footplate.replica.isolation import init as init_module
 from footplate.replica.isolation.containment import KILL_TIMEOUT_S, Child, ProcessSet
 from footplate.replica.isolation.init_protocol import InitConfig
 from footplate.replica.isolation.procfs import Process, find_below, is_alive, kill
-from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from footplate.replica.isolation.spawn import Launch, SpawnFailed, is_transient
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -125,12 +125,17 @@ class PidNamespace:
 
 
 def find_fault() -> str:
-    """Why no program can live in a process namespace here; empty if one can."""
+    """Why no program can live in a process namespace here; empty if one can.
+
+    Raises SpawnFailed, OSError: for a reason that may pass.
+    """
     null = os.open(os.devnull, os.O_WRONLY)
     try:
         launch = Launch(["/bin/sh", "-c", f"exit {_PROBE_CODE}"], {}, "/", null, null)
         status = PidNamespace().start(launch, None).reap()
     except (OSError, SpawnFailed) as error:
+        if is_transient(error):
+            raise
         return str(error)
     finally:
         os.close(null)

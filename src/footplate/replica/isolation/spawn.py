@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -24,8 +25,53 @@ _UNSTARTED = 127
 _PART_BYTES = 4096
 
 
+_TRANSIENT = frozenset(
+    (
+        *(errno.EAGAIN, errno.EINTR, errno.ENOMEM, errno.EMFILE, errno.ENFILE),
+        *(errno.ENOSPC, errno.EDQUOT),
+    )
+)
+_NAMESPACE_LIMITS = "/proc/sys/user/max_{}_namespaces"
+_NAMESPACE_KINDS = ("user", "mnt", "pid", "ipc")
+
+
 class SpawnFailed(Exception):
-    """The child reported why it could not start."""
+    """The child reported why it could not start.
+
+    ``errno`` is that of the system call that failed; 0: something else did.
+    """
+
+    def __init__(self, message: str, number: int = 0) -> None:
+        super().__init__(message)
+        self.errno = number
+
+
+def find_errno(error: BaseException | None) -> int:
+    """The number of the system's error from which ``error`` comes; 0: it comes from none."""
+    while error is not None:
+        if isinstance(error, (OSError, SpawnFailed)) and error.errno:
+            return error.errno
+        error = error.__cause__
+    return 0
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the machine lacks something that it may have again later.
+
+    The kernel says ENOSPC where there are too many namespaces, also where none are allowed.
+    """
+    number = find_errno(error)
+    return number in _TRANSIENT and not (number == errno.ENOSPC and _forbids_namespaces())
+
+
+def _forbids_namespaces() -> bool:
+    for kind in _NAMESPACE_KINDS:
+        try:
+            if int(read_text(_NAMESPACE_LIMITS.format(kind))) == 0:
+                return True
+        except (OSError, ValueError):
+            continue
+    return False
 
 
 class Launch:
@@ -89,10 +135,11 @@ class ForkedChild:
 
         Raises SpawnFailed: it said why it couldn't; it is gone.
         """
-        message = _read_all(self._reading)
-        if message:
+        report = _read_all(self._reading)
+        if report:
             os.waitpid(self.pid, 0)
-            raise SpawnFailed(message.decode("utf-8", "replace"))
+            number, _, message = report.decode("utf-8", "replace").partition(" ")
+            raise SpawnFailed(message, int(number))
 
     def abandon(self) -> None:
         os.close(self._reading)
@@ -131,7 +178,10 @@ def spawn(body: Callable[[int], None]) -> int:
 
 
 def try_in_child(act: Callable[[], None]) -> str:
-    """Why ``act`` fails in a child that does nothing else; empty if it doesn't."""
+    """Why ``act`` fails in a child that does nothing else; empty if it doesn't.
+
+    Raises SpawnFailed, OSError: for a reason that may pass.
+    """
 
     def body(ready: int) -> None:
         act()
@@ -141,6 +191,8 @@ def try_in_child(act: Callable[[], None]) -> str:
     try:
         os.waitpid(spawn(body), 0)
     except (SpawnFailed, OSError) as error:
+        if is_transient(error):
+            raise
         return str(error)
     return ""
 
@@ -203,7 +255,7 @@ def _limit(launch: Launch) -> None:
     if launch.user is None and os.geteuid() != 0 and not launch.trusted:
         try:
             syscalls.forgo_new_privileges()
-        except (OSError, AttributeError):  # no Linux
+        except AttributeError:  # no Linux
             return
 
 
@@ -241,7 +293,8 @@ def _run_child(body: Callable[[int], None], writing: int) -> None:
         _reset_signals()
         body(writing)
     except BaseException as error:  # nothing may unwind into the parent's code
-        os.write(writing, _describe(error).encode("utf-8", "replace"))
+        report = f"{find_errno(error)} {_describe(error)}"
+        os.write(writing, report.encode("utf-8", "replace"))
     finally:
         os._exit(_UNSTARTED)
 

@@ -6,6 +6,7 @@ children make these calls.
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import struct
@@ -132,8 +133,12 @@ def forgo_new_privileges() -> None:
     """No program that this process executes gains any right: neither by setuid nor by its file."""
     _check(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
     for capability in range(_MAX_CAPABILITIES):
-        if _libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):  # there are no more
-            return
+        if _libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):
+            number = _ctypes().get_errno()
+            # There are no more; or this process may not, and has none to leave to a program.
+            if number == errno.EINVAL or (number == errno.EPERM and not capability):
+                return
+            raise OSError(number, f"prctl: {os.strerror(number)}")
 
 
 def limit_resources(processes: int) -> None:

@@ -55,6 +55,11 @@ class User:
         """Whether no program but this one has the id."""
         return self.reservation is not None
 
+    def release(self) -> None:
+        """Let others have the id: nothing runs as this user."""
+        if self.reservation is not None:
+            self.reservation.close()
+
     def encode(self) -> list[Any]:
         """For another process, by JSON or marshal."""
         return [self.uid, self.gid, list(self.groups), self.name]
