@@ -179,6 +179,14 @@ def test_of_a_huge_file_the_end_is_read(collector: Collector) -> None:
     assert collector.look() == [("m", 2, 2.0)]
 
 
+def test_the_end_of_a_file_is_its_last_mebibyte(collector: Collector) -> None:
+    collector.path.parent.mkdir()
+    last = line(m="2", global_step="2")
+    more = b"x" * ((1 << 20) - len(last) - 1) + b"\n" + last
+    collector.path.write_bytes(line(m="1") + more)
+    assert collector.look() == [("m", 2, 2.0)]
+
+
 def test_a_file_that_only_grows_is_not_remembered_for_ever(
     collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
