@@ -17,6 +17,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import serve
 
+from footplate.replica.program_user import USER_FILE
 from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
@@ -89,7 +90,7 @@ def background_task(
 
 def make_command(replica: Supervised, server: Server, home: Path, archive: Path) -> list[str]:
     home.mkdir()
-    for name in ("isolation.json", "program.json"):
+    for name in ("isolation.json", "program.json", USER_FILE):
         if (replica.home / name).exists():
             (home / name).write_bytes((replica.home / name).read_bytes())
     ticket = {"server_file": str(server.file), "token": "s3cret"}
@@ -214,7 +215,8 @@ def test_a_shell_of_another_user_ends_with_its_supervisor(
 def end_supervisor_of_shell(command: list[str], server: Server) -> None:
     word = f"footplate-test-{uuid.uuid4().hex}"
     parent = subprocess.Popen(["sh", "-c", '"$@" & wait', "sh", *command])
-    connection = server.open(command=f"trap '' HUP TERM INT; echo in; : {word}; read -r forever")
+    waits = "mkfifo never; exec 3<>never; echo in; read -r forever <&3"
+    connection = server.open(command=f"trap '' HUP TERM INT; : {word}; {waits}")
     assert connection.recv(EVENT_S) == b"in\n"
 
     parent.kill()
