@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from footplate.replica.supervisor_archive import build_archive
+from tests.support.promised import make_promised
 from tests.support.trainers import pack
 
 if TYPE_CHECKING:
@@ -243,6 +244,7 @@ class Bench:
             "cache_limit_bytes": self.cache_limit_bytes,
             "uv": self.uv,
             "pythons": self.pythons,
+            "promised": make_promised(),
         }
         task = {
             "program": {"kind": "python", "module": module, "args": []},

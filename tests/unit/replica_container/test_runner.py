@@ -108,7 +108,6 @@ def test_only_a_user_without_a_home_gets_one(
     [
         (MAPPING_RUNTIME, [7000], ""),
         ("runc", [7000, 0], f"runc can't, and {MAPPING_RUNTIME} can"),
-        ("", [7000, 0], "no such field"),
     ],
 )
 def test_users_are_mapped_where_the_runtime_can(
@@ -119,3 +118,11 @@ def test_users_are_mapped_where_the_runtime_can(
     assert engine.first_ids == first_ids
     assert engine.asked.count("remove") == len(first_ids) - 1
     assert (started["first_id"], started["unmapped"]) == (first_ids[-1], unmapped)
+
+
+def test_users_that_an_engine_fails_to_map_are_not_left_unmapped(tmp_path: Path) -> None:
+    engine = RecordingEngine({}, runtime="")
+    with pytest.raises(EngineError, match="no such field"):
+        start(engine, tmp_path / "status", 7000)
+    assert engine.first_ids == [7000]
+    assert "start" not in engine.asked
