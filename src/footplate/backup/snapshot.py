@@ -9,6 +9,7 @@ the moment when the records were copied.
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import shutil
 import sqlite3
@@ -30,6 +31,7 @@ from footplate.backup.files import (
 from footplate.backup.manifest import DATA, Entry, Kind, read_manifest, write_manifest
 from footplate.backup.restoration import find_backups
 from footplate.domain.errors import DataLoss, FailedPrecondition, InvalidArgument, Violation
+from footplate.sqlite_pages import find_damage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 DATABASE = "footplate.db"
 RECORDS = "buckets/.footplate/objects.db"
 _BUCKETS = "buckets/"
+_FILLED = "buckets/.footplate/uploads"
+"""It is made after the records."""
 _PART = ".unfinished"
 _LEFT_OUT = frozenset(
     {
@@ -140,8 +144,9 @@ class _Backup:
         self._report("Copying the files.")
         # A log that is newer than the database belongs to a job that it doesn't know.
         self._pass(lambda path: not path.startswith(_OF_JOBS) or _top_two(path) in jobs)
-        self._copy_database(RECORDS)
-        self._second_pass()
+        if _FILLED in self._entries:  # or no server has kept an object so far
+            self._copy_database(RECORDS)
+            self._second_pass()
         self._report("Checking what was written.")
         self._check()
         return self._finish()
@@ -237,9 +242,6 @@ class _Backup:
     def _copy_database(self, path: str) -> None:
         """As one state of it, also while the service writes. Raises DataLoss."""
         source, target = self._root / path, self._data / path
-        if not source.exists():
-            return
-        target.unlink(missing_ok=True)
         try:
             with (
                 closing(sqlite3.connect(f"file:{_quote(source)}?mode=rw", uri=True)) as original,
@@ -247,11 +249,13 @@ class _Backup:
             ):
                 original.backup(copied)  # in one step: writers go on, and none makes it begin again
                 copied.execute("PRAGMA journal_mode = DELETE")
-                found = copied.execute("PRAGMA quick_check(1)").fetchone()[0]
+                found = find_damage(copied, math.inf)
+                if copied.execute("SELECT * FROM sqlite_master").fetchone() is None:
+                    found = "it is empty"
         except sqlite3.DatabaseError as error:
-            raise DataLoss(f"{source} can't be copied: {error}") from error
-        if found != "ok":
-            raise DataLoss(f"{source} is damaged: {found}")
+            raise DataLoss(f"{source} can't be copied: {error}; no backup was made") from error
+        if found:
+            raise DataLoss(f"{source} is damaged: {found}; no backup was made")
         status = source.stat()
         size = target.stat().st_size
         self._entries[path] = Entry(
@@ -308,15 +312,14 @@ class _Records:
     """The copy of the buckets' records, by which a file's copy is known to be of that moment."""
 
     def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path) if path.exists() else None
+        self._connection = sqlite3.connect(path)
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
+        self._connection.close()
 
     def has(self, entry: Entry) -> bool:
         _, bucket, *name = entry.path.split("/", 2)
-        if self._connection is None or not name:
+        if not name:
             return False
         found = self._connection.execute(
             "SELECT 1 FROM objects WHERE bucket = ? AND name = ? AND identity = ?",

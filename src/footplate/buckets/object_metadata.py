@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.bucket_locations import DEFAULT_LOCATION
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.domain.timestamps import from_micros, to_micros
+from footplate.sqlite_pages import find_damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -80,6 +81,8 @@ class Records:
                 raise self._damaged("it is gone or empty")
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
+            if found := find_damage(self._connection):
+                raise self._damaged(found)
             self._connection.executescript(_SCHEMA)
             self._add_columns()
 

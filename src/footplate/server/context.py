@@ -142,6 +142,13 @@ def _open_database(settings: Settings, data_dir: DataDir, server: str) -> SqlSto
     """``server``: the id of the one that opens it. A file in the directory only one server has."""
     sole = settings.database_url is None
     lost = data_dir.describe_loss() if sole else ""
-    return data_dir.reserve.retrying(
+    store = data_dir.reserve.retrying(
         lambda: open_store(settings.database, server=server, sole=sole, lost=lost), OPENING_BYTES
     )
+    if sole:
+        try:
+            data_dir.check_jobs(store.uids())
+        except BaseException:
+            store.close()
+            raise
+    return store

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import secrets
 from contextlib import contextmanager, suppress
@@ -18,7 +19,7 @@ from footplate.replica.isolation.procfs import is_there
 from footplate.server.disk_reserve import DiskReserve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
 
@@ -28,6 +29,7 @@ SQLITE = "sqlite"
 _SECRET_BYTES = 32
 _MOST_PORTS = 16
 """Of the last servers, that are remembered."""
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class DataDir:
                 raise self._unfit(PermissionError(0, "it may not be written to", str(folder)))
         for file in self._files:
             if file.is_dir():
-                raise self._unfit(IsADirectoryError(0, "it is a folder", str(file)))
+                raise self._unfit(IsADirectoryError(0, "it is a folder (move it away)", str(file)))
             if file.exists() and not os.access(file, os.R_OK | os.W_OK):
                 text = "it may not be read and written by this user"
                 raise self._unfit(PermissionError(0, text, str(file)))
@@ -197,14 +199,39 @@ class DataDir:
 
         Empty: it hasn't had another one so far.
         """
-        used = self.identity().database == SQLITE or next(self.logs.glob("*.jsonl"), None)
+        used = self.identity().database == SQLITE or any(self.logs.glob("*.jsonl"))
         if not used:
             return ""
+        return self._explain_loss(f"is gone or empty, and {self.root} has been used with one")
+
+    def check_jobs(self, known: Collection[str]) -> None:
+        """``known``: the ids of the jobs in the database, which may have lost its last writes.
+
+        Where some are known it starts nevertheless: a server that ends in the moment between the
+        two may have deleted a job without its log.
+
+        Raises:
+            FailedPrecondition: there are logs, and no job.
+        """
+        lost = sum(path.stem not in known for path in self.logs.glob("*.jsonl"))
+        if lost and not known:
+            text = f"has no job, and {self.logs} has the logs of {lost}"
+            raise FailedPrecondition(self._explain_loss(text))
+        if lost:
+            _log.warning(
+                "%d logs in %s belong to jobs that the database doesn't know: it is older than "
+                "they are, or has lost its last writes. `footplate restore` makes a data directory "
+                "of a backup.",
+                lost,
+                self.logs,
+            )
+
+    def _explain_loss(self, why: str) -> str:
         return (
-            f"the database {self.database_file} is gone or empty, and {self.root} belongs to one "
-            "with jobs: put back footplate.db and footplate.db-wal from a copy, or restore a "
-            "backup into another data directory with `footplate restore`. To keep the buckets and "
-            "begin without those jobs, move identity.json, footplate.db, logs and usage away"
+            f"the database {self.database_file} {why}: put back footplate.db and footplate.db-wal "
+            "from a copy, or restore a backup into another data directory with `footplate "
+            "restore`. To keep the buckets and begin without those jobs, move identity.json, "
+            "footplate.db*, logs and usage away"
         )
 
     def settle(self, identity: Identity, database: str) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, inspect, select, text
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from footplate.domain.errors import FailedPrecondition
+from footplate.sqlite_pages import find_damage
 from footplate.store.errors import damaged, place, translated
 from footplate.store.jobs import SqlStore
 from footplate.store.sql_engines import NO_TRANSACTION, TO_WRITE, make_engine, parse_url
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-CHECK_S = 2.0
-_STEPS = 10_000
-"""Of SQLite's virtual machine between two looks at the clock."""
 _UNRELEASED = (*(f"000{number}" for number in range(1, 9)), "1001", "1002")
 """Revisions of databases that versions before the first release made."""
 _ADVISORY_LOCK = 0x666F6F74706C61  # "footpla": any number, the same for all of us
@@ -98,25 +95,11 @@ def _refuse_empty(engine: Engine, why: str) -> None:
 
 
 def _check_pages(engine: Engine) -> None:
-    """Raises DataLoss: a page of SQLite's file is damaged.
-
-    A job whose page it is would fail much later, or be forgotten. A file that takes longer to read
-    than CHECK_S has its first pages checked, so that a large one doesn't hold up the start.
-    """
-    end = time.monotonic() + CHECK_S
+    """Raises DataLoss: a page of SQLite's file is damaged."""
     with engine.connect() as connection:
         driver: Any = connection.connection.driver_connection
-        driver.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
-        try:
-            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
-        except OperationalError as error:
-            if "interrupted" not in str(error.orig):
-                raise
-            return
-        finally:
-            driver.set_progress_handler(None, 0)
-    if found != "ok":
-        raise damaged(engine.url, str(found))
+        if found := find_damage(driver):
+            raise damaged(engine.url, found)
 
 
 def stored_revision(connection: Connection) -> str | None:

@@ -281,6 +281,11 @@ class SqlStore:
             with suppress(OSError, Unavailable):
                 keep_room(self._engine, self._transactions)
 
+    def uids(self) -> set[JobUid]:
+        """Of all jobs."""
+        with self._transactions.reading() as connection:
+            return set(connection.scalars(select(jobs.c.uid)))
+
     def ping(self) -> None:
         """Raises Unavailable: the database doesn't answer."""
         with self._transactions.reading() as connection:

@@ -279,9 +279,15 @@ def test_what_is_refused(data: Path, backups: Path, tmp_path: Path) -> None:
         restore(made.folder, data, lambda _: None)
 
 
-def test_a_damaged_database_makes_no_backup(data: Path, backups: Path) -> None:
-    back_up(data, backups)
-    (data / "footplate.db").write_text("hello " * 1000)
-    with pytest.raises(DataLoss, match="can't be copied"):
+@pytest.mark.parametrize("name", ["footplate.db", "buckets/.footplate/objects.db"])
+@pytest.mark.parametrize("how", ["gone", "empty", "text"])
+def test_a_lost_database_makes_no_backup(data: Path, backups: Path, name: str, how: str) -> None:
+    """Nor does it take the place of one that is whole."""
+    path = data / name
+    if how == "gone":
+        path.unlink()
+    else:
+        path.write_text("hello " * 1000 if how == "text" else "")
+    with pytest.raises(DataLoss, match="no backup was made"):
         back_up(data, backups)
-    assert len([path for path in backups.iterdir() if path.name[0] != "."]) == 1
+    assert [path.name for path in backups.iterdir()] == [".unfinished"]

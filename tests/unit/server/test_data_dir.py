@@ -78,6 +78,20 @@ def test_a_directory_with_logs_but_no_identity_is_used(used: DataDir) -> None:
     assert "is gone or empty" in used.describe_loss()
 
 
+def test_logs_of_jobs_that_the_database_has_lost_are_told(
+    used: DataDir, caplog: pytest.LogCaptureFixture
+) -> None:
+    (used.logs / "u1.jsonl").touch()
+    with closing(open_store(f"sqlite:///{used.database_file}", sole=True)) as store:
+        used.check_jobs(store.uids())
+        assert caplog.text == ""
+        (used.logs / "lost.jsonl").touch()
+        used.check_jobs(store.uids())
+    assert "1 logs in" in caplog.text
+    with pytest.raises(FailedPrecondition, match="has no job, and"):
+        used.check_jobs(set())
+
+
 def test_the_first_start_may_have_ended_before_it_made_a_database(tmp_path: Path) -> None:
     data_dir = DataDir(tmp_path / "data")
     data_dir.make()
@@ -94,10 +108,12 @@ def test_a_folder_in_place_of_a_file_is_refused(used: DataDir, name: str) -> Non
         start(used)
 
 
-@pytest.mark.parametrize("how", ["gone", "empty", "text"])
+@pytest.mark.parametrize("how", ["gone", "empty", "text", "cut", "overwritten"])
 def test_lost_records_of_buckets_are_refused(tmp_path: Path, how: str) -> None:
     with closing(FolderBuckets(tmp_path, FakeClock())) as buckets:
         buckets.create_bucket("stage", project="ads")
+        for number in range(40):
+            buckets.write("stage", str(number), [], metadata={"long": "x" * 1500})
     DAMAGES[how](tmp_path / ".footplate/objects.db")
     for _ in range(2):
         with pytest.raises(DataLoss, match="bucket_projects"):
