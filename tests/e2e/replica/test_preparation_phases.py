@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import zipfile
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     Make = Callable[..., Supervised]
 
+MACHINE = {"machine_type": "small", "vcpus": 1, "memory_mb": 4096, "disk_gb": 1}
 USED = f"runtimes/{'0' * 32}"
 ROLES = """
 import json, os, sys, time
@@ -90,6 +92,12 @@ def lying(task):
 def silent(task):
     return 0
 
+def filling(task):
+    os.makedirs(sys.argv[-1] + "/packages", exist_ok=True)
+    with open(sys.argv[-1] + "/packages/built", "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 1100 << 20)
+    time.sleep(600)
+
 def hanging(task):
     if os.fork() == 0:
         os.setsid()
@@ -156,6 +164,25 @@ def test_a_stop_ends_the_preparation_with_all_it_started(play: Make) -> None:
     replica.process.send_signal(signal.SIGTERM)
     assert replica.finish()["kind"] == "STOPPED"
     assert not find_living(word)
+
+
+def test_a_preparation_with_room_on_its_disk_goes_on(play: Make) -> None:
+    word = f"footplate-test-{os.getpid()}-room"
+    replica = play("hanging", word=word, allotment=MACHINE)
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: bool(replica.api.events("PREPARING") or replica.api.exit))
+    replica.process.send_signal(signal.SIGTERM)
+    assert replica.finish()["kind"] == "STOPPED"
+
+
+def test_a_preparation_that_takes_more_disk_than_its_machine_has_is_ended(play: Make) -> None:
+    replica = play("filling", allotment=MACHINE)
+    if shutil.disk_usage(replica.home).free < 4 << 30:
+        pytest.skip("this disk is nearly full")
+    end = replica.supervise()
+    assert end["kind"] == "OUT_OF_DISK"
+    assert end["cause"].startswith("while its environment was prepared it used 1.")
 
 
 def test_a_preparation_that_leaves_a_daemon_behind(play: Make) -> None:
