@@ -61,6 +61,7 @@ def test_objects_of_others_are_described_as_far_as_s3_knows(
     assert (found.crc32c, found.md5 is not None, found.metageneration) == (None, True, 1)
     (listed,) = buckets.list("data").objects
     assert (listed.generation, listed.md5) == (found.generation, found.md5)
+    assert listed.update_time == found.update_time
 
 
 def test_own_metadata_is_not_shown_and_others_can_read_the_plain_part(
