@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.replica import http_client
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
 
 if TYPE_CHECKING:
@@ -106,6 +107,18 @@ def test_an_answer_without_sense_is_a_server_away(tmp_path: Path, answer: bytes)
         with pytest.raises(ServerUnavailable):
             connection.post("/p", {})
         connection.close()
+
+
+def test_an_answer_without_end_is_a_server_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_client, "_BODY_LIMIT_BYTES", 4)
+    with server(tmp_path, [ok(b"four")], [ok(b"more!")]) as (file, _):
+        connection = Connection(file, "token")
+        assert connection.get("/p") == b"four"
+        connection.close()
+        with pytest.raises(ServerUnavailable):
+            connection.get("/p")
 
 
 def test_a_server_that_hangs_is_away(tmp_path: Path) -> None:
