@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from footplate.replica.container.engine_api import Attachment, Engine, EngineError
+from footplate.replica.container.guard import READY
 from footplate.replica.container.runner import MAPPING_RUNTIME, Runner, end_as
 
 if TYPE_CHECKING:
@@ -126,3 +127,29 @@ def test_users_that_an_engine_fails_to_map_are_not_left_unmapped(tmp_path: Path)
         start(engine, tmp_path / "status", 7000)
     assert engine.first_ids == [7000]
     assert "start" not in engine.asked
+
+
+class GuardedEngine(RecordingEngine):
+    """Its guard is ready and dies, as the container ends by itself."""
+
+    def attach(self, name: str) -> Attachment:
+        ours, theirs = socket.socketpair()
+        if name == "c-guard":
+            theirs.sendall(bytes((1, 0, 0, 0)) + len(READY).to_bytes(4, "big") + READY)
+        theirs.close()
+        return Attachment(ours, b"", multiplexed=True)
+
+    def signal(self, name: str, number: str) -> None:
+        self.asked.append(f"signal {name} {number}")
+
+
+def test_a_container_whose_guard_ends_is_killed_and_says_so(tmp_path: Path) -> None:
+    engine, spec = GuardedEngine({}), {"Env": ["A=1"]}
+    with (tmp_path / "status").open("wb") as file:
+        runner = Runner(engine, "c", 1, 2, file.fileno(), guard=spec)
+        attachment = runner._start(spec)
+        runner._pass_output(attachment)
+        attachment.close()
+    told = [json.loads(line) for line in (tmp_path / "status").read_text().splitlines()]
+    assert told[1:] == [{"fault": "the guard of its container has ended"}]
+    assert engine.asked[-1] == "signal c KILL"

@@ -249,6 +249,7 @@ class Runner:
         if self._guard is None or not self._guard.has_ended():
             return
         poller.unregister(self._guard)
+        self._guard.close()
         self._guard = None
         self._notify({"fault": "the guard of its container has ended"})
         with suppress(EngineError):  # the container has ended, too
