@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.replica.file_io import read_text
+from footplate.replica.file_io import read_text, write_text
 
 
 def test_it_is_read_whole_however_long(tmp_path: Path) -> None:
@@ -27,3 +27,9 @@ def test_what_the_kernel_says_is_read() -> None:
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_text(str(tmp_path / "none"))
+
+
+def test_it_is_written_whole(tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    write_text(str(tmp_path / "there"), "é\n" * 100_000)
+    assert (tmp_path / "there").read_text(encoding="utf-8") == "é\n" * 100_000
