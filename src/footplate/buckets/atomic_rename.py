@@ -7,7 +7,8 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from footplate.buckets import safe_path
+from footplate import safe_path
+from footplate.buckets.empty_directories import remove_empty_tree
 from footplate.domain.errors import Aborted, InvalidArgument
 
 if TYPE_CHECKING:
@@ -33,10 +34,10 @@ def move_into(folder: Path, path: ObjectPath, source: Path, *, clear: bool) -> N
         try:
             with (
                 refusing_clashes(name),
-                safe_path.directory(folder, path.parents, create=True) as parent,
+                safe_path.directory(folder, path.parents, create=True, durable=True) as parent,
             ):
                 if clear and _is_directory(path.last, parent):
-                    safe_path.remove_empty_tree(path.last, parent)
+                    remove_empty_tree(path.last, parent)
                 os.rename(source, path.last, dst_dir_fd=parent)
                 os.fsync(parent)
                 return
@@ -56,7 +57,7 @@ def remove_empty_directories(
     while parts and not has_object(parts):
         try:
             with safe_path.directory(folder, parts[:-1]) as parent:
-                if not safe_path.remove_empty_tree(parts[-1], parent):
+                if not remove_empty_tree(parts[-1], parent):
                     return
         except FileNotFoundError:
             pass  # a program was faster

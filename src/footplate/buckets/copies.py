@@ -15,7 +15,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from footplate.buckets import safe_path
+from footplate import safe_path
 from footplate.buckets.atomic_rename import move_into
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
 from footplate.buckets.file_state import FileState, look_at
@@ -166,7 +166,7 @@ class _Copy:
         """
         path = parse_object_name(info.name)
         if path.directory:
-            with safe_path.directory(self._folder, path.parts, create=True):
+            with safe_path.directory(self._folder, path.parts, create=True, durable=True):
                 return
         known, state = self.known.get(info.name), self._look_at(info.name)
         if not is_wanted(known, None if state is None else state.identity, info.generation):

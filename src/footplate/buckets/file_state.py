@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from footplate.buckets import safe_path
+from footplate import safe_path
 from footplate.buckets.names import parse_object_name
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
+from footplate.buckets.empty_directories import remove_empty_tree
 from footplate.buckets.file_state import time_of
 from footplate.buckets.listing import NameListing, Window
 from footplate.buckets.names import check_bucket_name, check_object_name, parse_object_name
 from footplate.buckets.object_metadata import Records
 from footplate.buckets.objects import Objects
-from footplate.buckets.safe_path import remove_empty_tree
 from footplate.buckets.staging import (
     is_staged,
     read_chunks,

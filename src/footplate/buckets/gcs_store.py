@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from footplate.domain.errors import (
     ServiceError,
     Unavailable,
 )
+from footplate.safe_path import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,9 +115,10 @@ class GcsStore:
 
     def put(self, draft: RemoteDraft, path: Path, conditions: Conditions) -> RemoteObject:
         blob = self._make_blob(draft)
-        with self._answering():
-            blob.upload_from_filename(
-                str(path),
+        with os.fdopen(open_regular(path), "rb") as file, self._answering():
+            blob.upload_from_file(
+                file,
+                size=os.fstat(file.fileno()).st_size,
                 content_type=draft.content_type,
                 if_generation_match=conditions.generation,
                 if_generation_not_match=conditions.generation_not,

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.buckets import safe_path
+from footplate import safe_path
 from footplate.buckets.names import can_be_named, parse_object_name
 from footplate.domain.errors import InvalidArgument
 

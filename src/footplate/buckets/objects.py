@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, BinaryIO
 
-from footplate.buckets import safe_path
+from footplate import safe_path
 from footplate.buckets.atomic_rename import move_into, refusing_clashes, remove_empty_directories
 from footplate.buckets.checksums import checksum_file, digest_file
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
@@ -108,7 +108,7 @@ class Objects:
         with disk_errors_as_service_errors(), self._lock.held():
             folder = self.folder(draft.bucket)
             self._require(draft)
-            state = FileState.of(source.stat())
+            state = FileState.of(source.lstat())
             record = self._prepare(draft, state, digest)
             kept = self._records.placeholders(draft.bucket, f"{draft.name}/")
             move_into(folder, path, source, clear=not kept)
@@ -124,7 +124,7 @@ class Objects:
             self._require(draft)
             with (
                 refusing_clashes(draft.name),
-                safe_path.directory(folder, path.parts, create=True) as made,
+                safe_path.directory(folder, path.parts, create=True, durable=True) as made,
             ):
                 state = FileState.of(os.fstat(made))
             record = self._prepare(draft, state, digest)

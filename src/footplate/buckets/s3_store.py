@@ -9,6 +9,7 @@ one may have the smaller one. A new description of an object is a new state.
 from __future__ import annotations
 
 import json
+import os
 import re
 import zlib
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ from footplate.domain.errors import (
     PermissionDenied,
     Unavailable,
 )
+from footplate.safe_path import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -151,8 +153,8 @@ class S3Store:
     def put(self, draft: RemoteDraft, path: Path, conditions: Conditions) -> RemoteObject:
         wanted = self._describe(draft)
         guard: dict[str, Any] = {"IfNoneMatch": "*"} if conditions.generation == 0 else {}
-        size = path.stat().st_size
-        with path.open("rb") as file, self._answering():
+        with os.fdopen(open_regular(path), "rb") as file, self._answering():
+            size = os.fstat(file.fileno()).st_size
             if size <= PART_BYTES:
                 self._client.put_object(**wanted, **guard, Body=file.read())
             else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from footplate.buckets.checksums import Digest
 from footplate.buckets.disk_errors import disk_errors_as_service_errors
+from footplate.safe_path import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -59,7 +60,7 @@ def sweep(directory: Path, release: Callable[[Path], bool] = lambda _path: True)
     """Remove files that no process uses, and that ``release`` lets go."""
     for path in directory.iterdir():
         with suppress(OSError):  # a program put a directory there: harmless
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = open_regular(path)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if release(path):
@@ -100,7 +101,7 @@ def write_all(descriptor: int, chunk: bytes) -> None:
 
 
 def read_chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
+    with os.fdopen(open_regular(path), "rb") as file:
         while chunk := file.read(_COPY_BYTES):
             yield chunk
 

@@ -7,12 +7,10 @@ ours, a link above all, is not followed.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
 import re
-import stat
 import threading
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
@@ -25,6 +23,7 @@ from footplate.buckets.disk_errors import disk_errors_as_service_errors
 from footplate.buckets.staging import write_all
 from footplate.domain.errors import Aborted, NotFound, OutOfRange
 from footplate.ports.object_storage import Checksums, Conditions, Draft
+from footplate.safe_path import NotRegular, open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 KEPT = timedelta(days=7)
 """How long an upload that nobody goes on with is kept; GCS's own limit."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_SAFE_OPEN_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _MODES = {os.O_RDONLY: "r", os.O_WRONLY: "w", os.O_RDWR: "r+"}
 
 
@@ -144,7 +142,7 @@ class Uploads:
         if not _ID.fullmatch(upload_id):
             return True
         try:
-            descriptor = os.open(self.data(upload_id), os.O_RDONLY | _SAFE_OPEN_FLAGS)
+            descriptor = open_regular(self.data(upload_id))
             claim.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -170,15 +168,9 @@ class Uploads:
 def _opened(path: Path, flags: int) -> FileIO:
     """Raises OSError; NotFound where it is no file of ours."""
     try:
-        file = FileIO(os.open(path, flags | _SAFE_OPEN_FLAGS, 0o600), _MODES[flags & os.O_ACCMODE])
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            raise NotFound(f"{path.name} is no file of an upload; begin again") from None
-        raise
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise NotFound(f"{path.name} is no file of an upload; begin again")
-    return file
+        return FileIO(open_regular(path, flags), _MODES[flags & os.O_ACCMODE])
+    except NotRegular:
+        raise NotFound(f"{path.name} is no file of an upload; begin again") from None
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Locks on the directories of a program, held while its supervisor lives.
 
-Buckets remove directories in which no object is left (``footplate.buckets.safe_path``); not those
+Buckets remove directories in which no object is left (``footplate.buckets.empty_directories``); not those
 into which a running program is about to write.
 """
 

@@ -14,6 +14,7 @@ from footplate.replica.isolation.procfs import Process, find, is_alive
 from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, spawn
 from footplate.replica.phase import NEVER
 from footplate.replica.program_output import Stream
+from footplate.safe_path import open_directory
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ _END_S = 0.1
 _SHARE = 10
 """At most this part of the time is spent on measuring."""
 _BLOCK_BYTES = 512
-_DIRECTORY = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 
 
 class DiskLimit:
@@ -191,7 +191,7 @@ def _walk_all(
     while waiting and goes_on():
         names = waiting.pop()
         try:
-            directory = _open(names)
+            directory = open_directory(names[0], names[1:])
         except OSError:
             continue
         try:
@@ -210,18 +210,6 @@ def _walk_all(
             continue
         finally:
             os.close(directory)
-
-
-def _open(names: tuple[str, ...]) -> int:
-    """Raises OSError."""
-    current = os.open(names[0], _DIRECTORY)
-    for name in names[1:]:
-        try:
-            below = os.open(name, _DIRECTORY, dir_fd=current)
-        finally:
-            os.close(current)
-        current = below
-    return current
 
 
 def _find_deleted(pids: Iterable[int], goes_on: Callable[[], bool]) -> Iterator[os.stat_result]:

@@ -135,6 +135,37 @@ def test_links_out_of_the_bucket_are_not_followed(
     assert [path.name for path in outside.iterdir()] == ["secret"]
 
 
+@pytest.mark.parametrize("part", ["a", "a/b", "a/b/c"])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_link_at_any_part_of_a_name_leads_nowhere(
+    buckets: FolderBuckets, folder: Path, tmp_path: Path, part: str, *, inside: bool
+) -> None:
+    """Also not into another bucket, nor to another directory of this one."""
+    buckets.create_bucket("theirs")
+    place = "stage/aside" if inside else "theirs"
+    theirs = tmp_path.joinpath(folder.parent, place, "a/b/c")
+    theirs.mkdir(parents=True)
+    (theirs / "kept").write_bytes(b"theirs")
+    (folder / part).parent.mkdir(parents=True, exist_ok=True)
+    (folder / part).symlink_to(folder.parent / place / part)
+    for name in ("a/b/c/kept", "a/b/c/new"):
+        with pytest.raises(InvalidArgument, match="link"):
+            buckets.write("stage", name, [b"x"])
+        with pytest.raises(NotFound):
+            buckets.read("stage", name)
+        with pytest.raises(NotFound):
+            buckets.delete("stage", name)
+        with pytest.raises(NotFound):
+            buckets.update(Draft("stage", name))
+    for prefix in ("a/", "a/b/", "a/b/c/"):
+        assert buckets.list("stage", prefix=prefix).objects == ()
+    upload_id = buckets.begin_upload(Draft("stage", "a/b/c/new"))
+    buckets.append(upload_id, 0, [b"x"])
+    with pytest.raises(InvalidArgument, match="link"):
+        buckets.finish_upload(upload_id, Checksums())
+    assert [(path.name, path.read_bytes()) for path in theirs.iterdir()] == [("kept", b"theirs")]
+
+
 def test_a_bucket_that_became_a_link_is_not_there(
     buckets: FolderBuckets, folder: Path, tmp_path: Path
 ) -> None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import stat
 from typing import TYPE_CHECKING
+
+from footplate.safe_path import FILE, open_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_BYTES = 65_536
 """No file that is read here is rightly longer."""
-
-_OPEN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""Neither through a link, nor hanging on a pipe that nobody writes to."""
 
 
 def exists(path: Path | str) -> bool:
@@ -26,12 +24,10 @@ def exists(path: Path | str) -> bool:
 def read(path: Path | str) -> bytes | None:
     """What a regular file begins with; None: there is none that can be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | _OPEN)
+        descriptor = open_regular(path)
     except OSError:
         return None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
         return os.read(descriptor, MOST_BYTES)
     except OSError:
         return None
@@ -45,11 +41,7 @@ def append_to(path: Path) -> int:
     Raises:
         OSError: it can't be, or something else stands in its place.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o600)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise FileExistsError(errno.EEXIST, "something else stands there", str(path))
-    return descriptor
+    return open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
 
 def is_locked(path: Path | str) -> bool:
@@ -59,7 +51,7 @@ def is_locked(path: Path | str) -> bool:
     it for itself just then would fail. Ask only when nobody is about to.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | _OPEN)
+        descriptor = os.open(path, os.O_RDONLY | FILE)
     except OSError as error:
         return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO)
     try:
@@ -77,7 +69,7 @@ def take_lock(path: Path) -> int | None:
     Raises:
         OSError: it can't be made, or something else stands in its place.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _OPEN, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | FILE, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

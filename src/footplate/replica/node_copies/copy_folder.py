@@ -6,17 +6,14 @@ The program may put links of any kind there, at any moment.
 from __future__ import annotations
 
 import os
-import stat
-from contextlib import contextmanager, suppress
 
+from footplate import safe_path
 from footplate.domain.bucket_copying import find_problem
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterator, Sequence
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 MAX_NAME_BYTES = 1024
 
 
@@ -66,57 +63,23 @@ class CopyFolder:
 
         Raises OSError: there is none, or it leads out of the folder.
         """
-        with self._directory(parts[:-1]) as parent:
-            if not stat.S_ISLNK(os.lstat(parts[-1], dir_fd=parent).st_mode):
-                return _open_regular(parts[-1], parent)
-        real, root = (
-            os.path.realpath(os.path.join(self._root, *parts)),
-            os.path.realpath(self._root),
-        )
-        if not real.startswith(root + os.sep):
-            raise FileNotFoundError("it leads out of the folder")
-        end = os.path.relpath(real, root).split(os.sep)
-        with self._directory(end[:-1]) as parent:
-            return _open_regular(end[-1], parent)
+        return safe_path.open_file(self._root, parts)
 
     def place(self, source: str, parts: Sequence[str]) -> None:
         """Move the file there, and make the directories. Raises OSError."""
-        with self._directory(parts[:-1], create=True) as parent:
+        with safe_path.directory(self._root, parts[:-1], create=True) as parent:
             os.replace(source, parts[-1], dst_dir_fd=parent)
 
     def make_directory(self, parts: Sequence[str]) -> None:
         """Raises OSError."""
-        with self._directory(parts, create=True):
+        with safe_path.directory(self._root, parts, create=True):
             return
-
-    @contextmanager
-    def _directory(self, parts: Sequence[str], *, create: bool = False) -> Iterator[int]:
-        current = os.open(self._root, _DIRECTORY)
-        try:
-            for part in parts:
-                if create:
-                    with suppress(FileExistsError):
-                        os.mkdir(part, dir_fd=current)
-                following = os.open(part, _DIRECTORY, dir_fd=current)
-                os.close(current)
-                current = following
-            yield current
-        finally:
-            os.close(current)
 
 
 def _refuse(error: OSError) -> None:
     """What can't be read isn't gone; what the program has removed meanwhile is."""
     if not isinstance(error, FileNotFoundError):
         raise error
-
-
-def _open_regular(name: str, parent: int) -> int:
-    descriptor = os.open(name, _FILE, dir_fd=parent)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise FileNotFoundError("it is no regular file")
 
 
 def _can_be_named(name: str) -> bool:

@@ -1,0 +1,220 @@
+"""Opens paths that programs and clients can change, without following links.
+
+A path that is checked first and used afterwards may have become a link in between. So each part is
+opened beneath the one before it, a link is refused wherever it lies, and what was opened is what is
+used. The directory at the top is trusted: it is given, not found.
+
+Supervisors on nodes use this too: Python 3.8, and the standard library only.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Union
+
+    Top = Union[str, os.PathLike[str]]
+
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+PLACE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""A directory that is only passed or mounted: to read it needs a right that to pass it doesn't."""
+FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+"""Never through a link, never waiting for a pipe that nobody writes to."""
+ROOT = os.path.sep
+
+
+class NotRegular(FileNotFoundError):
+    """What is there is a link, a directory, a pipe or a device."""
+
+
+def open_directory(
+    top: Top,
+    parts: Sequence[str] = (),
+    *,
+    create: bool = False,
+    durable: bool = False,
+    flags: int = DIRECTORY,
+) -> int:
+    """Returns a descriptor of the directory ``parts`` below ``top``.
+
+    ``create`` makes what isn't there, ``durable`` brings it to the disk.
+
+    Raises:
+        FileNotFoundError: one of them isn't there (and wasn't to be created).
+        NotADirectoryError: one of them is a file or a link.
+        OSError: it can't be opened.
+    """
+    current = os.open(top, PLACE if parts else flags)
+    for index, part in enumerate(parts):
+        last = index + 1 == len(parts)
+        try:
+            following = _step(current, part, flags if last else PLACE, create, durable)
+        finally:
+            os.close(current)
+        current = following
+    return current
+
+
+def directory(
+    top: Top,
+    parts: Sequence[str] = (),
+    *,
+    create: bool = False,
+    durable: bool = False,
+    flags: int = DIRECTORY,
+) -> _Opened:
+    """Opens as ``open_directory``, for a ``with`` that closes it."""
+    return _Opened(open_directory(top, parts, create=create, durable=durable, flags=flags))
+
+
+def open_file(top: Top, parts: Sequence[str]) -> int:
+    """Returns a descriptor, for reading, of a regular file below ``top``.
+
+    A link as the last part is followed, if its end is a file below ``top`` that can be reached
+    without links.
+
+    Raises:
+        FileNotFoundError: there is no such thing, or it isn't a regular file below ``top``.
+        NotADirectoryError: as ``open_directory``.
+        PermissionError: it can't be read.
+    """
+    with directory(top, parts[:-1], flags=PLACE) as parent:
+        if not stat.S_ISLNK(os.lstat(parts[-1], dir_fd=parent).st_mode):
+            return open_regular(parts[-1], parent=parent)
+    end = _end_of_link(top, parts)
+    with directory(top, end[:-1], flags=PLACE) as parent:
+        return open_regular(end[-1], parent=parent)
+
+
+def open_regular(
+    name: Top, flags: int = os.O_RDONLY, mode: int = 0o600, parent: int | None = None
+) -> int:
+    """Returns a descriptor of the regular file ``name`` of the directory ``parent``.
+
+    Pipes and devices that are there before are not even opened: to open one may do something.
+
+    Raises:
+        FileNotFoundError: there is none.
+        NotRegular: something else is in its place.
+        OSError: it can't be opened.
+    """
+    try:
+        if not flags & os.O_CREAT and not _is_regular(os.lstat(name, dir_fd=parent)):
+            raise _irregular(name)
+        descriptor = os.open(name, flags | FILE, mode, dir_fd=parent)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            raise _irregular(name) from None
+        raise
+    if _is_regular(os.fstat(descriptor)):
+        return descriptor
+    os.close(descriptor)
+    raise _irregular(name)
+
+
+def split(path: Top) -> list[str]:
+    """Returns the parts of an absolute path, for an opening below ``ROOT``."""
+    return [part for part in os.fspath(path).split(os.path.sep) if part]
+
+
+def resolve(path: str, roots: Sequence[str]) -> str:
+    """Returns ``path`` with the links in the one of ``roots`` followed that it lies below.
+
+    Nothing is looked up but that root: a link below it stays in the path, to be refused by whoever
+    opens it.
+    """
+    parts = split(os.path.normpath(path))
+    found: list[str] = []
+    for root in roots:
+        known = split(os.path.normpath(root))
+        if len(known) > len(found) and parts[: len(known)] == known:
+            found = known
+    top = os.path.realpath(os.path.join(ROOT, *found))
+    return os.path.join(top, *parts[len(found) :])
+
+
+def scan(path: str) -> Iterator[os.DirEntry[str]]:
+    """Lists the directory ``path``, no part of which may be a link. Entries have no whole path.
+
+    Raises OSError.
+    """
+    with directory(ROOT, split(path)) as descriptor, os.scandir(descriptor) as entries:
+        yield from entries
+
+
+class _Opened:
+    """A descriptor. (``contextlib`` would cost each supervisor memory.)"""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __enter__(self) -> int:
+        return self._descriptor
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+def _step(current: int, part: str, flags: int, create: bool, durable: bool) -> int:  # noqa: FBT001
+    try:
+        return _enter(current, part, flags)
+    except FileNotFoundError:
+        if not create:
+            raise
+    try:
+        os.mkdir(part, dir_fd=current)
+        if durable:
+            _keep(current)
+    except FileExistsError:
+        pass  # another writer was faster
+    return _enter(current, part, flags)
+
+
+def _enter(current: int, part: str, flags: int) -> int:
+    if part in ("", ".", ".."):
+        raise NotADirectoryError(errno.ENOTDIR, f"{part!r} names no directory", part)
+    try:
+        return os.open(part, flags, dir_fd=current)
+    except OSError as error:
+        if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+            raise
+        fault = f"{part!r} is a link, which isn't followed, or no directory"
+        raise NotADirectoryError(errno.ENOTDIR, fault, part) from None
+
+
+def _keep(current: int) -> None:
+    """Brings the entries of a directory to the disk, which ``PLACE`` isn't opened for."""
+    descriptor = os.open(".", DIRECTORY, dir_fd=current)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_regular(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode)
+
+
+def _irregular(name: Top) -> NotRegular:
+    return NotRegular(errno.ENOENT, "no regular file", os.fspath(name))
+
+
+def _end_of_link(top: Top, parts: Sequence[str]) -> list[str]:
+    """Where a link ends; what it says is only believed once opened without links."""
+    try:
+        real = os.path.realpath(top)
+        end = os.path.realpath(os.path.join(top, *parts))
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise FileNotFoundError(f"{parts[-1]!r} was a link a moment ago") from error
+    if not end.startswith(os.path.join(real, "")):
+        raise FileNotFoundError(f"{parts[-1]!r} is a link out of its directory")
+    return split(end[len(real) :])
