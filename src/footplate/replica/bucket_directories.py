@@ -22,9 +22,9 @@ def find_buckets(ticket: Mapping[str, Any], task: Mapping[str, Any]) -> list[str
 
 
 def find_bound(task: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
-    """Of the usable ones those that lie elsewhere: path, name, and whether it can only be read."""
+    """Of the usable ones those that lie elsewhere: real path, name, whether it can only be read."""
     found = [
-        (str(each["path"]), str(each["name"]), each["read_only"] is True)
+        (find_real(str(each["path"])), str(each["name"]), each["read_only"] is True)
         for each in task.get("bound_buckets") or ()
     ]
     return [bound for bound in found if os.path.isdir(bound[0])]
@@ -35,9 +35,10 @@ def has_copies(task: Mapping[str, Any]) -> bool:
 
 
 def find_copies(task: Mapping[str, Any]) -> list[str]:
-    """The paths of those bound ones that are copies, the service's own."""
+    """The real paths of those bound ones that are copies, the service's own."""
     copied = [each for each in task.get("bound_buckets") or () if each.get("copied")]
-    return [str(each["path"]) for each in copied if os.path.isdir(str(each["path"]))]
+    paths = [find_real(str(each["path"])) for each in copied]
+    return [path for path in paths if os.path.isdir(path)]
 
 
 def find_single(task: Mapping[str, Any], paths: list[str]) -> list[str] | None:

@@ -73,7 +73,7 @@ class Context:
         """Of processes, as far as their number is really limited."""
         self.user_processes = 0
         """How many its user may have, where nothing else limits them; 0: no limit."""
-        self.workdir = home.work
+        self.workdir = find_real(home.work)
         """Where the files lie that the program writes to its working directory; empty: unknown."""
         self.environments: list[str] = []
         """Where the program's packages lie, the user's own first."""
@@ -81,6 +81,8 @@ class Context:
         """The most memory that its program was seen to use; 0: nobody looked."""
         self.leases = Leases()
         self.directory_locks = DirectoryLocks()
+        self.directories: list[str] = []
+        """The job's, as real paths, once they are made."""
         self.clean = True
         """Nothing is known to be left of what was started."""
 

@@ -1,7 +1,7 @@
 """Locks on the directories of a program, held while its supervisor lives.
 
-Buckets remove directories in which no object is left (``footplate.buckets.empty_directories``); not those
-into which a running program is about to write.
+Buckets remove directories in which no object is left (``footplate.buckets.empty_directories``);
+not those into which a running program is about to write.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+
+from footplate.safe_path import DIRECTORY, PLACE, ROOT, directory, open_directory, split
 
 _ATTEMPTS = 20
 _RETRY_S = 0.005
@@ -21,17 +23,16 @@ class DirectoryLocks:
         self._held: list[int] = []
 
     def make(self, path: str) -> None:
-        """Create the directory if needed, and take a shared lock on it.
+        """Create the directory if needed, and take a shared lock on it. ``path`` is a real one.
 
         Who can't get the lock goes on without it: programs can lock their directories, too.
 
         Raises:
-            OSError: it can't be made.
-            TypeError: it is no path.
+            OSError: it can't be made: something in its path is a link, say.
             ValueError: it is no path.
         """
         for _ in range(_ATTEMPTS):
-            os.makedirs(path, exist_ok=True)
+            os.close(_open(path, PLACE, create=True))
             if self._share(path):
                 return
             time.sleep(_RETRY_S)
@@ -43,14 +44,14 @@ class DirectoryLocks:
     def _share(self, path: str) -> bool:
         """False: the directory is being removed, or was removed meanwhile."""
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            descriptor = _open(path)
         except PermissionError:
             return True  # a program may write into it and not read it: nobody can remove it
         except FileNotFoundError:
             return False
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            found = os.path.samestat(os.fstat(descriptor), os.stat(path))
+            found = _is_at(path, os.fstat(descriptor))
         except (BlockingIOError, FileNotFoundError):
             found = False
         except OSError:
@@ -60,3 +61,12 @@ class DirectoryLocks:
         else:
             os.close(descriptor)
         return found
+
+
+def _open(path: str, flags: int = DIRECTORY, *, create: bool = False) -> int:
+    return open_directory(ROOT, split(path), create=create, flags=flags)
+
+
+def _is_at(path: str, status: os.stat_result) -> bool:
+    with directory(ROOT, split(path), flags=PLACE) as found:
+        return os.path.samestat(status, os.fstat(found))

@@ -44,11 +44,11 @@ _SESSION = "/run/user/{}"
 
 
 def make_view(
-    context: Context, environment: Sequence[str], directories: Sequence[str]
+    context: Context, environment: Sequence[str], program: str
 ) -> tuple[MountNamespace | None, str]:
     """The program's own view of the file system; or None, and why none was promised.
 
-    ``environment`` is where its interpreter and packages lie, ``directories`` are the job's. Of
+    ``environment`` is where its interpreter and packages lie, ``program`` is what it executes. Of
     the service's own directories it sees its working directory, the buckets and its environment.
     The cache it can read: what all supervisors run lies there, and others' environments.
 
@@ -65,9 +65,10 @@ def make_view(
     bound = find_bound(context.task)
     needed = [*own, *usable, *(path for path, _, _ in bound), *interpreter, *environment]
     shared = [str(path) for path in context.ticket.get("tmp_paths") or ()]
-    paths = [path for path in (*needed, *directories, *shared, cache, context.command[-1]) if path]
+    paths = [path for path in (*needed, program, *shared, cache, context.command[-1]) if path]
     real = {path: find_real(path) for path in dict.fromkeys(paths)}
-    in_use = [path for top in WRITABLE for path in find_outermost([*paths, *real.values()], top)]
+    used = [*paths, *real.values(), *context.directories]
+    in_use = [path for top in WRITABLE for path in find_outermost(used, top)]
     if _HOST_TMP in in_use:
         raise TaskError(
             f"the program can't have a view of its own: its job uses {_HOST_TMP} itself; "
@@ -80,6 +81,7 @@ def make_view(
     hidden = [path for path in hidden if path not in {real[path] for path, _, _ in bound}]
     kept = [path for path in in_use if not is_below(path, hidden)]  # the path mask shows them
     view = MountNamespace(_take_root(context, buckets), context.home.tmp, buckets, kept)
+    view.directories = context.directories
     view.single = find_single(context.task, usable) if buckets else None
     view.bound = bound if buckets else []
     view.records = find_records(buckets) if view.single is None else ""
@@ -145,12 +147,15 @@ def find_granted(context: Context, *, whole: bool = False) -> list[str]:
     """As ``find_shared``, without folders elsewhere: nothing changes the access to these."""
     buckets = find_buckets(context.ticket, {} if whole else context.task)
     copies = find_copies(context.task)
-    return _find_outer([*buckets, *copies, *(context.task.get("directories") or ())])
+    return _find_outer([*buckets, *copies, *context.directories])
 
 
 def _find_outer(paths: Sequence[str]) -> list[str]:
+    """Of real paths. They aren't looked up again: what is a link by now is refused where it is
+    mounted.
+    """
     found: list[str] = []
-    for path in sorted({_real_directory(path) for path in paths} - {""}):
+    for path in sorted(set(paths)):
         if not is_below(path, found):
             found.append(path)
     return found

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 
 from footplate.replica.isolation.procfs import MARK_VARIABLE
+from footplate.safe_path import ROOT, resolve
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping, Sequence
 
-    from footplate.replica.directory_locks import DirectoryLocks
+    from footplate.replica.context import Context
 
 _PROXIES = (
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
@@ -138,15 +139,26 @@ def compose_build_environment(host: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def make_directories(task: dict[str, Any], locks: DirectoryLocks) -> list[str]:
-    """Make and lock the task's directories; returns them. Raises TaskError."""
-    directories = task.get("directories") or []
-    for path in directories:
+def make_directories(context: Context) -> list[str]:
+    """Make and lock the task's directories; returns their real paths. Raises TaskError.
+
+    Below the buckets, and below ``job_dir_roots``, no link is followed: a program, or the
+    ``setup.py`` of this job, may have made one since the server looked.
+    """
+    ticket, task = context.ticket, context.task
+    bound = [str(each["path"]) for each in task.get("bound_buckets") or ()]
+    given = [str(root) for root in ticket.get("job_dir_roots") or ()]
+    roots = [str(ticket.get("buckets") or ROOT), *bound, *given]
+    found = []
+    for path in task.get("directories") or ():
         try:
-            locks.make(path)
+            found.append(resolve(path, roots))
+            context.directory_locks.make(found[-1])
         except (OSError, TypeError, ValueError) as error:
-            raise TaskError(f"the directory {path} can't be made: {error}") from error
-    return list(directories)
+            reason = getattr(error, "strerror", None) or error
+            raise TaskError(f"the directory {path} can't be made: {reason}") from error
+    context.directories = found
+    return found
 
 
 def _spare_this_machine(environment: Mapping[str, str]) -> dict[str, str]:

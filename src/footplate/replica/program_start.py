@@ -89,11 +89,11 @@ def _variables(context: Context) -> dict[str, str]:
 def make_program(context: Context, prepared: Prepared) -> Program:
     """Raises TaskError, OSError."""
     argv = compose_argv(context.task, prepared.python)
-    directories = make_directories(context.task, context.directory_locks)
+    make_directories(context)
     prefix = os.path.dirname(os.path.dirname(prepared.python))
     base = os.path.dirname(os.path.dirname(find_real(prepared.python)))
     context.environments = [prefix, *(os.path.dirname(path) for path in prepared.bins)]
-    view, fault = make_view(context, [*context.environments, base], [*directories, argv[0]])
+    view, fault = make_view(context, [*context.environments, base], argv[0])
     tmp = "/tmp"  # noqa: S108  it is private
     places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": context.home.metrics}
     program = Program(argv, prepared.bins, places, view)

@@ -12,6 +12,7 @@ from footplate.replica.isolation.spawn import is_transient
 from footplate.replica.isolation.users import User
 from footplate.replica.program_spec import TaskError
 from footplate.replica.realpath import find_real
+from footplate.safe_path import directory
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -86,19 +87,20 @@ def own_directories(home: Home, user: User) -> None:
 
 
 def own(paths: Sequence[str], user: User) -> str:
-    """Give these to ``user``; why the file system can't, else empty. Some only seem to do it.
+    """Give these directories to ``user``; why the file system can't, else empty. Some only seem to.
 
-    Raises OSError: for a reason that may pass.
+    Raises OSError: for a reason that may pass, or one can't be opened: a link is in its place, say.
     """
-    try:
-        for path in paths:
-            os.chown(path, user.uid, user.gid)
-            if os.stat(path).st_uid != user.uid:
+    for path in paths:
+        with directory(path) as opened:
+            try:
+                os.chown(opened, user.uid, user.gid)
+            except OSError as error:
+                if is_transient(error):
+                    raise
+                return f"{path} can't have another owner: {error.strerror}"
+            if os.fstat(opened).st_uid != user.uid:
                 return f"{path} keeps its owner"
-    except OSError as error:
-        if is_transient(error):
-            raise
-        return f"{error.filename} can't have another owner: {error.strerror}"
     return ""
 
 

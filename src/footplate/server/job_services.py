@@ -17,6 +17,7 @@ from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.validation import Validation
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.machine_hours import NO_PRICES
+from footplate.safe_path import resolve
 from footplate.server.machine import RandomIds
 
 if TYPE_CHECKING:
@@ -40,20 +41,24 @@ class HostDirectories:
     def fault(self, path: str) -> str | None:
         """Why a job can't have the absolute path ``path`` as a directory; None: it can.
 
-        Nothing is made. Symbolic links are followed first.
+        Nothing is made. No link below the root is followed, nor is one when the job starts.
         """
-        real = Path(os.path.realpath(path))
-        if not any(real.is_relative_to(os.path.realpath(root)) for root in self._roots):
-            listed = ", ".join(map(str, self._roots))
+        place = Path(os.path.normpath(path))
+        listed = ", ".join(map(str, self._roots))
+        if not any(place.is_relative_to(os.path.normpath(root)) for root in self._roots):
             allows = f"paths below {listed} only" if listed else "no paths of the machine"
             return (
                 "allowed: gs://BUCKET/PATH; the setting job_dir_roots of the server "
                 f"allows {allows}"
             )
+        real = Path(resolve(path, [str(root) for root in self._roots]))
         if any(real.is_relative_to(root) for root in _KERNEL):
             return "allowed: a directory of files, not one of the kernel's"
         if any(len(os.fsencode(name)) > _MAX_NAME_BYTES for name in real.parts):
             return f"allowed: names of at most {_MAX_NAME_BYTES} bytes"
+        link = next((each for each in (real, *real.parents) if each.is_symlink()), None)
+        if link is not None:
+            return f"{link} is a link; allowed: paths below {listed} without links"
         return _unwritable(real)
 
 

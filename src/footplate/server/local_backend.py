@@ -57,6 +57,7 @@ def local_backend(
         private=(data_dir.root, *settings.bound_folders, *directories),
         blocked=files,
         tmp_paths=settings.tmp_paths,
+        job_dir_roots=settings.job_dir_roots,
         spool_limit_bytes=settings.spool_limit_mb << 20,
         cache_limit_bytes=settings.cache_limit_bytes,
         reserve=data_dir.reserve.path,

@@ -163,6 +163,7 @@ def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict
         "private": [str(path.absolute()) for path in private],
         "blocked": [str(path.absolute()) for path in files],
         "tmp_paths": [str(path) for path in settings.tmp_paths],
+        "job_dir_roots": [str(path) for path in settings.job_dir_roots],
         "spool_limit_bytes": settings.spool_limit_mb << 20,
         "reserve": "",
     }

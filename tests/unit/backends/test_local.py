@@ -82,6 +82,7 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "private": [],
         "blocked": [],
         "tmp_paths": [],
+        "job_dir_roots": [],
         "spool_limit_bytes": 67108864,
         "reserve": "",
         "image_puller": [],

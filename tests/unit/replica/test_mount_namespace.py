@@ -99,3 +99,37 @@ def test_a_view_has_one_root_and_nothing_of_its_making(view: MountNamespace) -> 
             assert sum(line.split()[4] == "/" for line in file) == 1
 
     look(view, check)
+
+
+@pytest.mark.parametrize("part", ["jobs", "jobs/own", "jobs/own/model"])
+@pytest.mark.parametrize("use", ["shown", "bound", "single", "directories"])
+def test_what_has_become_a_link_is_not_mounted(
+    view: MountNamespace, tmp_path: Path, part: str, use: str
+) -> None:
+    """It was a directory when the supervisor looked, and a program has changed it since."""
+    secrets = tmp_path / "secrets" / "own" / "model"
+    secrets.mkdir(parents=True)
+    path = tmp_path / "jobs" / "own" / "model"
+    path.mkdir(parents=True)
+    _use(view, str(path), use)
+    look(view, lambda: None)
+
+    (tmp_path / part).rename(tmp_path / "aside")
+    ends = {"jobs": secrets.parents[1], "jobs/own": secrets.parent, "jobs/own/model": secrets}
+    (tmp_path / part).symlink_to(ends[part])
+    with pytest.raises(SpawnFailed, match=f"'{(tmp_path / part).name}' is a link"):
+        look(view, lambda: None)
+
+
+def _use(view: MountNamespace, path: str, use: str) -> None:
+    if use == "shown":
+        assert view.hidden_paths is not None
+        view.hidden_paths.shown = [path]
+    elif use == "directories":
+        view.directories, view.kept = [path], [path]
+    else:
+        view.buckets, view.single = os.path.dirname(path), []  # noqa: PTH120
+        if use == "single":
+            view.single = [path]
+        else:
+            view.bound = [(path, "bound", True)]

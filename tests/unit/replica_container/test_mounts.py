@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from footplate.replica.container.mounts import find_mounts, open_buckets
+from footplate.replica.container.runner import find_inside
 from footplate.replica.context import Context
+from footplate.replica.program_spec import make_directories
 from footplate.replica.workdir import Home
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ def context(tmp_path: Path) -> Context:
     ticket = {"buckets": str(buckets)}
     context = Context(Home(str(tmp_path / "home")), ticket, "mark", (), {}, monotonic)
     context.report_client = cast("ReportClient", SimpleNamespace(task=task))
+    make_directories(context)
     return context
 
 
@@ -90,6 +93,7 @@ def test_bound_buckets_are_mounted_and_stay_as_they_are(context: Context, tmp_pa
         {"name": "own", "path": str(tmp_path / "results"), "read_only": False},
     ]
     context.task["directories"] = [str(tmp_path / "results")]
+    make_directories(context)
     mounts = {mount["Target"]: mount for mount in find_mounts(context, "/var/hypertune")}
     found = [
         (mounts[place]["Source"], mounts[place]["ReadOnly"]) for place in ("/gcs/data", "/gcs/own")
@@ -100,3 +104,37 @@ def test_bound_buckets_are_mounted_and_stay_as_they_are(context: Context, tmp_pa
     (tmp_path / "data").chmod(0o700)
     assert open_buckets(context) == ""
     assert (tmp_path / "results").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("part", ["out", "out/job"])
+def test_a_link_opens_no_directory_to_the_images_user(
+    context: Context, tmp_path: Path, part: str
+) -> None:
+    stage, secrets = tmp_path / "data" / "buckets" / "stage", tmp_path / "secrets"
+    (secrets / "job").mkdir(parents=True)
+    context.task["directories"] = [str(stage / "out" / "job")]
+    make_directories(context)
+    (tmp_path / "data").chmod(0o700)
+    (secrets / "job").chmod(0o700)
+    (stage / part).rename(stage / "aside")
+    (stage / part).symlink_to(secrets / "job" if part == "out/job" else secrets)
+
+    assert open_buckets(context) == ""
+    assert stage.stat().st_mode & 0o777 == 0o777
+    assert (secrets / "job").stat().st_mode & 0o777 == 0o700
+    assert secrets.stat().st_mode & 0o777 != 0o777
+
+
+def test_a_directory_that_has_become_a_link_is_not_given_to_the_engine(
+    context: Context, tmp_path: Path
+) -> None:
+    (tmp_path / "own").rmdir()
+    (tmp_path / "own").symlink_to("/etc")
+    with pytest.raises(NotADirectoryError, match="'own' is a link"):
+        find_mounts(context, "/var/hypertune")
+
+
+def test_an_images_working_directory_lies_in_its_own_files(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("upper")
+    for path, found in (("/app/x", "app/x"), ("/../../etc", "etc"), ("", ""), ("a/../..", "")):
+        assert find_inside(str(tmp_path / "link"), path) == str(tmp_path / "upper" / found)

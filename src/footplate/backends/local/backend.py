@@ -42,7 +42,8 @@ class LocalBackend:
     programs may be root, ``*`` for all), the network that gangs get (``shared`` or ``namespaces``),
     the installer, what reads stacks, where to look for more interpreters, and ``private``
     directories, of which programs see what is theirs at most, ``tmp_paths`` below /tmp, which
-    programs see beside a /tmp of their own, and the ``reserve`` that the last words of replicas may
+    programs see beside a /tmp of their own, the ``job_dir_roots``, below which no link leads to a
+    job's directory, and the ``reserve`` that the last words of replicas may
     take on a full disk. With a ``fork_server`` of the same archive supervisors are forked, as long
     as there is one. ``image_puller`` is the command that pulls container images, ``service`` the id
     by which containers are known to be this service's. Nothing happens before the first ``start``,
@@ -72,6 +73,7 @@ class LocalBackend:
         spool_limit_bytes: int = DEFAULT_SPOOL_LIMIT_BYTES,
         cache_limit_bytes: int = 0,
         tmp_paths: Sequence[Path] = (),
+        job_dir_roots: Sequence[Path] = (),
         reserve: Path | None = None,
         fork_server: ForkServer | None = None,
         image_puller: Sequence[str] = (),
@@ -96,6 +98,7 @@ class LocalBackend:
             "private": [str(path.absolute()) for path in private],
             "blocked": [str(path.absolute()) for path in blocked],
             "tmp_paths": [str(path) for path in tmp_paths],
+            "job_dir_roots": [str(path) for path in job_dir_roots],
             "spool_limit_bytes": spool_limit_bytes,
             "reserve": str(reserve.absolute()) if reserve else "",
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -151,7 +150,7 @@ def _role(name: str, count: int) -> dict[str, object]:
 
 
 def read_job_dir(text: str | None) -> str | GcsUri | None:
-    """An absolute path, or the place in a bucket; None: none was given.
+    """A real path, or the place in a bucket; None: none was given.
 
     Raises:
         InvalidArgument: it is neither, or a file stands there.
@@ -162,7 +161,7 @@ def read_job_dir(text: str | None) -> str | GcsUri | None:
         return GcsUri.parse(text, _FIELD)
     if "://" in text:
         raise InvalidArgument(f"{_FIELD}: {text!r} given; allowed: a folder, or gs://BUCKET/PATH")
-    path = Path(os.path.abspath(Path(text).expanduser()))  # noqa: PTH100  .. are taken out
+    path = Path(text).expanduser().resolve()  # the service follows no links
     if path.exists() and not path.is_dir():
         raise InvalidArgument(f"{_FIELD}: {path} is a file; allowed: a folder, or gs://BUCKET/PATH")
     return str(path)

@@ -115,7 +115,7 @@ class ImageProgram:
         """Raises TaskError."""
         self._image = image
         self._limits = context.limits
-        make_directories(context.task, context.directory_locks)
+        make_directories(context)
         user = str(image.get("user") or "").partition(":")[0]
         same = user in _ROOT_USERS and os.geteuid() == 0
         fault = "" if same else open_buckets(context)

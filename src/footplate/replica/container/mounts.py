@@ -8,6 +8,7 @@ import stat
 from footplate.replica.bucket_directories import find_bound, find_buckets, find_copies
 from footplate.replica.isolation.hidden_paths import find_records, is_below
 from footplate.replica.realpath import find_real
+from footplate.safe_path import PLACE, ROOT, directory, open_directory, split
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -27,7 +28,11 @@ _ACL = b"\x02\x00\x00\x00" + b"".join(
 
 
 def find_mounts(context: Context, hypertune: str) -> list[dict[str, Any]]:
-    """Mounts of the Docker API: each with its place inside, some to read only."""
+    """Mounts of the Docker API: each with its place inside, some to read only.
+
+    An engine takes paths, and follows their links. No program can replace a bucket; of the job's
+    directories elsewhere this can only say that there is no link in them now. Raises OSError.
+    """
     buckets = find_real(str(context.ticket.get("buckets") or ""))
     metrics = os.path.dirname(context.home.metrics)
     os.chmod(metrics, _OPEN)  # the image's user may be anybody
@@ -40,9 +45,12 @@ def find_mounts(context: Context, hypertune: str) -> list[dict[str, Any]]:
         mounts.append(_bind(records, place, read_only=True))
     bound = find_bound(context.task)
     mounts += [_bind(path, f"{BUCKETS}/{name}", read_only=only) for path, name, only in bound]
-    own = [str(path) for path in context.task.get("directories") or ()]
     inside = [buckets, *(path for path, _, _ in bound)]
-    mounts += [_bind(path, path) for path in own if not is_below(os.path.join(path, ""), inside)]
+    places = context.task.get("directories") or ()
+    for path, place in zip(context.directories, places):  # noqa: B905  Python 3.8
+        if not is_below(os.path.join(path, ""), inside):
+            os.close(open_directory(ROOT, split(path), flags=PLACE))
+            mounts.append(_bind(path, str(place)))
     return mounts
 
 
@@ -65,10 +73,9 @@ def open_buckets(context: Context) -> str:
     try:
         if os.stat(parent).st_mode & (stat.S_IXGRP | stat.S_IXOTH):
             return f"{parent} is open to other users of this machine (chmod 700 {parent})"
-        directories = [str(path) for path in context.task.get("directories") or ()]
         usable = find_buckets(context.ticket, context.task)
         copies = find_copies(context.task)
-        for path in _list_directories([buckets, *copies], [*usable, *copies], directories):
+        for path in _list_directories([buckets, *copies], [*usable, *copies], context.directories):
             _open_directory(path)
     except OSError as error:
         return f"{error.filename or buckets}: {error.strerror}"
@@ -89,21 +96,23 @@ def _list_directories(
         yield from (entry.path for entry in found if entry.is_dir(follow_symlinks=False))
     yield from usable
     seen: set[str] = set()
-    for directory in directories:
-        path = os.path.normpath(directory)
+    for path in directories:
         while is_below(path, tops) and path not in seen:
             seen.add(path)
-            if os.path.isdir(path) and not os.path.islink(path):
-                yield path
+            yield path
             path = os.path.dirname(path)
 
 
 def _open_directory(path: str) -> None:
-    """A program may own it by now, of another user: then it is as that one wants it."""
+    """A program may own it by now, of another user: then it is as that one wants it.
+
+    Or it has put a link in its place: that isn't followed.
+    """
     try:
-        os.chmod(path, _OPEN)
-        os.setxattr(path, _DEFAULT_ACL, _ACL)
-    except PermissionError:
+        with directory(ROOT, split(path)) as opened:
+            os.fchmod(opened, _OPEN)
+            os.setxattr(opened, _DEFAULT_ACL, _ACL)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return
     except OSError:  # no ACLs on this file system: what is new there has its maker's umask
         return

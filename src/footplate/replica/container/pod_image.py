@@ -74,9 +74,9 @@ class PodImageProgram:
     def __init__(self, context: Context) -> None:
         """Raises TaskError, OSError."""
         self._image = json.loads(context.host[POD_IMAGE])
-        make_directories(context.task, context.directory_locks)
+        make_directories(context)
         link_buckets(context.ticket, context.task, BUCKETS)
-        context.workdir = self._workdir
+        context.workdir = os.path.realpath(self._workdir)
 
     @property
     def _workdir(self) -> str:

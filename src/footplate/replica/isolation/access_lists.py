@@ -9,6 +9,8 @@ import os
 import stat
 import struct
 
+from footplate.safe_path import ROOT, directory, split
+
 _ACCESS = "system.posix_acl_access"
 _DEFAULT = "system.posix_acl_default"
 _VERSION = 2
@@ -18,19 +20,20 @@ _READ_WRITE, _ALL = 6, 7
 
 
 def grant(top: str, gid: int) -> None:
-    """Once it is granted for ``top``, nothing is done again. Links aren't followed.
+    """Once it is granted for the real path ``top``, nothing is done again. No link is followed.
 
-    Raises OSError: the file system has no access lists.
+    Raises OSError: the file system has no access lists, or part of the path has become a link.
     """
-    if _is_granted(top, gid):
-        return
-    for _, directories, files, parent in os.fwalk(top):
-        for name in (*directories, *files):
-            _grant_entry(name, parent, gid)
-    _grant_directory(top, os.stat(top).st_mode, gid)
+    with directory(ROOT, split(top)) as opened:
+        if _is_granted(opened, gid):
+            return
+        for _, directories, files, parent in os.fwalk(".", dir_fd=opened):
+            for name in (*directories, *files):
+                _grant_entry(name, parent, gid)
+        _grant_directory(opened, os.fstat(opened).st_mode, gid)
 
 
-def _is_granted(top: str, gid: int) -> bool:
+def _is_granted(top: int, gid: int) -> bool:
     try:
         return struct.pack("<HHI", _GROUP, _ALL, gid) in os.getxattr(top, _DEFAULT)
     except OSError:
@@ -52,9 +55,9 @@ def _grant_entry(name: str, parent: int, gid: int) -> None:
         os.close(descriptor)
 
 
-def _grant_directory(directory: str | int, mode: int, gid: int) -> None:
+def _grant_directory(descriptor: int, mode: int, gid: int) -> None:
     for name in (_ACCESS, _DEFAULT):
-        os.setxattr(directory, name, _encode(mode, _ALL, gid))
+        os.setxattr(descriptor, name, _encode(mode, _ALL, gid))
 
 
 def _encode(mode: int, permissions: int, gid: int) -> bytes:

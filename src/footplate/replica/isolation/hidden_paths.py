@@ -109,7 +109,7 @@ def find_hidden(paths: Iterable[object]) -> list[str]:
 
 def _show(host: str, path: str) -> None:
     os.makedirs(path, exist_ok=True)
-    syscalls.mount(host + path, path, syscalls.MS_BIND | syscalls.MS_REC)
+    syscalls.bind_real(host, path, path)
 
 
 def is_below(path: str, others: Iterable[str]) -> bool:

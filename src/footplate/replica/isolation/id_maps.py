@@ -31,7 +31,11 @@ def find_fault(first: int, count: int, sources: Sequence[str]) -> str:
         return str(error)
     try:
         for source in sources:
-            os.close(syscalls.clone_mapped(source, id_map))
+            opened = os.open(source, os.O_PATH | os.O_CLOEXEC)
+            try:
+                os.close(syscalls.clone_mapped(opened, id_map))
+            finally:
+                os.close(opened)
     except OSError as error:
         if is_transient(error):
             raise

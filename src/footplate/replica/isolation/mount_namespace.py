@@ -41,11 +41,23 @@ class MountNamespace:
     wherever they are seen.
     ``hidden_paths`` hides what programs have no business with. ``mapped`` are directories in which
     the service's files are the program's: with the owners that the user namespace ``id_map`` gives.
+    ``directories`` are the job's own. These, and all in the buckets, a program may replace by links
+    at any time: their real paths are given, and what has become a link is refused.
     Enter it in a process that is to become the program.
     """
 
     __slots__ = (
-        *("blocked", "bound", "buckets", "files", "hidden_paths", "id_map", "kept", "mapped"),
+        *(
+            "blocked",
+            "bound",
+            "buckets",
+            "directories",
+            "files",
+            "hidden_paths",
+            "id_map",
+            "kept",
+            "mapped",
+        ),
         *("memory_bytes", "records", "root", "single", "tmp"),
     )
 
@@ -58,6 +70,7 @@ class MountNamespace:
         self.records = ""
         self.single: Sequence[str] | None = None
         self.bound: Sequence[tuple[str, str, bool]] = ()
+        self.directories: Sequence[str] = ()
         self.hidden_paths: HiddenPaths | None = None
         self.mapped: Sequence[str] = ()
         self.blocked: Sequence[str] = ()
@@ -68,9 +81,9 @@ class MountNamespace:
     def of(cls, told: tuple[Any, ...]) -> MountNamespace:
         """The one that ``tell`` told of."""
         root, tmp, buckets, kept, files, records, single, bound, *more = told
-        mapped, blocked, size, hidden_paths = more
+        directories, mapped, blocked, size, hidden_paths = more
         view = cls(root, tmp, buckets, kept)
-        view.bound = bound
+        view.bound, view.directories = bound, directories
         view.files, view.records, view.mapped = files, records, mapped
         view.single = single
         view.blocked, view.memory_bytes = blocked, size
@@ -88,6 +101,7 @@ class MountNamespace:
             self.records,
             None if self.single is None else list(self.single),
             list(self.bound),
+            list(self.directories),
             list(self.mapped),
             list(self.blocked),
             self.memory_bytes,
@@ -133,7 +147,8 @@ class MountNamespace:
         if self.single is not None:
             self._fill_buckets(self.single)
         elif self.buckets and not self._is_mapped(self.buckets):
-            _show(_HOST + self.buckets, "/gcs")
+            os.makedirs(_BUCKETS, exist_ok=True)
+            syscalls.bind_real(_HOST, self.buckets, _BUCKETS)
         self._fill_writable()
         if self.hidden_paths is not None:
             self.hidden_paths.draw(_HOST)
@@ -154,12 +169,12 @@ class MountNamespace:
         for path in single:
             os.mkdir(_place(path))
             if not self._is_mapped(path):
-                _bind(_HOST + path, _place(path))
+                syscalls.bind_real(_HOST, path, _place(path))
 
         for path, name, _ in self.bound:
             os.mkdir(os.path.join(_BUCKETS, name))
             if not self._is_mapped(path):
-                _bind(_HOST + path, os.path.join(_BUCKETS, name))
+                syscalls.bind_real(_HOST, path, os.path.join(_BUCKETS, name))
 
     def _seal_bound(self) -> None:
         for path, name, read_only in self.bound:
@@ -167,7 +182,7 @@ class MountNamespace:
                 continue
             if not self._is_mapped(path):
                 os.makedirs(path, exist_ok=True)
-                _bind(_HOST + path, path)
+                syscalls.bind_real(_HOST, path, path)
             syscalls.seal_tree(path)
             syscalls.seal_tree(os.path.join(_BUCKETS, name))
 
@@ -179,23 +194,23 @@ class MountNamespace:
             return
         for path in self.mapped:
             os.makedirs(path, exist_ok=True)
-            syscalls.mount_mapped(_HOST + path, path, self.id_map)
+            syscalls.mount_mapped(_HOST, path, path, self.id_map)
         for path in self.single or ():
             if self._is_mapped(path):
-                syscalls.mount_mapped(_HOST + path, _place(path), self.id_map)
+                syscalls.mount_mapped(_HOST, path, _place(path), self.id_map)
         for path, name, _ in self.bound:
             if self._is_mapped(path):
-                syscalls.mount_mapped(_HOST + path, os.path.join(_BUCKETS, name), self.id_map)
+                syscalls.mount_mapped(_HOST, path, os.path.join(_BUCKETS, name), self.id_map)
         if self.single is None and self.buckets and self._is_mapped(self.buckets):
             os.makedirs("/gcs", exist_ok=True)
-            syscalls.mount_mapped(_HOST + self.buckets, "/gcs", self.id_map)
+            syscalls.mount_mapped(_HOST, self.buckets, _BUCKETS, self.id_map)
 
     def _seal_records(self) -> None:
         places = [self.records] if self.records else []
         if places and self.buckets:
             places.append("/gcs" + self.records.removeprefix(self.buckets))
         for place in filter(os.path.isdir, places):
-            syscalls.mount(_HOST + self.records, place, syscalls.MS_BIND | syscalls.MS_REC)
+            syscalls.bind_real(_HOST, self.records, place)
             syscalls.seal(place)
 
     def _fill_writable(self) -> None:
@@ -209,7 +224,10 @@ class MountNamespace:
         if _is_directory(_QUEUES):
             self._fill_queues()
         for path in self.kept:
-            if path not in WRITABLE:
+            if path in self.directories:
+                os.makedirs(path, exist_ok=True)
+                syscalls.bind_real(_HOST, path, path)
+            elif path not in WRITABLE:
                 _show(_HOST + path, path)
 
     def _fill_queues(self) -> None:
@@ -227,10 +245,6 @@ class MountNamespace:
         except OSError:
             source = self.tmp or self.root
             syscalls.mount(_HOST + source, place, syscalls.MS_BIND)
-
-
-def _bind(source: str, target: str) -> None:
-    syscalls.mount(source, target, syscalls.MS_BIND | syscalls.MS_REC)
 
 
 def _place(bucket: str) -> str:

@@ -11,6 +11,8 @@ import os
 import resource
 import struct
 
+from footplate.safe_path import PLACE, directory, split
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     import ctypes
@@ -153,9 +155,25 @@ def limit_resources(processes: int) -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (count, count))
 
 
-def mount_mapped(source: str, target: str, id_map: int) -> None:
-    """Bind ``source`` to ``target``, with the owners that the user namespace ``id_map`` gives."""
-    tree = clone_mapped(source, id_map)
+def bind_real(host: str, path: str, target: str) -> None:
+    """Bind the directory ``path`` of the file system at ``host``, with all that is mounted below.
+
+    No part of ``path`` may be a link. The working directory is the same afterwards.
+    """
+    here = os.open(".", PLACE)
+    try:
+        with directory(host, split(path), flags=PLACE) as source:
+            os.fchdir(source)
+            mount(".", target, MS_BIND | MS_REC)
+    finally:
+        os.fchdir(here)
+        os.close(here)
+
+
+def mount_mapped(host: str, path: str, target: str, id_map: int) -> None:
+    """As ``bind_real``, with the owners that the user namespace ``id_map`` gives."""
+    with directory(host, split(path), flags=PLACE) as source:
+        tree = clone_mapped(source, id_map)
     try:
         place = _AT_FDCWD, os.fsencode(target)
         failure = _libc().syscall(_MOVE_MOUNT, tree, b"", *place, _MOVE_MOUNT_F_EMPTY_PATH)
@@ -164,17 +182,17 @@ def mount_mapped(source: str, target: str, id_map: int) -> None:
         os.close(tree)
 
 
-def clone_mapped(source: str, id_map: int) -> int:
-    """A descriptor of a mount of ``source`` with other owners, which has no place yet."""
-    flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | os.O_CLOEXEC
-    tree = _libc().syscall(_OPEN_TREE, _AT_FDCWD, os.fsencode(source), flags)
-    _check(int(tree < 0), f"open_tree {source}")
+def clone_mapped(source: int, id_map: int) -> int:
+    """A descriptor of a mount, without a place yet, of what ``source`` is, with other owners."""
+    flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | _AT_EMPTY_PATH | os.O_CLOEXEC
+    tree = _libc().syscall(_OPEN_TREE, source, b"", flags)
+    _check(int(tree < 0), "open_tree")
     try:
         attributes = struct.pack("=QQQQ", _MOUNT_ATTR_IDMAP, 0, 0, id_map)
         flags = _AT_EMPTY_PATH | _AT_RECURSIVE
         size = _ctypes().c_size_t(len(attributes))
         failure = _libc().syscall(_MOUNT_SETATTR, tree, b"", flags, attributes, size)
-        _check(failure, f"mount_setattr {source}")
+        _check(failure, "mount_setattr")
     except BaseException:
         os.close(tree)
         raise
