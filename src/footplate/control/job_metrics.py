@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.control.uri_paths import local_path
-from footplate.domain.errors import NotFound
+from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.domain.metric_series import MetricSeries, ReportedMetrics, SeriesPoints
 from footplate.domain.output_directories import common_directory
 
@@ -106,7 +106,7 @@ class JobMetrics:
         uris = list(dict.fromkeys(each.uri.rstrip("/") for each in job.spec.directories))
         common = common_directory(uris)
         for uri in uris:
-            with suppress(NotFound):  # its bucket was deleted
+            with suppress(NotFound, InvalidArgument):  # its bucket was deleted, or it became a link
                 path = local_path(uri, self._buckets)
                 if path.startswith("/"):
                     yield path, uri.removeprefix(common).strip("/")

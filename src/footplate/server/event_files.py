@@ -10,9 +10,11 @@ from footplate.replica.metrics.event_directories import DirectoryScan
 from footplate.replica.metrics.event_file import Corrupt, EventFile
 from footplate.replica.metrics.events import read_scalars
 from footplate.replica.metrics.protobuf import Malformed
+from footplate.safe_path import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from footplate.replica.metrics.event_directories import Found
 
@@ -21,14 +23,20 @@ MOST_ENTRIES = 10_000
 
 
 class LocalEventFiles:
-    """Implements ports.event_files.EventFiles."""
+    """Implements ports.event_files.EventFiles.
+
+    ``roots`` are those of job directories outside the buckets: below them no link is followed.
+    """
+
+    def __init__(self, roots: Sequence[Path] = ()) -> None:
+        self._roots = [str(root) for root in roots]
 
     def read(
         self, directory: str, positions: Mapping[str, FilePosition], most_bytes: int
     ) -> EventPiece:
         scalars: list[LoggedScalar] = []
         reached, left = dict(positions), most_bytes
-        for found in _sorted(directory):
+        for found in _sorted(resolve(directory, self._roots)):
             if left <= 0:
                 break
             file = _open(found, positions.get(found.path))

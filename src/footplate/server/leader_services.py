@@ -105,7 +105,7 @@ class LeaderServices:
             store,
             fenced.tracking,
             TrackedResources(fenced.tracking, clock, RandomIds()),
-            LocalEventFiles(),
+            LocalEventFiles(settings.job_dir_roots),
             buckets,
             clock,
         )

@@ -133,7 +133,10 @@ def make_routes(
         *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue, context.buckets),
         *trials_routes(trials, jobs.get, jobs.explain),
         *metrics_routes(
-            JobMetrics(LocalEventFiles(), context.buckets, trials.reports).read, jobs.get
+            JobMetrics(
+                LocalEventFiles(context.settings.job_dir_roots), context.buckets, trials.reports
+            ).read,
+            jobs.get,
         ),
         *location_routes(catalogue),
         *cloud_project_routes(),

@@ -153,3 +153,15 @@ def test_steps_and_times_that_cannot_be() -> None:
         MetricPoint(0, 0.0, float("inf")),
         MetricPoint(1 << 53, 0.0, 1.0),
     )
+
+
+@pytest.mark.parametrize("part", ["run", "run/logs"])
+@pytest.mark.parametrize("target", ["theirs", "out/aside"])
+def test_nothing_is_read_through_a_link(
+    buckets: FolderBuckets, tmp_path: Path, part: str, target: str
+) -> None:
+    root = tmp_path / "buckets"
+    write(root / target / "logs" / "events.out.tfevents.1", event(simple("m", 0.5), step=1))
+    (root / "out" / part).parent.mkdir(exist_ok=True)
+    (root / "out" / part).symlink_to(root / target / part.removeprefix("run").lstrip("/"))
+    assert _listed(_reader(buckets).read(_job("gs://out/run/logs/"))) == {}

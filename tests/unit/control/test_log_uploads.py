@@ -214,6 +214,24 @@ def test_a_run_that_a_client_called_the_same_stays_the_clients(rig: Rig) -> None
     assert rig.values() == {"default (event files)/a": [(1, 1.0)]}
 
 
+def test_a_link_in_the_place_of_a_directory_holds_up_no_other_job(rig: Rig, tmp_path: Path) -> None:
+    """Which would be all that a program needs to stop the reading for everybody."""
+    write(tmp_path / "theirs" / "events.out.tfevents.1", event(simple("secret", 1.0), step=1))
+    write(rig.logs / "events.out.tfevents.1", event(simple("a", 1.0), step=1))
+    rig.buckets.create_bucket("stage")
+    (tmp_path / "buckets" / "stage" / "run").symlink_to(tmp_path / "theirs")
+    spoilt, job = rig.send("16"), rig.send()
+    directories = (Directory(LOGS, "gs://stage/run/", leaf="logs/"),)
+    rig.jobs.update(
+        replace(spoilt, spec=replace(spoilt.spec, directories=directories), version=2), ()
+    )
+    rig.settle()
+    assert rig.values() == {"default/a": [(1, 1.0)]}
+    messages = [stored.event.message for stored in rig.jobs.events(spoilt.uid)]
+    assert [message for message in messages if "leads out of its bucket" in message]
+    assert [upload.uid for upload in rig.uploads.all()] == [job.uid]
+
+
 def test_a_deleted_tensorboard_ends_it(rig: Rig) -> None:
     job = rig.send()
     write(rig.logs / "events.out.tfevents.1", event(simple("a", 1.0), step=1))

@@ -341,3 +341,16 @@ def test_nobody_minds_an_unwritten_file_beside_the_metric(bench: Bench) -> None:
     bench.look_only()
     bench.looks.note_unwritten()
     assert bench.notes() == []
+
+
+@pytest.mark.parametrize("part", ["job_dir", "job_dir/eval"])
+def test_event_files_behind_a_link_are_not_read(bench: Bench, tmp_path: Path, part: str) -> None:
+    """Those of another project's bucket, say: the directory was another one at the start."""
+    write(bench.job_dir / "eval" / "tfevents", told(1.0))
+    write(tmp_path / "theirs" / "eval" / "tfevents", told(2.0))
+    assert bench.look() == [("eval", 1, 1.0)]
+    (tmp_path / part).rename(tmp_path / "aside")
+    end = tmp_path / "theirs"
+    (tmp_path / part).symlink_to(end if part == "job_dir" else end / "eval")
+    write(end / "eval" / "tfevents.2", told(3.0))
+    assert bench.look() == []

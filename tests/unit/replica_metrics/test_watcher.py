@@ -36,7 +36,8 @@ class World:
         self.job_dir = folder / "job-dir"
         self.work = folder / "home" / "work"
         self.context = Context(self.home, {}, "mark", [], {}, self._tick)
-        task = {"metrics": ["m"], "directories": [str(self.job_dir)]}
+        task = {"metrics": ["m"]}
+        self.context.directories = [str(self.job_dir)]
         self.context.report_client = cast("Any", SimpleNamespace(task=task))
         self.spool = Spool(self.home.spool, LIMIT_BYTES)
         self.context.journal = Journal(self.spool, LIMIT_BYTES, lambda: 7.0)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from footplate.control.tracking.time_series import VALUE_TYPE
 from footplate.control.uri_paths import local_path
-from footplate.domain.errors import AlreadyExists, NotFound, ServiceError
+from footplate.domain.errors import AlreadyExists, InvalidArgument, NotFound, ServiceError
 from footplate.domain.jobs import JobEvent
 from footplate.domain.tracking.event_logs import point, run_name, run_of, series_of, upload_of
 from footplate.domain.tracking.names import parse_tracking_name
@@ -124,7 +124,8 @@ class LogUploads:
             piece = self._files.read(directory, upload.positions, PIECE_BYTES)
             if piece.scalars:
                 self._write(upload, job, piece.scalars)
-        except NotFound as error:  # its bucket or its TensorBoard was deleted
+        except (NotFound, InvalidArgument) as error:
+            # Its bucket or its TensorBoard was deleted, or a program has made a link out of it.
             _log.warning("the event files of job %s are left: %s", upload.uid, error.message)
             self._tell(job, f"its event files aren't shown any more: {error.message}")
             self._finish(upload)

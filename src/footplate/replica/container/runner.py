@@ -20,6 +20,7 @@ from footplate.replica.container.engine_api import EngineError, EngineGone
 from footplate.replica.container.guard_start import NoGuard, start_guard
 from footplate.replica.isolation.cgroup_hierarchies import find_groups
 from footplate.replica.isolation.procfs import find
+from footplate.safe_path import split
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 
@@ -209,7 +210,7 @@ class Runner:
                     "pid": pid if start else 0,
                     "start": start,
                     "groups": groups,
-                    "workdir": os.path.join(upper, workdir.lstrip("/")) if upper else "",
+                    "workdir": find_inside(upper, workdir) if upper else "",
                     "written": upper,
                     "first_id": self._first_id,
                     "unmapped": self._unmapped,
@@ -309,6 +310,11 @@ def end_as(status: int) -> None:
 def _write(descriptor: int, data: bytes) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
+
+
+def find_inside(top: str, path: str) -> str:
+    """Where the image's absolute path lies below ``top``, whatever steps up are in it."""
+    return os.path.join(os.path.realpath(top), *split(os.path.normpath(f"/{path}")))
 
 
 def _lacks_home(config: dict[str, Any]) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
+from footplate.safe_path import scan
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterator, Sequence
@@ -29,7 +31,7 @@ class Found:
 
 
 class DirectoryScan:
-    """Through a directory, what is nearer first. Links aren't followed.
+    """Through a directory, what is nearer first. Links aren't followed, wherever in its path.
 
     After ``most`` files and directories it ends, and has been ``cut``.
     """
@@ -52,14 +54,15 @@ class DirectoryScan:
                 if self._left % _ENTRIES_PER_STEP == 0:
                     yield None
                 if _is_folder(entry):
-                    folders.append((entry.path, f"{below}/{entry.name}" if below else entry.name))
+                    inner = f"{below}/{entry.name}" if below else entry.name
+                    folders.append((os.path.join(path, entry.name), inner))
                 elif _MARK in entry.name:
-                    yield _find(entry, below)
+                    yield _find(os.path.join(path, entry.name), entry, below)
 
 
 def outermost(paths: Sequence[str]) -> list[str]:
-    """In their order, without those that lie in others."""
-    whole = list(dict.fromkeys(os.path.realpath(path) for path in paths))
+    """In their order, without those that lie in others; all are real paths."""
+    whole = list(dict.fromkeys(os.path.normpath(path) for path in paths))
     return [path for path in whole if not any(_is_below(path, other) for other in whole)]
 
 
@@ -69,8 +72,7 @@ def _is_below(path: str, other: str) -> bool:
 
 def _scan(folder: str) -> Iterator[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as entries:
-            yield from entries
+        yield from scan(folder)
     except OSError:
         return
 
@@ -82,12 +84,12 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _find(entry: os.DirEntry[str], below: str) -> Found | None:
+def _find(path: str, entry: os.DirEntry[str], below: str) -> Found | None:
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError:
         return None
-    return Found(entry.path, name_source(below), status) if stat.S_ISREG(status.st_mode) else None
+    return Found(path, name_source(below), status) if stat.S_ISREG(status.st_mode) else None
 
 
 def name_source(below: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from footplate.replica.metrics.event_directories import outermost
 from footplate.replica.metrics.hypertune import HypertuneFile
 from footplate.replica.metrics.metric_records import MetricRecords
 from footplate.replica.metrics.scanner import Scanner
 from footplate.replica.phase import NEVER
+from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -41,10 +44,9 @@ class Watch:
     def __init__(self, context: Context) -> None:
         self._desk = context
         self._findings = MetricRecords(context.journal, context.task["metrics"])
-        self._hypertune = HypertuneFile(context.home.metrics)
-        places = outermost(
-            [*(context.task.get("directories") or ()), *filter(None, [context.workdir])]
-        )
+        folder, name = os.path.split(context.home.metrics)
+        self._hypertune = HypertuneFile(os.path.join(find_real(folder), name))
+        places = outermost([*context.directories, *filter(None, [context.workdir])])
         self._looks = Scanner(places, self._findings)
         self._inspect: Iterator[None] | None = None
         self._spent_s = 0.0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import time
 
 from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.phase import NEVER
 from footplate.replica.usage import gpus
 from footplate.replica.usage.meter import Meter
+from footplate.safe_path import NotRegular, open_regular, scan
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 
@@ -77,14 +77,15 @@ def find_stamps(places: Sequence[str], most: int) -> Iterator[float]:
     """When each file or directory below was changed last. Links aren't followed."""
     left = list(places)
     while left:
-        for entry in _scan(left.pop()):
+        place = left.pop()
+        for entry in _scan(place):
             if not most:
                 return
             most -= 1
             try:
                 status = entry.stat(follow_symlinks=False)
                 if entry.is_dir(follow_symlinks=False):
-                    left.append(entry.path)
+                    left.append(os.path.join(place, entry.name))
             except OSError:
                 continue
             yield max(status.st_mtime, status.st_ctime)
@@ -92,8 +93,7 @@ def find_stamps(places: Sequence[str], most: int) -> Iterator[float]:
 
 def _scan(directory: str) -> Iterator[os.DirEntry[str]]:
     try:
-        with os.scandir(directory) as entries:
-            yield from entries
+        yield from scan(directory)
     except OSError:
         return
 
@@ -132,6 +132,8 @@ def read_reducer_stats(path: str) -> dict[str, float]:
     """
     try:
         statistics = json.loads(_read(path))
+    except NotRegular:
+        return {}
     except FileNotFoundError:
         return {field: kind() for field, (_, kind) in _FIELDS.items()}
     except (OSError, ValueError, RecursionError):
@@ -147,10 +149,8 @@ def read_reducer_stats(path: str) -> dict[str, float]:
 
 
 def _read(path: str) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = open_regular(path)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("not a file")
         return os.read(descriptor, _MOST_BYTES)
     finally:
         os.close(descriptor)
@@ -178,7 +178,7 @@ class Sampler:
         self._query: gpus.Query | None = None
         self._waiting: dict[str, Any] | None = None
         """A sample that waits for what the GPUs do."""
-        places = [*filter(None, [context.workdir]), *(context.task.get("directories") or ())]
+        places = [*filter(None, [context.workdir]), *context.directories]
         self._silence = IdleTracker(
             context.home.metrics,
             places,
