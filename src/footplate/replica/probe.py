@@ -25,6 +25,7 @@ from footplate.replica.isolation.spawn import SpawnFailed, try_in_child
 from footplate.replica.isolation.users import CONTAINER_IDS, become, find_container_ids
 from footplate.replica.program_user import own, take
 from footplate.replica.realpath import find_real
+from footplate.safe_path import PLACE, directory
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -151,7 +152,8 @@ def find_map_fault(path: str, user: User) -> str:
     """Why owners of files in ``path`` can't be mapped. Raises SpawnFailed, OSError."""
 
     def act() -> None:
-        os.close(syscalls.clone_mapped(path, id_map))
+        with directory(path, flags=PLACE) as opened:
+            os.close(syscalls.clone_mapped(opened, id_map))
 
     id_map = open_map(user.uid, user.gid)
     try:
