@@ -20,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorde
 # Without bytecode each process of the tests compiles all that it imports: twice the CPU time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: console demo test retest quick soak check ruff types imports words budgets collected format reference lock \
+.PHONY: console demo test retest quick soak check ruff types imports words errors budgets collected format reference lock \
   durations machine clean
 
 # The scripts that the console's pages use, from the npm registry.
@@ -53,7 +53,7 @@ soak: $(SYNCED)
 	  tests/e2e/slurm tests/e2e/kubernetes tests/e2e/ray
 	TEST_PROFILE=soak $(PYTEST) -m soak
 
-check: types ruff imports words budgets
+check: types ruff imports words errors budgets
 
 types: $(SYNCED)
 	$(BIN)/mypy
@@ -67,6 +67,9 @@ imports: $(SYNCED)
 
 words: $(SYNCED)
 	$(BIN)/python tools/check_words.py
+
+errors: $(SYNCED)
+	$(BIN)/python tools/check_errors.py
 
 budgets: $(SYNCED)
 	$(BIN)/python -m tools.durations

@@ -108,7 +108,7 @@ def open_regular(
             raise _irregular(name)
         descriptor = os.open(name, flags | FILE, mode, dir_fd=parent)
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EISDIR):
             raise _irregular(name) from None
         raise
     if _is_regular(os.fstat(descriptor)):

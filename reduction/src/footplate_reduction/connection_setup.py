@@ -92,7 +92,7 @@ class Endpoint:
     def leave(self, error: ReductionError) -> None:
         """Sends the reason to a reducer that may have started already."""
         if self.connection is not None:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # the connection ends anyway
                 self.connection.settimeout(0.0)
                 self.connection.send(error_frame(str(error), error.culprit))
                 self.connection.shutdown(socket.SHUT_WR)
@@ -138,7 +138,7 @@ class Endpoint:
             pass
         except ReductionError as error:
             return error
-        except (OSError, _Unreached):
+        except (OSError, _Unreached):  # the first error counts
             pass
         return ReductionError(f"reducer {self.name} was lost before all workers were there")
 

@@ -38,5 +38,5 @@ def _close_copies() -> None:
 def _is(descriptor: int, inode: int) -> bool:
     try:
         return os.fstat(descriptor).st_ino == inode
-    except OSError:
+    except OSError:  # it is closed
         return False

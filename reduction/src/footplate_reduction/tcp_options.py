@@ -37,7 +37,7 @@ def address(connection: socket.socket, *, peer: bool) -> str:
     """``HOST:PORT`` of its far end, or of this one; ``?`` of one that is gone."""
     try:
         name = connection.getpeername() if peer else connection.getsockname()
-    except OSError:
+    except OSError:  # a name is missing
         return "?"
     return written(name)
 

@@ -69,7 +69,7 @@ def check(backup: Path, report: Callable[[str], None]) -> Restored:
 def _is_whole(backup: Path, entry: Entry) -> bool:
     try:
         return digest_of(backup / DATA / entry.path, entry.size_bytes) == entry.digest
-    except OSError:
+    except OSError:  # what can't be read can't be restored
         return False
 
 

@@ -61,7 +61,7 @@ def remove_empty_directories(
                     return
         except FileNotFoundError:
             pass  # a program was faster
-        except OSError:
+        except OSError:  # it isn't empty, or stays as an empty one
             return
         parts = parts[:-1]
 

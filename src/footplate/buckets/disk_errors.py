@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE})
+_OF_NAMES = frozenset(
+    {
+        *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY),
+        *(errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.EILSEQ, errno.EXDEV),
+    }
+)
+"""What a name or what is there may cause; callers know what it means. The rest is the disk's."""
 _REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
@@ -24,10 +30,10 @@ def disk_errors_as_service_errors() -> Iterator[None]:
     except OSError as error:
         if error.errno in _FULL:
             raise Unavailable("the disk that holds the buckets is full; nothing changed") from error
-        if error.errno in _PASSING:
-            text = f"the disk that holds the buckets can't be used now: {error.strerror}"
-            raise Unavailable(text) from error
         if error.errno in _REFUSED:
             text = f"the file system refuses it to the service: {error.strerror}"
             raise PermissionDenied(text) from error
-        raise
+        if error.errno in _OF_NAMES or error.errno is None:
+            raise
+        text = f"the disk that holds the buckets can't be used now: {error.strerror}"
+        raise Unavailable(text) from error

@@ -69,6 +69,6 @@ def remove_directory(name: str, parent: int) -> bool:
     """Remove an empty directory; False: there is something in it."""
     try:
         os.rmdir(name, dir_fd=parent)
-    except OSError:
+    except OSError:  # an empty one may stay
         return False
     return True

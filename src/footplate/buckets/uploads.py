@@ -142,12 +142,16 @@ class Uploads:
         if not _ID.fullmatch(upload_id):
             return True
         try:
-            descriptor = open_regular(self.data(upload_id))
-            claim.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with disk_errors_as_service_errors():
+                file = _opened(self.data(upload_id), os.O_RDONLY)
+        except (FileNotFoundError, NotADirectoryError, NotFound):
+            return True
+        claim.callback(file.close)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
-        except OSError:
+        except OSError:  # a file system without locks
             return True
         return True
 

@@ -49,6 +49,7 @@ def _active_configuration(environ: Mapping[str, str]) -> dict[tuple[str, str], s
         parser = configparser.ConfigParser(interpolation=None)
         parser.read_string(_read(home / "configurations" / f"config_{name}"))
     except (OSError, RuntimeError, ValueError, configparser.Error):
+        # gcloud's settings are an offer
         return {}
     return {(s, key): value for s in parser.sections() for key, value in parser.items(s)}
 

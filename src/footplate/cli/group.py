@@ -257,7 +257,7 @@ def _let_output_go() -> None:
     """What found no room isn't tried again when the process ends, with an error of its own."""
     try:
         sys.stdout.flush()
-    except OSError:
+    except OSError:  # who reads it is gone
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)

@@ -57,7 +57,7 @@ class RemoteShell:
             ) from None
         except (InvalidHandshake, InvalidURI) as error:
             raise ConnectionBroke(self._server, str(error)) from None
-        except OSError:
+        except OSError:  # what isn't a server's answer is none
             raise NoServer(self._server) from None
         self._notify(opening)
 

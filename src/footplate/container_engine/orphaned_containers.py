@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import logging
-import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
@@ -45,7 +45,8 @@ def remove_leftovers(socket_path: str, service: str) -> int:
 
 
 def _ended(home: str) -> bool:
-    return not os.path.isdir(home) or os.path.exists(os.path.join(home, GONE))  # noqa: PTH112, PTH110, PTH118  text of a label
+    """Raises OSError: that can't be found out now."""
+    return not Path(home).is_dir() or Path(home, GONE).exists()
 
 
 def _containers(socket_path: str, service: str) -> Iterator[tuple[str, str]]:

@@ -206,7 +206,7 @@ class FileLogs:
     def _size(self, uid: JobUid) -> int:
         try:
             return self._path(uid).stat().st_size
-        except OSError:
+        except OSError:  # it is looked at again
             return 0
 
     def wake(self, uid: JobUid) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.file_io import is_directory
 from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -16,9 +17,9 @@ def find_buckets(ticket: Mapping[str, Any], task: Mapping[str, Any]) -> list[str
     top = find_real(str(ticket.get("buckets") or "")) if ticket.get("buckets") else ""
     names = task.get("buckets")
     if names is None:
-        return [top] if os.path.isdir(top) else []
+        return [top] if is_directory(top) else []
     paths = [os.path.join(top, str(name)) for name in names] if top else []
-    return [path for path in paths if os.path.isdir(path) and find_real(path) == path]
+    return [path for path in paths if is_directory(path) and find_real(path) == path]
 
 
 def find_bound(task: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
@@ -27,7 +28,7 @@ def find_bound(task: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
         (find_real(str(each["path"])), str(each["name"]), each["read_only"] is True)
         for each in task.get("bound_buckets") or ()
     ]
-    return [bound for bound in found if os.path.isdir(bound[0])]
+    return [bound for bound in found if is_directory(bound[0])]
 
 
 def has_copies(task: Mapping[str, Any]) -> bool:
@@ -38,7 +39,7 @@ def find_copies(task: Mapping[str, Any]) -> list[str]:
     """The real paths of those bound ones that are copies, the service's own."""
     copied = [each for each in task.get("bound_buckets") or () if each.get("copied")]
     paths = [find_real(str(each["path"])) for each in copied]
-    return [path for path in paths if os.path.isdir(path)]
+    return [path for path in paths if is_directory(path)]
 
 
 def find_single(task: Mapping[str, Any], paths: list[str]) -> list[str] | None:

@@ -59,7 +59,7 @@ def sign(descriptor: int, owner: str) -> None:
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, owner.encode()[:_LONGEST_OWNER_BYTES], 0)
-    except OSError:
+    except OSError:  # the name is shown to those who wait, no more
         return
 
 
@@ -67,7 +67,7 @@ def is_signed(descriptor: int, owner: str) -> bool:
     """Whether ``owner`` builds; nobody of that name where it is empty."""
     try:
         found = os.pread(descriptor, _LONGEST_OWNER_BYTES, 0)
-    except OSError:
+    except OSError:  # then it is waited for
         return False
     return bool(owner) and found == owner.encode()[:_LONGEST_OWNER_BYTES]
 
@@ -80,7 +80,7 @@ def touch(descriptor: int) -> None:
     """Note that the environment is used now; where that can't be noted, nothing else is lost."""
     try:
         os.utime(descriptor)
-    except OSError:
+    except OSError:  # as said above
         return
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 
 from footplate.replica.disk_space import give_step, make_room
+from footplate.replica.file_io import is_directory
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
 from footplate.replica.isolation import mode_selection
 from footplate.replica.journal import Journal
@@ -40,7 +40,7 @@ def main(path: str) -> int:
     if not _kill_rest(home):
         print("something of the program can't be killed", file=sys.stderr)
         return AGAIN
-    if not os.path.isdir(home.spool):
+    if not is_directory(home.spool):
         home.finish("its supervisor died before it began")
         return OK
     make_room(home)

@@ -78,7 +78,7 @@ class DiskLimit:
             return
         try:
             self._walk = Walk(self._paths, self._find_pids())
-        except (OSError, SpawnFailed):
+        except (OSError, SpawnFailed):  # it is measured again
             return
         self._began, self._due = now, now + 2 * LONGEST_S
 
@@ -154,7 +154,7 @@ def used_of_disks(paths: Sequence[str]) -> int:
         try:
             disk = os.statvfs(path)
             found[os.stat(path).st_dev] = (disk.f_blocks - disk.f_bfree) * disk.f_frsize
-        except OSError:
+        except OSError:  # the walk measures it
             continue
     return sum(found.values())
 
@@ -192,7 +192,7 @@ def _walk_all(
         names = waiting.pop()
         try:
             directory = open_directory(names[0], names[1:])
-        except OSError:
+        except OSError:  # it goes away while it is counted
             continue
         try:
             disks.add(os.fstat(directory).st_dev)
@@ -204,9 +204,9 @@ def _walk_all(
                         yield entry.stat(follow_symlinks=False)
                         if entry.is_dir(follow_symlinks=False):
                             waiting.append((*names, entry.name))
-                    except OSError:
+                    except OSError:  # it goes away while it is counted
                         continue
-        except OSError:
+        except OSError:  # it goes away while it is counted
             continue
         finally:
             os.close(directory)
@@ -217,14 +217,14 @@ def _find_deleted(pids: Iterable[int], goes_on: Callable[[], bool]) -> Iterator[
         directory = f"/proc/{pid}/fd"
         try:
             names = os.listdir(directory)
-        except OSError:
+        except OSError:  # the process has ended
             continue
         for name in names:
             if not goes_on():
                 return
             try:
                 status = os.stat(os.path.join(directory, name))
-            except OSError:
+            except OSError:  # the file was closed
                 continue
             if status.st_nlink == 0:
                 yield status

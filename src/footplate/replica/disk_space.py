@@ -45,7 +45,7 @@ def make_room(home: Home, look: Callable[[str], os.statvfs_result] = os.statvfs)
         if not _is_full(look(home.path)):
             return False
         pid = os.fork()
-    except OSError:
+    except OSError:  # its end is waited for then
         return False
     if pid == 0:
         _remove([home.tmp, home.work])
@@ -60,13 +60,13 @@ def give_step(reserve: str, size_bytes: int = STEP_BYTES) -> bool:
     """
     try:
         descriptor = os.open(reserve, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
+    except OSError:  # nothing can be given back
         return False
     try:
         size = os.fstat(descriptor).st_size
         os.ftruncate(descriptor, max(0, size - size_bytes))
         os.fsync(descriptor)  # before that ext4 does not release the space
-    except OSError:
+    except OSError:  # nothing can be given back
         return False
     finally:
         os.close(descriptor)

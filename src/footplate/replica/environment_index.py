@@ -39,7 +39,7 @@ class EnvironmentIndex:
             same = kept["pythons"] == self._pythons
             if same and kept["interpreter"] == _state(answer["python"]):
                 return dict(answer)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError):  # it is prepared again
             pass
         return None
 

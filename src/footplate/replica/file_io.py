@@ -2,9 +2,38 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 
 _PART_BYTES = 65536
+_ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+
+
+def is_there(path: str) -> bool:
+    """As ``os.path.exists``, which takes any error for a no.
+
+    Raises OSError: it can't be found out now.
+    """
+    return _mode(path) is not None
+
+
+def is_directory(path: str) -> bool:
+    """As ``os.path.isdir``, which takes any error for a no.
+
+    Raises OSError: it can't be found out now.
+    """
+    mode = _mode(path)
+    return mode is not None and stat.S_ISDIR(mode)
+
+
+def _mode(path: str) -> int | None:
+    try:
+        return os.stat(path).st_mode
+    except OSError as error:
+        if error.errno in _ABSENT:
+            return None
+        raise
 
 
 def read_text(path: str) -> str:

@@ -149,7 +149,7 @@ def _become(life: Callable[[], int]) -> None:
     try:
         code = life()
         sys.stdout.flush()
-    except BaseException:
+    except BaseException:  # it is the last of this process
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(code)

@@ -51,6 +51,7 @@ def is_server_there(server_file: str) -> bool:
     except PermissionError:
         return True
     except (OSError, ValueError, TypeError, AttributeError, OverflowError):
+        # kill() fails for no other reason than that there is none
         return False
     return True
 

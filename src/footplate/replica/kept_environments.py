@@ -26,7 +26,7 @@ def keep(cache: str, owner: str, uses: Sequence[str]) -> None:
         for use in uses:
             mark = os.path.join(folder, use.replace("/", "-"))
             os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    except OSError:
+    except OSError:  # as said above
         return
 
 
@@ -55,5 +55,5 @@ def release(cache: str, owner: str) -> None:
 def _names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return []

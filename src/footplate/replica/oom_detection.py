@@ -101,7 +101,7 @@ def read_total(meminfo: str) -> int:
     try:
         with open(meminfo, encoding="ascii") as file:
             return int(file.readline().split()[1]) << 10
-    except (OSError, ValueError, IndexError):
+    except (OSError, ValueError, IndexError):  # a figure is missing
         return 0
 
 
@@ -119,5 +119,5 @@ def count_all(vmstat: str) -> int:
     try:
         count = f"\n{read_text(vmstat)}".partition("\noom_kill ")[2].partition("\n")[0]
         return int(count or 0)
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # a figure is missing
         return 0

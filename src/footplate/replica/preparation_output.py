@@ -60,6 +60,6 @@ def read_last_words(path: str) -> str:
             file.seek(max(0, file.tell() - _TAIL_BYTES))
             for line in file.read().decode("utf-8", "replace").splitlines():
                 finder.see(line)
-    except OSError:
+    except OSError:  # words are missing
         return ""
     return finder.cause

@@ -205,7 +205,7 @@ def recall(context: Context) -> Prepared | None:
         prepared = Prepared.parse(answer)
         if not context.leases.take(context.cache, prepared.uses):
             return None
-    except (TaskError, ValueError, OSError):
+    except (TaskError, ValueError, OSError):  # it is prepared again
         return None
     for note in answer.get("notes") or ():
         context.journal.event("PREPARING", str(note))

@@ -11,11 +11,11 @@ def find_real(path: str) -> str:
         return os.path.realpath(path)
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # the long way reports it
         return os.path.realpath(path)
     try:
         found = os.readlink(f"/proc/self/fd/{descriptor}")
-    except OSError:
+    except OSError:  # the long way reports it
         return os.path.realpath(path)
     finally:
         os.close(descriptor)

@@ -28,7 +28,7 @@ def begin() -> None:
     supervisor = os.getppid()
     try:
         syscalls.die_with_parent(signal.SIGKILL)
-    except (OSError, AttributeError):
+    except (OSError, AttributeError):  # no Linux
         return
     if os.getppid() != supervisor:
         sys.exit(NO_RESPONSE)

@@ -9,7 +9,7 @@ import time
 from footplate.replica.background_tasks import BackgroundTasks
 from footplate.replica.context import Context
 from footplate.replica.control_requests import ControlRequests
-from footplate.replica.file_io import write_text
+from footplate.replica.file_io import is_directory, is_there, write_text
 from footplate.replica.isolation import init
 from footplate.replica.journal import Journal
 from footplate.replica.nonblocking_http import NonblockingRequest
@@ -56,7 +56,7 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
         return _refuse(f"{home.path} has a supervisor already", NOTHING_TO_DO)
     except OSError as error:
         return _refuse(f"{home.path} can't be used: {error}", UNUSABLE)
-    if home.finished or os.path.isdir(home.spool):
+    if home.finished or is_directory(home.spool):
         return _refuse(f"{home.path} had a supervisor before: sweep it", NOTHING_TO_DO)
     try:
         ticket = home.read("ticket.json") or {}
@@ -65,7 +65,7 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
         signals = Signals()
         _write_pid(home)
         # A stop request writes this mark first, then signals the pid if there is one.
-        signals.stop = signals.stop or os.path.exists(home / "stop")
+        signals.stop = signals.stop or is_there(home / "stop")
     except (OSError, ValueError, KeyError) as error:
         return _refuse(f"{home.path} can't be used: {error!r}", UNUSABLE)
     outcome = _supervise(home, ticket, signals, host, init)

@@ -101,11 +101,11 @@ class Spool:
         """Append one record, on a full disk in the room reserved for that; False: no room."""
         try:
             self.append([body])
-        except OSError:
+        except OSError:  # there is a reserve for it
             self._drop_reserve()
             try:
                 self.append([body])
-            except OSError:
+            except OSError:  # the caller tries again
                 return False
         return True
 
@@ -256,7 +256,7 @@ class Spool:
             if not os.path.exists(self._reserve):
                 with open(self._reserve, "wb", buffering=0) as file:
                     file.write(b"\0" * _RESERVE_BYTES)
-        except OSError:
+        except OSError:  # there is none then
             return
 
     def _drop_reserve(self) -> None:

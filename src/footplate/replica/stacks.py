@@ -102,7 +102,7 @@ def is_python(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/maps", "rb") as file:
             return any(b"python" in line.rpartition(b"/")[2] for line in file)
-    except OSError:
+    except OSError:  # its name has to do
         return "python" in os.path.basename(_command(pid).partition(" ")[0])
 
 
@@ -213,7 +213,7 @@ def _command(pid: int) -> str:
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             return file.read(4096).replace(b"\0", b" ").decode("utf-8", "replace").strip()
-    except OSError:
+    except OSError:  # a name is missing
         return ""
 
 
@@ -221,7 +221,7 @@ def _is_stopped(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read(4096).rpartition(b")")[2].split()[0] in (b"T", b"t")
-    except (OSError, IndexError):
+    except (OSError, IndexError):  # py-spy reports it
         return False
 
 
@@ -230,5 +230,5 @@ def _read_yama() -> int:
     try:
         with open(_YAMA, encoding="ascii") as file:
             return int(file.read())
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # py-spy reports it
         return 0

@@ -76,6 +76,6 @@ class Starting(Phase):
             return False
         try:
             self._attempts += find_errno(error) not in _FULL or has_room(self.context.home.path)
-        except OSError:
+        except OSError:  # then it fails with the reason that it has
             return False
         return self._attempts < _ATTEMPTS

@@ -39,7 +39,7 @@ def lead(environ: "Any") -> None:
 
         libc = ctypes.CDLL(None)
         set_variable = libc.setenv
-    except (ImportError, AttributeError, OSError):
+    except (ImportError, AttributeError, OSError):  # TensorFlow reports it
         return
     _guard_children()
     for name, value in compose_variables(environ).items():

@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 
-from footplate.replica.file_io import read_text, write_text
+from footplate.replica.file_io import is_there, read_text, write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ class Home:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(descriptor)
-            raise Locked(self.path) from error
+            if isinstance(error, BlockingIOError):
+                raise Locked(self.path) from error
+            raise
         self._lock = descriptor
 
     def make_directories(self) -> None:
@@ -115,4 +117,4 @@ class Home:
 
     @property
     def finished(self) -> bool:
-        return os.path.exists(self / "gone")
+        return is_there(self / "gone")

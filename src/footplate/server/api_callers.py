@@ -165,5 +165,5 @@ def _is_named(uid: int) -> bool:
 def _owner_of(path: str) -> int | None:
     try:
         return Path(path.removeprefix("unix://")).stat().st_uid
-    except OSError:
+    except OSError:  # it counts as another user's
         return None

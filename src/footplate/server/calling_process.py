@@ -45,13 +45,17 @@ def find_holder(inode: int, uid: int, proc: Path = Path("/proc")) -> int | None:
 
 
 def read_facts(pid: int) -> ProcessFacts:
-    """Of a process that may end meanwhile: then of what could be read."""
+    """Of a process that may end meanwhile: then of what could be read.
+
+    Raises OSError: this process has no descriptor for it. What isn't read must not count as what a
+    user would have there.
+    """
     lineage = tuple(_climb(pid))
     marks = {mark for each in lineage for mark in _read_marks(each)}
     marks.update(_GROUP.findall(_read(f"/proc/{pid}/cgroup").decode("utf-8", "replace")))
     try:
         namespace = str(Path(f"/proc/{pid}/ns/pid").readlink())
-    except OSError:
+    except procfs.UNSEEN:
         namespace = ""
     return ProcessFacts(lineage, frozenset(marks), namespace)
 
@@ -76,26 +80,26 @@ def _holds(directory: Path, link: str) -> bool:
     try:
         with os.scandir(directory) as entries:
             return any(_read_link(entry) == link for entry in entries)
-    except OSError:
+    except procfs.UNSEEN:
         return False
 
 
 def _read_link(entry: os.DirEntry[str]) -> str:
     try:
         return os.readlink(entry)  # noqa: PTH115 - of thousands, a Path each would cost more
-    except OSError:
+    except procfs.UNSEEN:
         return ""
 
 
 def _owner(path: Path) -> int:
     try:
         return path.stat().st_uid
-    except OSError:
+    except procfs.UNSEEN:
         return -1
 
 
 def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
-    except OSError:
+    except procfs.UNSEEN:
         return b""

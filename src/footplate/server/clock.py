@@ -102,7 +102,7 @@ class SystemClock:
         try:
             part.write_text(json.dumps({"boot": self._boot, "segments": segments}))
             part.replace(self._file)
-        except OSError:
+        except OSError:  # it is tried again
             return False
         return True
 

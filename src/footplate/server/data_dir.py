@@ -242,7 +242,7 @@ class DataDir:
 
     def last_ports(self, file: str = "port") -> tuple[int, ...]:
         """Where servers answered, the last one first. Programs that go on know no other ports."""
-        with suppress(OSError, ValueError):
+        with suppress(FileNotFoundError, ValueError):
             ports = [int(text) for text in (self.root / file).read_text().split()]
             return tuple(port for port in ports if 0 < port < 1 << 16)
         return ()
@@ -263,15 +263,16 @@ class DataDir:
 
     def withdraw(self) -> None:
         """Unless another server has announced itself since."""
-        found = self.announcement()
-        if found is None or found.pid == os.getpid():
-            self.server_file.unlink(missing_ok=True)
+        with suppress(OSError):  # whoever reads it asks whether its process lives
+            found = self.announcement()
+            if found is None or found.pid == os.getpid():
+                self.server_file.unlink(missing_ok=True)
 
     def announcement(self) -> Announcement | None:
         try:
             document = json.loads(self.server_file.read_bytes())
             return Announcement(str(document["url"]), int(document["pid"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
 
     def enlist(self, server: str, url: str) -> None:
@@ -295,7 +296,7 @@ def _announcement(url: str) -> bytes:
 def _lives(path: Path) -> bool:
     try:
         return is_there(int(json.loads(path.read_bytes())["pid"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         return False
 
 

@@ -52,7 +52,7 @@ class DiskReserve:
         """A disk that can't be looked at isn't full: the process that writes to it learns more."""
         try:
             found = self._look(self.path.parent)
-        except OSError:
+        except OSError:  # as said above
             return DiskState(sys.maxsize)
         free_bytes = found.f_bavail * found.f_frsize
         return DiskState(free_bytes, self._kept_bytes(), self._size_bytes, self._failure)
@@ -113,7 +113,7 @@ class DiskReserve:
         """A file that only says to be so long keeps nothing."""
         try:
             found = self.path.stat()
-        except OSError:
+        except OSError:  # it is made again
             return 0
         return min(found.st_size, found.st_blocks * 512)
 

@@ -73,7 +73,7 @@ class Door:
         if not address.is_loopback:
             site = int(address) >> _IPV6_SITE_BITS if address.version == 6 else address
             return Caller(str(site), self.most // 2)
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError):  # then they share what all of the machine have
             owner = find_owner(Endpoint(*client[:2]), Endpoint(*server[:2]))
             if owner is not None and owner.inode:
                 return self._identify_user(owner.uid)
@@ -208,12 +208,12 @@ class _Listener(socket.socket):
     def _refuse_one(self) -> None:
         try:
             self._door.refuse_one(super().accept)
-        except OSError as error:
+        except OSError as error:  # asked again when the next connection arrives
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from error
 
 
 def _open_spare() -> int:
     """A descriptor to give up when there are no others; -1: there is none even now."""
-    with suppress(OSError):
+    with suppress(OSError):  # then connections wait until one is closed
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     return -1

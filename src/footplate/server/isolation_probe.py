@@ -39,7 +39,7 @@ def ask_supervisor(settings: Settings, command: str, subject: str) -> Mapping[st
             argv, capture_output=True, check=True, timeout=_TIMEOUT_S, stdin=subprocess.DEVNULL
         )
         answer: Mapping[str, object] = json.loads(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError):
+    except (OSError, subprocess.SubprocessError, ValueError):  # as said above
         return {}
     return answer
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.names import JobUid
 from footplate.replica.isolation.cgroup_hierarchies import find_hierarchies
-from footplate.replica.isolation.procfs import boot_id
+from footplate.replica.isolation.procfs import UNSEEN, boot_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ class RandomIds:
 
 def machine_id() -> str:
     """The same for all who see each other's processes: of this boot, in this PID namespace."""
-    with suppress(OSError):
+    with suppress(*UNSEEN):
         return f"{boot_id()}/{Path('/proc/self/ns/pid').readlink()}"
     return boot_id() or socket.gethostname()
 
@@ -77,7 +77,7 @@ def _read_bounds(kind: str, name: str) -> Iterator[str]:
     """What a file of this process's control group says, and of all groups above it."""
     hierarchy = find_hierarchies().get(kind)
     for group in hierarchy.chain() if hierarchy is not None else ():
-        with suppress(OSError):
+        with suppress(*UNSEEN):
             yield Path(group, name).read_text().strip()
 
 
@@ -87,6 +87,11 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def describe_open_files() -> str:
+    most = most_connections()
+    return f"up to {most} files and connections open at once" if most < _UNBOUNDED else ""
 
 
 def most_connections() -> int:

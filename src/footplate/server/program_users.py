@@ -168,5 +168,5 @@ def _find_taken() -> Iterator[tuple[int, int, str]]:
 def _read(path: Path) -> list[str]:
     try:
         return [line for line in path.read_text().splitlines() if line.strip()]
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return []

@@ -211,7 +211,7 @@ class ProxyConnection(asyncio.Protocol):
         received.hand_over(tls, protocol)
         writer = StreamWriter(tls, protocol, reader, loop)
         try:
-            with suppress(OSError):
+            with suppress(OSError):  # one of the two is gone
                 connection = await tunnels.relay.connect(caller)
                 await connection.relay(reader, writer)
         finally:

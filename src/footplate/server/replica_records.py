@@ -47,7 +47,7 @@ def _list_directories(path: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str
     try:
         with os.scandir(path) as entries:
             found = [each for each in entries if not each.name.startswith(".")]
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     yield from (each for each in found if each.is_dir(follow_symlinks=False))
 

@@ -179,7 +179,11 @@ class Service:
         calls = ProgramCalls(self._context.store, settings.api_access)
 
         def check(client: tuple[str, int], server: tuple[str, int]) -> str:
-            return calls.check(callers.find(client, server))
+            try:
+                caller = callers.find(client, server)
+            except OSError as error:
+                raise Unavailable(f"who calls can't be found out now: {error.strerror}") from error
+            return calls.check(caller)
 
         return [Middleware(ProgramCallCheck, access=access, check=check)]
 

@@ -63,7 +63,10 @@ def find_owner(end: Endpoint, other: Endpoint) -> SocketOwner | None:
 
 
 def is_available() -> bool:
-    """Whether the kernel says whose a connection is; tried with one."""
+    """Whether the kernel says whose a connection is; tried with one.
+
+    Raises OSError: that can't be found out now.
+    """
     try:
         with (
             socket.create_server(("127.0.0.1", 0)) as listener,
@@ -71,7 +74,9 @@ def is_available() -> bool:
         ):
             owner = find_owner(Endpoint(*client.getsockname()), Endpoint(*client.getpeername()))
             return owner is not None and owner.inode == os.fstat(client.fileno()).st_ino
-    except OSError:
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS):
+            raise
         return False
 
 

@@ -278,7 +278,7 @@ class SqlStore:
     def keep_room(self) -> None:
         """Have SQLite's files keep room for the next writes, as far as the disk has any."""
         if not self.several:
-            with suppress(OSError, Unavailable):
+            with suppress(OSError, Unavailable):  # SQLite reports it when it writes
                 keep_room(self._engine, self._transactions)
 
     def uids(self) -> set[JobUid]:

@@ -56,14 +56,14 @@ def kept_log(engine: Engine) -> Iterator[None]:
     """
     log = Path(f"{engine.url.database}-wal")
     kept = log.with_name(f"{log.name}.kept")
-    with suppress(OSError):
+    with suppress(OSError):  # SQLite makes a log of its own
         kept.unlink(missing_ok=True)
         if log.stat().st_size >= LOG_BYTES:
             kept.hardlink_to(log)
     try:
         yield
     finally:
-        with suppress(OSError):
+        with suppress(OSError):  # SQLite makes a log of its own
             _put_back(kept, log)
 
 

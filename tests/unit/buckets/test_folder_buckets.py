@@ -333,6 +333,46 @@ def test_a_full_disk_leaves_nothing(
     assert read(buckets, "a") == b"fits again"
 
 
+NOT_NOW = [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE, errno.ENOLCK]
+
+
+@pytest.mark.parametrize("number", NOT_NOW, ids=errno.errorcode.get)
+def test_what_can_not_be_opened_now_is_not_missing(
+    buckets: FolderBuckets, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """A trainer that is told so begins anew, and writes over its checkpoint."""
+    buckets.write("stage", "checkpoint", [b"x"])
+    real = os.open
+
+    def refuse(path: Path, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if str(path).endswith("checkpoint"):
+            raise OSError(number, os.strerror(number))
+        return real(path, flags, mode, dir_fd=dir_fd)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refuse)
+        with pytest.raises(Unavailable, match="can't be used now"):
+            read(buckets, "checkpoint")
+    assert read(buckets, "checkpoint") == b"x"
+
+
+@pytest.mark.parametrize("number", NOT_NOW, ids=errno.errorcode.get)
+def test_an_upload_that_can_not_be_locked_now_goes_on_later(
+    buckets: FolderBuckets, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    upload_id = buckets.begin_upload(Draft("stage", "a"))
+    buckets.append(upload_id, 0, [b"x"])
+
+    def refuse(*_: object, **__: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refuse)
+        with pytest.raises(Unavailable, match="can't be used now"):
+            buckets.append(upload_id, 1, [b"y"])
+    assert buckets.append(upload_id, 1, [b"y"]) == 2
+
+
 def test_a_restart_keeps_all_that_was_said(root: Path) -> None:
     clock = SetClock(datetime(2026, 1, 31, tzinfo=UTC))
     first = FolderBuckets(root, clock)

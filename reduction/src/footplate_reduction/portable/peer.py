@@ -75,7 +75,7 @@ class Peer:
             count = self.connection.sendmsg(buffers)
         except (BlockingIOError, InterruptedError):
             return 0
-        except OSError:
+        except OSError:  # the connection is lost
             self.mute = True
             return 0
         self._count(count, results)

@@ -51,7 +51,7 @@ class _Shutdown:
             return False
         try:
             left = fcntl.ioctl(self.connection, termios.TIOCOUTQ, struct.pack("i", 0))
-        except OSError:
+        except OSError:  # the connection is lost
             return False
         return struct.unpack("i", left) == (0,)
 
@@ -84,7 +84,7 @@ def _register(shutdown: _Shutdown, selector: selectors.BaseSelector) -> None:
         selector.register(
             shutdown.connection, selectors.EVENT_READ | selectors.EVENT_WRITE, shutdown
         )
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # the connection is lost
         shutdown.connection.close()
 
 

@@ -198,7 +198,7 @@ def _last_words(member: Member) -> ReductionError | None:
     try:
         said = member.connection.recv(HEADER_BYTES + LONGEST_ERROR)
         header = handshake_header(said[:HEADER_BYTES].ljust(HEADER_BYTES, b"\0"), FrameType.ERROR)
-    except (OSError, Refused):
+    except (OSError, Refused):  # the connection is lost
         return None
     error = error_of(header, said[HEADER_BYTES:])
     world = member.answer.hello.world

@@ -81,6 +81,6 @@ def refuse(connection: socket.socket, refusal: Exception, culprit: int | None = 
         connection.send(error_frame(str(refusal), culprit))
         connection.shutdown(socket.SHUT_WR)
         connection.recv(1 << 16)  # what is left unread would destroy what was said
-    except OSError:
+    except OSError:  # the connection is lost
         pass
     connection.close()

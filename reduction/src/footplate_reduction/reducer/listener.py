@@ -87,7 +87,7 @@ class Listener:
         handshake = Handshake(connection, self._token, self._lanes, time.monotonic())
         try:
             handshake.challenge()
-        except OSError:
+        except OSError:  # the connection is lost
             connection.close()
             return
         self._handshakes[handshake] = None
@@ -101,7 +101,7 @@ class Listener:
         except Refused as refusal:
             self._refuse(handshake, refusal)
             return
-        except (ConnectionClosed, OSError):
+        except (ConnectionClosed, OSError):  # the connection is lost
             self._forget(handshake)
             handshake.connection.close()
             return

@@ -127,7 +127,7 @@ class TransferThread:
         """The group has ended for this worker, and so for all."""
         if self._lost is None:
             self._lost = error
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception):  # the first error counts
                 self._client.close(_words(error))
         transfer.done(self._lost)
 

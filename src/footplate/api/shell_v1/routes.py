@@ -123,7 +123,7 @@ class _ShellApi:
         meeting = self._meetings.setdefault(shell_id, _Meeting())
         try:
             await websocket.accept()
-        except (OSError, RuntimeError):
+        except (OSError, RuntimeError):  # the replica is gone
             meeting.replica.set_result(None)
             return
         meeting.replica.set_result(websocket)

@@ -292,7 +292,7 @@ def _load_replica(path: Path, name: str, restart: int, present: frozenset[str]) 
     moved = _read_moved(path / run) if ticket.get("in_place") and run in present else None
     about = f"{name}.{ticket['allocation'] if moved is None else moved}"
     contact, report = 0.0, None
-    with suppress(OSError):
+    with suppress(FileNotFoundError):
         contact = (path / f"{about}.report").stat().st_mtime
         said = _read(path / f"{about}.report")
         report = None if said is None else _decode(said)
@@ -331,7 +331,7 @@ def _load_allocation(path: Path, number: int) -> Allocation:
 def _read(path: Path) -> Content | None:
     try:
         value = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     return value if isinstance(value, dict) else None
 

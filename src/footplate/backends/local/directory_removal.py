@@ -57,7 +57,7 @@ def _remove(top: int, name: str, numbers: Iterator[int], *, is_directory: bool) 
             os.rmdir(name, dir_fd=top)
     except FileNotFoundError:
         return True
-    except OSError:
+    except OSError:  # it stays, and is reported
         return False
     return True
 
@@ -80,7 +80,7 @@ def _remove_empty(directory: int, name: str) -> bool:
     """Whether the directory ``name`` is gone now."""
     try:
         os.rmdir(name, dir_fd=directory)
-    except OSError:
+    except OSError:  # it stays, and is moved up
         return False
     return True
 
@@ -92,7 +92,7 @@ def _remove_shallow(directory: int, name: str, depth: int) -> bool:
     """
     try:
         inner = os.open(name, _DIRECTORY, dir_fd=directory)
-    except OSError:
+    except OSError:  # it stays, and is moved up
         return False
     try:
         for child, is_directory in _entries(inner).items():
@@ -102,7 +102,7 @@ def _remove_shallow(directory: int, name: str, depth: int) -> bool:
                 depth and _remove_shallow(inner, child, depth - 1)
             ):
                 return False
-    except OSError:
+    except OSError:  # it stays, and is moved up
         return False
     finally:
         os.close(inner)

@@ -72,7 +72,7 @@ class ForkServer:
             return None
         try:
             socket.send_fds(channel, [os.fsencode(home)], [lock, output])
-        except OSError:
+        except OSError:  # another supervisor is started in its place
             self._end("it has ended")
             return None
         answer = self._receive(channel)
@@ -123,7 +123,7 @@ class ForkServer:
             said = channel.recv(_MOST_BYTES)
         except BlockingIOError:
             return False
-        except OSError:
+        except OSError:  # the same as its end
             said = b""
         self._ready = said == READY
         if self._ready:
@@ -136,7 +136,7 @@ class ForkServer:
         """Empty: it says nothing, or is no more."""
         try:
             return channel.recv(_MOST_BYTES)
-        except OSError:
+        except OSError:  # the same as its end
             return b""
 
     def _end(self, reason: str) -> None:

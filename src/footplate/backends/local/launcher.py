@@ -96,7 +96,7 @@ class Launcher:
             return False
         try:
             arguments = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0")
-        except OSError:
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
             return not Path("/proc/self/cmdline").exists()
         # One from the fork server has empty words behind these.
         return arguments.split(b"\0")[-2:] == [b"run", os.fsencode(home.path)]
@@ -121,7 +121,7 @@ def _open_log(home: Home) -> int:
     """Neither a full disk nor what a program put there may keep a sweep from its work."""
     try:
         return untrusted_files.append_to(home.log)
-    except OSError:
+    except OSError:  # as said above
         return os.open(os.devnull, os.O_WRONLY)
 
 
@@ -155,5 +155,5 @@ def _open_process(pid: int) -> int | None:
     else:  # noqa: RET505  mypy reads one branch for each platform
         try:
             return os.pidfd_open(pid)
-        except OSError:
+        except OSError:  # its number has to do
             return None

@@ -45,7 +45,7 @@ def make_process_watcher() -> ProcessWatcher:
     elif sys.platform == "linux":  # noqa: RET505  mypy reads one branch for each platform
         try:
             os.close(os.pidfd_open(os.getpid()))
-        except OSError:
+        except OSError:  # polling needs no descriptors
             return PollingWatcher()
         return PidfdWatcher()
     else:

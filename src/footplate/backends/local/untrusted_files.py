@@ -15,22 +15,33 @@ if TYPE_CHECKING:
 MOST_BYTES = 65_536
 """No file that is read here is rightly longer."""
 
+_NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENODEV)
+"""Nothing has the name, or what has it is no file."""
+
 
 def exists(path: Path | str) -> bool:
-    """Whether anything has this name, a link to nowhere included."""
-    return os.path.lexists(path)
+    """Whether anything has this name, a link to nowhere included.
+
+    Raises OSError: that can't be found out now.
+    """
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def read(path: Path | str) -> bytes | None:
-    """What a regular file begins with; None: there is none that can be read."""
+    """What a regular file begins with; None: a program left none there, or none to be read.
+
+    Raises OSError: it can't be read now.
+    """
     try:
         descriptor = open_regular(path)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     try:
         return os.read(descriptor, MOST_BYTES)
-    except OSError:
-        return None
     finally:
         os.close(descriptor)
 
@@ -53,10 +64,10 @@ def is_locked(path: Path | str) -> bool:
     try:
         descriptor = os.open(path, os.O_RDONLY | FILE)
     except OSError as error:
-        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO)
+        return error.errno not in _NO_FILE
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
+    except OSError:  # it can't be found out
         return True
     finally:
         os.close(descriptor)

@@ -156,7 +156,7 @@ def _lives(pid: int) -> bool:
         os.kill(pid, 0)
     except PermissionError:
         return True
-    except OSError:
+    except OSError:  # kill() fails for no other reason than that there is none
         return False
     return True
 

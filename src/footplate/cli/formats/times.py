@@ -74,7 +74,7 @@ def _zone(name: str) -> tzinfo | None:
         return None
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # times are right in UTC, too
         return UTC
 
 

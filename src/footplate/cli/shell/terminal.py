@@ -44,7 +44,7 @@ def terminal_size(descriptor: int) -> Size:
     """Columns and rows; those of a usual terminal where it doesn't say."""
     try:
         columns, rows = os.get_terminal_size(descriptor)
-    except OSError:
+    except OSError:  # it is no terminal
         return DEFAULT_SIZE
     return (columns, rows) if columns and rows else DEFAULT_SIZE
 

@@ -38,11 +38,11 @@ def _is_supervised(home: str) -> bool:
         descriptor = os.open(os.path.join(home, "lock"), flags)
     except FileNotFoundError:
         return False
-    except OSError:
+    except OSError:  # it can't be known
         return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
+    except OSError:  # it can't be known
         return True
     finally:
         os.close(descriptor)

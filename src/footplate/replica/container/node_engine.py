@@ -69,7 +69,7 @@ def find_fault(path: str) -> str:
 def _is_socket(path: str) -> bool:
     try:
         return stat.S_ISSOCK(os.stat(path).st_mode)
-    except OSError:
+    except OSError:  # the next one is tried, and each is reported
         return False
 
 

@@ -108,7 +108,7 @@ def find_credentials(registry: str, environment: Mapping[str, str]) -> dict[str,
         try:
             with open(path, encoding="utf-8") as file:
                 config = json.load(file)
-        except (OSError, ValueError):
+        except (OSError, ValueError):  # the registry says what it wants
             continue
         packed = ((config.get("auths") or {}).get(registry) or {}).get("auth")
         if packed:

@@ -58,7 +58,7 @@ class OomCounter:
         try:
             words = os.pread(self._descriptor, 4096, 0).split()
             self.kills = max(self.kills, int(words[words.index(self.name) + 1]))
-        except (OSError, ValueError, IndexError):
+        except (OSError, ValueError, IndexError):  # the advice is missing
             return
 
 
@@ -74,7 +74,7 @@ def _open(groups: Sequence[str], names: Sequence[str]) -> int:
         for name in names:
             try:
                 return os.open(os.path.join(group, name), os.O_RDONLY | os.O_CLOEXEC)
-            except OSError:
+            except OSError:  # the advice is missing
                 continue
     return -1
 
@@ -302,7 +302,7 @@ def end_as(status: int) -> None:
             if number not in (signal.SIGKILL, signal.SIGSTOP):
                 signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
-        except (OSError, ValueError):
+        except (OSError, ValueError):  # it ends by exit
             pass
     os._exit(status & 255)
 

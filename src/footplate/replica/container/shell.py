@@ -105,7 +105,7 @@ class ContainerShellProcess(ShellProcess):
             found = self._engine.call("GET", f"/exec/{self._execution}/json")
             if found.get("Running") and int(found.get("Pid") or 0) > 1:
                 os.kill(int(found["Pid"]), number)
-        except (EngineError, EngineGone, OSError):
+        except (EngineError, EngineGone, OSError):  # it has ended
             pass
         if number == signal.SIGKILL:
             super().hang_up()
@@ -159,7 +159,7 @@ def _fork(body: Callable[[], None], *kept: int) -> int:
         os.close(ready)
         try:
             body()
-        except (OSError, EngineError):
+        except (OSError, EngineError):  # the code says it
             os._exit(1)
         os._exit(0)
 

@@ -62,7 +62,7 @@ def _advise_on_full_disk(cause: str, facts: ReplicaFacts) -> str:
     real = _existing(facts.real_path(path or "/tmp"))  # noqa: S108  as the program sees it
     try:
         disk = os.statvfs(real)
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # an advice without figures
         return "A disk is full: make room on it, or let the program write less"
     free, size = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
     state = f"{_amount(free)} of {_amount(size)} are free now"

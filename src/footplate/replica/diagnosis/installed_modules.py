@@ -153,5 +153,5 @@ def _list_modules(path: str) -> Iterator[str]:
 def _list(path: str) -> list[str]:
     try:
         return sorted(os.listdir(path))
-    except OSError:
+    except OSError:  # an advice less
         return []

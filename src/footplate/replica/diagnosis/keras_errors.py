@@ -118,6 +118,6 @@ def _has(facts: ReplicaFacts, module: str, name: str) -> bool:
             with open(os.path.join(place, "__init__.py"), encoding="utf-8") as file:
                 if re.search(rf"\b{re.escape(name)}$", file.read(), re.MULTILINE):
                     return True
-        except (OSError, UnicodeDecodeError):
+        except (OSError, UnicodeDecodeError):  # an advice less
             continue
     return False

@@ -57,7 +57,7 @@ class ReplicaFacts:
             library = os.path.join(root, "lib")
             try:
                 names = sorted(os.listdir(library))
-            except OSError:
+            except OSError:  # an advice less
                 continue
             sites = [os.path.join(library, name, "site-packages") for name in names]
             found += [site for site in sites if os.path.isdir(site)]

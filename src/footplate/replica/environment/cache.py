@@ -91,7 +91,7 @@ class Cache:
         useless = record is None or record.get("path", path) != path
         try:
             used_at, in_use = _use_of(path)
-        except OSError:
+        except OSError:  # nobody may remove it now
             return None
         written = (record or {}).get("bytes")
         size_bytes = written if isinstance(written, int) else measure(path)
@@ -115,7 +115,7 @@ def _names(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
             found = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(name for name in found if _KEY.fullmatch(name))
 
@@ -125,7 +125,7 @@ def _read(path: str) -> dict[str, Any] | None:
     try:
         with open(os.path.join(path, cache_locks.MARKER), encoding="utf-8") as file:
             record = json.load(file)
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     return record if isinstance(record, dict) else None
 

@@ -48,7 +48,7 @@ def empty_trash(root: str) -> None:
     trash = os.path.join(root, _TRASH)
     try:
         names = os.listdir(trash)
-    except OSError:
+    except OSError:  # the next one does it
         return
     for name in names:
         remove(os.path.join(trash, name))
@@ -86,5 +86,5 @@ def _permit(folder: str) -> None:
     try:
         if stat.S_ISDIR(os.lstat(folder).st_mode):
             os.chmod(folder, stat.S_IRWXU)
-    except OSError:
+    except OSError:  # its removal reports it
         return

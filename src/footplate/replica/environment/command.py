@@ -167,7 +167,7 @@ def remember(
         "notes": environment.notes,
     }
     if task.preparation and task.digests == [package.sha256 for package in packages]:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # it is prepared again
             answers.keep(task.preparation, answer)
     return answer
 

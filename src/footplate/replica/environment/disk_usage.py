@@ -35,7 +35,7 @@ def measure(path: str, seen: Seen | None = None) -> int:
 def _measure(entry: os.DirEntry[str], known: Seen) -> int:
     try:
         state = entry.stat(follow_symlinks=False)
-    except OSError:
+    except OSError:  # it goes away while it is counted
         return 0
     if state.st_nlink > 1 and not entry.is_dir(follow_symlinks=False):
         identity = (state.st_dev, state.st_ino)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import json
 import os
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from footplate.replica.environment.uv import Uv
 
 _PROBE_TIMEOUT_S = 20
+_NO_PROGRAM = frozenset(
+    {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.ELOOP}
+)
 _ALLOWED_DOWNLOADS = frozenset({"automatic", "auto", "true", "1"})
 _PROBE = """
 import json, os, sys, sysconfig
@@ -116,14 +120,14 @@ class Interpreters:
         """Run it, unless this very file was run before."""
         try:
             state = os.stat(path)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
             return None
         key = make_key(path, str(state.st_ino), str(state.st_mtime_ns), str(state.st_size))
         remembered = os.path.join(self._cache, f"{key}.json")
         try:
             with open(remembered, encoding="utf-8") as file:
                 return Interpreter(json.load(file))
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError):  # it is asked
             pass
         found = _probe(path)
         if found is None:
@@ -152,7 +156,11 @@ def _probe(path: str) -> dict[str, str] | None:
             check=True,
         )
         found = json.loads(ended.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError):
+    except OSError as error:
+        if error.errno in _NO_PROGRAM:
+            return None
+        raise
+    except (subprocess.SubprocessError, ValueError):
         return None
     return {name: str(value) for name, value in found.items()}
 
@@ -161,7 +169,7 @@ def _is_script(path: str) -> bool:
     try:
         with open(path, "rb") as file:
             return file.read(2) == b"#!"
-    except OSError:
+    except OSError:  # what can't be read is asked each time
         return False
 
 

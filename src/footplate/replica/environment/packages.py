@@ -127,7 +127,7 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
             f"{package.name} doesn't build for Python {interpreter.version}: "
             f"{said.replace(package.path, package.name)}"
         ) from failure
-    except (OSError, IndexError) as error:
+    except (FileNotFoundError, IndexError) as error:
         raise PreparationError(f"the build of {package.name} made no wheel") from error
 
 

@@ -145,7 +145,7 @@ class Uv:
         """Only on a terminal does uv show its progress; so it gets one of its own."""
         try:
             master, slave = pty.openpty()
-        except OSError:
+        except OSError:  # without progress
             return self._run(arguments, variables)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, _ROWS_AND_COLUMNS)
         more = {**variables, "TERM": "xterm"}

@@ -5,6 +5,7 @@ They stand in where a file system can't map the owners of its files.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import struct
@@ -36,15 +37,17 @@ def grant(top: str, gid: int) -> None:
 def _is_granted(top: int, gid: int) -> bool:
     try:
         return struct.pack("<HHI", _GROUP, _ALL, gid) in os.getxattr(top, _DEFAULT)
-    except OSError:
+    except OSError:  # setting them reports it
         return False
 
 
 def _grant_entry(name: str, parent: int, gid: int) -> None:
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent)
-    except OSError:  # a link, or gone
-        return
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.ENOENT):  # a link, a socket, or gone
+            return
+        raise
     try:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):

@@ -189,7 +189,7 @@ class CgroupContainment(Containment):
         """The child is not in its group any more once it is a zombie."""
         try:
             pids = list(_list_processes(self._killer))
-        except OSError:
+        except OSError:  # the group is gone
             pids = []
         if self._space is not None:
             helpers = self._space.helpers(child)
@@ -269,7 +269,7 @@ class CgroupContainment(Containment):
             if controller in hierarchies:
                 try:
                     group = _make(hierarchies[controller].own, name)
-                except OSError:
+                except OSError:  # a figure is missing
                     continue
                 if group not in self.groups:  # one hierarchy may have several controllers
                     self.groups.append(group)
@@ -351,7 +351,7 @@ def _remove(directory: str) -> None:
             os.rmdir(directory)
         except FileNotFoundError:
             return
-        except OSError:
+        except OSError:  # it is busy for a moment
             if time.monotonic() >= end:
                 return
             time.sleep(_INTERVAL_S)
@@ -363,5 +363,5 @@ def _read_counter(path: str, name: str) -> int | None:
     try:
         words = read_text(path).split()
         return int(words[words.index(name) + 1])
-    except (OSError, ValueError, IndexError):
+    except (OSError, ValueError, IndexError):  # a figure is missing
         return None

@@ -6,6 +6,7 @@ import functools
 import os
 
 from footplate.replica.file_io import read_text
+from footplate.replica.isolation.procfs import UNSEEN
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def find_hierarchies() -> dict[str, Hierarchy]:
     """By kind: ``cgroup2`` for the unified one, version 1's by each of their controllers."""
     try:
         places = _parse(read_text("/proc/self/mountinfo"), read_text("/proc/self/cgroup"))
-    except OSError:
+    except UNSEEN:
         return {}
     return {
         kind: Hierarchy(point, own if os.path.isdir(own) else point) for kind, point, own in places
@@ -49,7 +50,7 @@ def find_groups(pid: int) -> list[str]:
     """The directories of the groups that a process is in, as far as they are mounted here."""
     try:
         mounts, groups = read_text("/proc/self/mountinfo"), read_text(f"/proc/{pid}/cgroup")
-    except OSError:
+    except UNSEEN:
         return []
     own = dict(_parse_groups(groups))
     found = (point + own[kind] for kind, point in _parse_mounts(mounts) if kind in own)

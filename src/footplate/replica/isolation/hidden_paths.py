@@ -64,7 +64,7 @@ class HiddenPaths:
         """By a file system in memory: to make directories, and remove them, costs nothing there."""
         try:
             syscalls.mount("tmpfs", path, syscalls.MS_NOSUID_NODEV_NOEXEC, "tmpfs", "mode=755")
-        except OSError:
+        except OSError:  # a directory does, too
             os.makedirs(host + self.cover, exist_ok=True)
             syscalls.mount(host + self.cover, path, syscalls.MS_BIND)
 
@@ -88,7 +88,7 @@ def find_closed(paths: Iterable[str]) -> list[str]:
 def _is_open(directory: str) -> bool:
     try:
         return bool(os.stat(directory).st_mode & stat.S_IXOTH)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return True
 
 

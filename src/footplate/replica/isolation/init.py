@@ -93,7 +93,7 @@ def make() -> Init | None:
         return None
     try:
         own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except OSError:  # a helper process tries it, and says why not
         return None
     try:
         kernel.unshare(kernel.CLONE_NEWPID)  # of those that are forked from now on

@@ -234,7 +234,7 @@ class MountNamespace:
         """The message queues of the IPC namespace, or none."""
         try:
             syscalls.mount("mqueue", _QUEUES, syscalls.MS_NOSUID_NODEV_NOEXEC, "mqueue")
-        except OSError:
+        except OSError:  # an empty directory does, too
             self._cover(_QUEUES)
 
     def _cover(self, place: str) -> None:
@@ -242,7 +242,7 @@ class MountNamespace:
         size = f",size={self.memory_bytes}" if self.memory_bytes else ""
         try:
             syscalls.mount("tmpfs", place, syscalls.MS_NOSUID_NODEV, "tmpfs", f"mode=1777{size}")
-        except OSError:
+        except OSError:  # a directory does, too
             source = self.tmp or self.root
             syscalls.mount(_HOST + source, place, syscalls.MS_BIND)
 

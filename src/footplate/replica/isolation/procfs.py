@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 MARK_VARIABLE = "FOOTPLATE_REPLICA_MARK"
 
+UNSEEN = (FileNotFoundError, NotADirectoryError, ProcessLookupError, PermissionError)
+"""What the files of a process raise that has ended or can't be looked into.
+
+Any other error says nothing of it: this process may have no descriptor left.
+"""
+
 
 class Process:
     """``start`` is its start time in ticks since boot; with ``pid`` it is unique until reboot."""
@@ -31,7 +37,9 @@ def find(pid: int) -> Process | None:
     try:
         fields = read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
         return Process(pid, int(fields[1]), int(fields[19]), zombie=fields[0] in ("Z", "X"))
-    except (OSError, IndexError, ValueError):
+    except UNSEEN:
+        return None
+    except (IndexError, ValueError):  # it ended while it was read
         return None
 
 
@@ -39,7 +47,7 @@ def find_all() -> Iterator[Process]:
     """All that can be seen and aren't zombies."""
     try:
         names = os.listdir("/proc")
-    except OSError:
+    except UNSEEN:
         return
     for name in names:
         process = find(int(name)) if name.isdigit() else None
@@ -53,7 +61,7 @@ def find_children() -> list[int]:
     try:
         with open(f"/proc/{own}/task/{own}/children", "rb", buffering=0) as file:
             return [int(word) for word in file.read().split()]
-    except OSError:  # a kernel without CONFIG_PROC_CHILDREN
+    except FileNotFoundError:  # a kernel without CONFIG_PROC_CHILDREN
         return [process.pid for process in find_all() if process.parent == own]
 
 
@@ -79,7 +87,7 @@ def find_below(pid: int) -> list[int]:
             children = _read_children(left.pop())
             found += children
             left += children
-    except OSError:  # a kernel without CONFIG_PROC_CHILDREN
+    except UNSEEN:  # a kernel without CONFIG_PROC_CHILDREN
         return [process.pid for process in find_descendants(pid)]
     return found
 
@@ -89,14 +97,14 @@ def _read_children(pid: int) -> list[int]:
     children: list[int] = []
     try:
         threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
+    except UNSEEN:
         return children
     for thread in threads:
         path = f"/proc/{pid}/task/{thread}"
         try:
             with open(f"{path}/children", "rb", buffering=0) as file:
                 children += [int(word) for word in file.read().split()]
-        except OSError:
+        except UNSEEN:
             if os.path.exists(f"{path}/stat") and not os.path.exists(f"{path}/children"):
                 raise
     return children
@@ -110,18 +118,24 @@ def find_marked(mark: str) -> list[Process]:
 
 def kill(process: Process) -> None:
     """SIGKILL to this very process, if it is still there."""
+    descriptor = -1
     try:
         if hasattr(os, "pidfd_open"):
             descriptor = os.pidfd_open(process.pid)
-            try:
-                if is_alive(process):
-                    signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-            finally:
-                os.close(descriptor)
+    except ProcessLookupError:
+        return
+    except OSError:  # an old kernel, or no descriptor is left: its number has to do
+        descriptor = -1
+    try:
+        if is_alive(process) and descriptor >= 0:
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
         elif is_alive(process):
             os.kill(process.pid, signal.SIGKILL)
-    except OSError:
+    except (ProcessLookupError, PermissionError):
         return
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 def is_alive(process: Process) -> bool:
@@ -135,7 +149,7 @@ def is_there(pid: int) -> bool:
         os.kill(pid, 0)
     except PermissionError:
         return True
-    except (OSError, OverflowError):
+    except (ProcessLookupError, OverflowError):
         return False
     return True
 
@@ -145,7 +159,7 @@ def boot_id() -> str:
     """Different after each start of the machine; empty where that isn't known."""
     try:
         return read_text("/proc/sys/kernel/random/boot_id").strip()
-    except OSError:
+    except UNSEEN:
         return ""
 
 
@@ -153,5 +167,5 @@ def _environment(pid: int) -> list[bytes]:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return file.read().split(b"\0")
-    except OSError:
+    except UNSEEN:
         return []

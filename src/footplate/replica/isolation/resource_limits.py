@@ -151,5 +151,5 @@ def _write_all(group: str, entries: Sequence[tuple[str, str, bool]]) -> str:
 def _read(path: str) -> str:
     try:
         return read_text(path)
-    except OSError:
+    except OSError:  # a figure is missing
         return ""

@@ -44,7 +44,7 @@ class RootDirectory:
             if len(os.listdir(self._pool)) >= MOST:
                 return False
             os.rename(self.path, os.path.join(self._pool, name))
-        except OSError:
+        except OSError:  # it goes with the home
             return False
         return True
 
@@ -60,7 +60,7 @@ def take(path: str, pool: str, added: Sequence[str]) -> RootDirectory | None:
         if not _move(path, pool, wanted):
             _make(path, wanted)
         return RootDirectory(path, pool)
-    except OSError:
+    except OSError:  # as said above
         return None
 
 
@@ -68,7 +68,7 @@ def _move(path: str, pool: str, wanted: dict[str, str]) -> bool:
     """Whether one was there. One that isn't like the host's root any more goes with our home."""
     try:
         names = os.listdir(pool)
-    except OSError:
+    except OSError:  # one is made
         return False
     for number, name in enumerate(names):
         try:

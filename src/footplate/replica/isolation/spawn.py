@@ -69,7 +69,7 @@ def _forbids_namespaces() -> bool:
         try:
             if int(read_text(_NAMESPACE_LIMITS.format(kind))) == 0:
                 return True
-        except (OSError, ValueError):
+        except (OSError, ValueError):  # a kernel without this limit forbids nothing
             continue
     return False
 
@@ -270,7 +270,7 @@ def begin_session() -> None:
     try:
         score = min(_OOM_SCORE_LIMIT, int(read_text(_OOM_SCORE)) + _OOM_SCORE_RISE)
         write_text(_OOM_SCORE, str(score))
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # others may go first then
         return
 
 
@@ -284,7 +284,7 @@ def close_all_but(kept: set[int]) -> None:
         if descriptor > 2 and descriptor not in kept:
             try:
                 os.close(descriptor)
-            except OSError:
+            except OSError:  # that of the listing itself
                 continue
 
 

@@ -8,6 +8,7 @@ have its first id as their group.
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 
@@ -80,8 +81,10 @@ def reserve(first: int, last: int) -> User:
         reservation = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
             reservation.bind(_RESERVED.format(uid))
-        except OSError:
+        except OSError as error:
             reservation.close()
+            if error.errno != errno.EADDRINUSE:
+                raise
             continue
         return User(uid, first, find_device_groups(), reservation=reservation)
     raise NoUser(f"other programs use all user ids from {first + 1} to {last}")
@@ -102,7 +105,7 @@ def find_device_groups() -> list[int]:
     for path in _find_devices():
         try:
             status = os.stat(path)
-        except OSError:
+        except OSError:  # nobody can open it
             continue
         if status.st_gid and status.st_mode & _OTHERS_READ_AND_WRITE != _OTHERS_READ_AND_WRITE:
             found.add(status.st_gid)
@@ -113,7 +116,7 @@ def _find_devices() -> Iterator[str]:
     for directory, prefixes in ((_DEVICE_DIRECTORY, _DEVICES), (_RENDER_DIRECTORY, ("renderD",))):
         try:
             names = os.listdir(directory)
-        except OSError:
+        except OSError:  # there are none to open
             continue
         yield from (os.path.join(directory, name) for name in names if name.startswith(prefixes))
 

@@ -16,7 +16,7 @@ import sys
 import time
 from urllib.parse import urlencode
 
-from footplate.replica.file_io import write_text
+from footplate.replica.file_io import is_there, write_text
 from footplate.replica.http_client import Refused, ServerUnavailable
 from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.parent import LEFT, OK
@@ -120,7 +120,7 @@ class Launcher:
             await self._say_last()
         self._relay.close()
         cleared = self._replica is None or bool(self._gone)
-        unsaved = os.path.exists(os.path.join(self._directory, COPIES, UNSAVED))
+        unsaved = is_there(os.path.join(self._directory, COPIES, UNSAVED))
         if cleared and not unsaved:
             shutil.rmtree(self._directory, ignore_errors=True)
         return OK if cleared else LEFT

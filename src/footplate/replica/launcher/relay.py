@@ -64,5 +64,5 @@ async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
             sink.write_eof()
         else:
             sink.close()
-    except (OSError, RuntimeError):
+    except (OSError, RuntimeError):  # the other side is gone
         sink.close()

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from footplate.replica.file_io import read_text, write_text
+from footplate.replica.file_io import is_there, read_text, write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ReplicaProcess:
     @property
     def lives(self) -> bool:
         """Whether the supervisor has begun, and hasn't ended."""
-        lives = not self.ended and os.path.exists(self / "pid")
+        lives = not self.ended and is_there(self / "pid")
         self._lived = self._lived or lives
         return lives
 
@@ -114,6 +114,7 @@ class ReplicaProcess:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            # that it is there says enough
             reason = ""
         if self._copies and self._sweep is not None and not self._saves_last():
             return None
@@ -135,7 +136,7 @@ class ReplicaProcess:
             return
         if time.monotonic() < self._next_sweep_s:
             return
-        began = os.path.exists(self / "pid") or os.path.exists(self / "lock")
+        began = is_there(self / "pid") or is_there(self / "lock")
         if self._sweep is None and not began:
             words = self._last_words()
             reason = "its supervisor could not start" + (f": {words}" if words else "")
@@ -163,7 +164,7 @@ class ReplicaProcess:
     def _last_words(self) -> str:
         try:
             lines = read_text(self / "supervisor.log").strip().splitlines()
-        except OSError:
+        except OSError:  # words are missing
             return ""
         return lines[-1][:_MAX_REASON_CHARACTERS] if lines else ""
 
@@ -175,7 +176,11 @@ def find_last(directory: str, incarnation: str, archive: str) -> ReplicaProcess 
         try:
             path = os.path.join(directory, f"{_HOME}{restart}", "ticket.json")
             ticket = json.loads(read_text(path))
-        except (OSError, ValueError):  # it was about to be made, or to be removed
+        except (
+            FileNotFoundError,
+            NotADirectoryError,
+            ValueError,
+        ):  # it was about to be made, or to be removed
             continue
         if ticket.get(OWNER) == incarnation:
             return ReplicaProcess(directory, archive, restart, copies=bool(ticket.get("copies")))

@@ -73,21 +73,21 @@ def _is_below(path: str, other: str) -> bool:
 def _scan(folder: str) -> Iterator[os.DirEntry[str]]:
     try:
         yield from scan(folder)
-    except OSError:
+    except OSError:  # it is looked at again
         return
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir(follow_symlinks=False)
-    except OSError:
+    except OSError:  # it is looked at again
         return False
 
 
 def _find(path: str, entry: os.DirEntry[str], below: str) -> Found | None:
     try:
         status = entry.stat(follow_symlinks=False)
-    except OSError:
+    except OSError:  # it is looked at again
         return None
     return Found(path, name_source(below), status) if stat.S_ISREG(status.st_mode) else None
 

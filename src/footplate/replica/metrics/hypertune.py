@@ -42,7 +42,7 @@ class HypertuneFile:
         """
         try:
             status = os.lstat(self._path)
-        except OSError:
+        except OSError:  # it is looked at again
             return
         if stamp(status) == self._stamp and not anyway:
             return

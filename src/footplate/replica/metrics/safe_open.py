@@ -16,11 +16,11 @@ def read_piece(path: str, most: int, offset: int) -> bytes:
         *parts, name = split(path)
         with directory(ROOT, parts, flags=PLACE) as parent:
             descriptor = open_regular(name, parent=parent)
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # a program may have put anything there
         return b""
     try:
         return os.pread(descriptor, most, offset)
-    except OSError:
+    except OSError:  # it is looked at again
         return b""
     finally:
         os.close(descriptor)

@@ -40,5 +40,5 @@ def read(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             return file.read()
-    except OSError:
+    except OSError:  # the network is tried afterwards
         return ""

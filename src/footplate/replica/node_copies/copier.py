@@ -6,6 +6,7 @@ that is known of the copies lies beside them: a copier that is killed goes on wh
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -25,10 +26,10 @@ from footplate.domain.bucket_copying import (
     is_changed,
     is_wanted,
 )
-from footplate.replica.file_io import read_text, write_text
+from footplate.replica.file_io import is_there, read_text, write_text
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
 from footplate.replica.node_copies import UNSAVED
-from footplate.replica.node_copies.copy_folder import CopyFolder, identify, split
+from footplate.replica.node_copies.copy_folder import CopyFolder, identify, is_no_file, split
 from footplate.replica.node_copies.storage_client import FileChanged, StorageClient, StorageFault
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -45,6 +46,7 @@ SETTLED_S = 2.0
 SPARED_BYTES = 1 << 30
 """What a copy leaves free on the disk."""
 _PLAN = "plan.json"
+_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE})
 _DEFAULT_TYPE = "application/octet-stream"
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
@@ -141,14 +143,19 @@ class NodeCopier:
         except ServerUnavailable:
             raise
         except OSError as error:
-            raise self._fault(opened, str(error.strerror or error), retry=False) from error
+            retry = error.errno in _PASSING
+            raise self._fault(opened, str(error.strerror or error), retry=retry) from error
 
     def _fault(self, bucket: _Bucket, reason: str, *, retry: bool) -> _Fault:
         if not bucket.saving:
             place = f"gs://{bucket.name}"
             return _Fault(f"{place} can't be copied to /gcs/{bucket.name}: {reason}", retry=retry)
         self._mark(unsaved=True)
-        names = [name for name, status in bucket.folder.files() if bucket.has_changed(name, status)]
+        try:
+            files = [*bucket.folder.files()]
+        except OSError:  # as the reason says
+            files = []
+        names = [name for name, status in files if bucket.has_changed(name, status)]
         place = f"{bucket.path} of {os.uname().nodename}"
         target = f"gs://{bucket.name}"
         return _Fault(describe_unsaved(bucket.name, target, reason, place, names), retry=retry)
@@ -157,7 +164,7 @@ class NodeCopier:
         path = os.path.join(self._root, UNSAVED)
         if unsaved:
             write_text(path, "", _WRITE, 0o600)
-        elif os.path.exists(path):
+        elif is_there(path):
             os.unlink(path)
 
     def _fetch(self, client: StorageClient, bucket: _Bucket) -> str:
@@ -192,7 +199,7 @@ class NodeCopier:
         if not is_wanted(bucket.known.get(name), identity, generation):
             return
         part = bucket.part(f"{name}\0{generation}")
-        have = os.path.getsize(part) if os.path.exists(part) else 0
+        have = os.path.getsize(part) if is_there(part) else 0
         if have > size:
             os.unlink(part)
             have = 0
@@ -248,7 +255,9 @@ class NodeCopier:
         try:
             descriptor = bucket.folder.open(name.split("/"))
         except OSError as error:
-            raise FileChanged from error
+            if is_no_file(error):
+                raise FileChanged from error
+            raise
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             identity, size = identify(status), status.st_size

@@ -31,6 +31,11 @@ def identify(status: os.stat_result) -> str:
     return f"f{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"
 
 
+def is_no_file(error: OSError) -> bool:
+    """Whether nothing has the name, or what has it is no file of the folder."""
+    return isinstance(error, (FileNotFoundError, NotADirectoryError))
+
+
 class CopyFolder:
     def __init__(self, root: str) -> None:
         self._root = root
@@ -48,11 +53,16 @@ class CopyFolder:
                     yield name, status
 
     def look_at(self, parts: Sequence[str]) -> os.stat_result | None:
-        """The state of the file; None: there is none."""
+        """The state of the file; None: there is none.
+
+        Raises OSError: it can't be opened now. Its object must not be deleted for that.
+        """
         try:
             descriptor = self.open(parts)
-        except OSError:
-            return None
+        except OSError as error:
+            if is_no_file(error):
+                return None
+            raise
         try:
             return os.fstat(descriptor)
         finally:

@@ -210,7 +210,7 @@ def _execute(stdio: Tuple[int, int, int], own: Surroundings, wanted: ShellReques
     for name in SHELLS[:-1]:
         try:
             os.execvpe(name, [name, *wanted.arguments], environment)  # noqa: S606  no shell wanted
-        except OSError:
+        except OSError:  # the last one reports it
             continue
     name = SHELLS[-1]
     os.execvpe(name, [name, *wanted.arguments], environment)  # noqa: S606  as above

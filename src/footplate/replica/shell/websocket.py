@@ -89,7 +89,7 @@ class WebSocket:
                 del self._outgoing[:sent]
         except BlockingIOError:
             return
-        except OSError:
+        except OSError:  # the connection is lost
             self._lose()
 
     def receive(self) -> List[Tuple[int, bytes]]:
@@ -100,7 +100,7 @@ class WebSocket:
             found += self._frames.feed(data)
         except BlockingIOError:
             pass
-        except (OSError, BadFrame):
+        except (OSError, BadFrame):  # the connection is lost
             self._lose()
         else:
             if not data:

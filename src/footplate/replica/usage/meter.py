@@ -92,7 +92,7 @@ def _number(group: str, file: str) -> int | None:
 def _read(group: str, file: str) -> str | None:
     try:
         return read_text(f"{group}/{file}")
-    except OSError:
+    except OSError:  # a figure is missing
         return None
 
 

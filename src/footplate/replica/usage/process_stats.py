@@ -93,7 +93,7 @@ def read_network(pid: int) -> tuple[int, int] | None:
     try:
         if os.stat(f"/proc/{pid}/ns/net").st_ino == os.stat("/proc/self/ns/net").st_ino:
             return None
-    except OSError:
+    except OSError:  # a figure is missing
         return None
     return _sum_devices(_read(f"/proc/{pid}/net/dev").splitlines()[2:])
 
@@ -119,5 +119,5 @@ def _read(path: str) -> bytes:
     try:
         with open(path, "rb", buffering=0) as file:
             return file.read(65536)
-    except OSError:
+    except OSError:  # a figure is missing
         return b""

@@ -86,7 +86,7 @@ def find_stamps(places: Sequence[str], most: int) -> Iterator[float]:
                 status = entry.stat(follow_symlinks=False)
                 if entry.is_dir(follow_symlinks=False):
                     left.append(os.path.join(place, entry.name))
-            except OSError:
+            except OSError:  # it is looked at again
                 continue
             yield max(status.st_mtime, status.st_ctime)
 
@@ -94,14 +94,14 @@ def find_stamps(places: Sequence[str], most: int) -> Iterator[float]:
 def _scan(directory: str) -> Iterator[os.DirEntry[str]]:
     try:
         yield from scan(directory)
-    except OSError:
+    except OSError:  # it is looked at again
         return
 
 
 def _stamp(path: str) -> tuple[int, int]:
     try:
         status = os.stat(path)
-    except OSError:
+    except OSError:  # it is looked at again
         return 0, 0
     return status.st_mtime_ns, status.st_size
 
@@ -136,7 +136,7 @@ def read_reducer_stats(path: str) -> dict[str, float]:
         return {}
     except FileNotFoundError:
         return {field: kind() for field, (_, kind) in _FIELDS.items()}
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, RecursionError):  # a figure is missing
         return {}
     if not isinstance(statistics, dict):
         return {}
@@ -240,7 +240,7 @@ class Sampler:
             return
         try:
             self._query = gpus.Query(self._gpus, self._desk.host, now + gpus.TIMEOUT_S)
-        except (OSError, SpawnFailed):
+        except (OSError, SpawnFailed):  # as when it fails
             self._fail()
             self._notify()
 

@@ -95,7 +95,7 @@ class PrivateEngine:
 
     def answers(self) -> bool:
         """Asked without the docker package, which leaves sockets open where nobody answers."""
-        with suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as connection:  # none answers
             connection.settimeout(5)
             connection.connect(str(self.socket))
             connection.sendall(b"GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n")
@@ -148,7 +148,7 @@ def running(engine: PrivateEngine) -> Iterator[PrivateEngine]:
         yield engine
     finally:
         try:
-            with suppress(RuntimeError, DockerException, OSError):
+            with suppress(RuntimeError, DockerException, OSError):  # its end removes them, too
                 engine.remove_containers()
             engine.stop()
         finally:

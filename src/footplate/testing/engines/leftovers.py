@@ -34,7 +34,7 @@ def _processes_of(directory: Path) -> list[int]:
     parents = {}
     found = []
     for process in _processes():
-        with suppress(OSError):
+        with suppress(OSError):  # it has ended
             parents[process] = _parent(process)
             arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
             own = any(a.removeprefix(b"unix://").startswith(prefix) for a in arguments)
@@ -60,7 +60,7 @@ def _parent(process: int) -> int:
 
 def is_running(process: int) -> bool:
     """No zombie is."""
-    with suppress(OSError):
+    with suppress(OSError):  # it has ended
         _parent(process)
         return True
     return False

@@ -49,7 +49,7 @@ class Attempt:
     def homes(self) -> dict[str, Home]:
         """The newest of each replica, by its name; none once the attempt is cleared away."""
         newest: dict[str, Home] = {}
-        with suppress(OSError):
+        with suppress(OSError):  # it was removed meanwhile
             for path in self.path.iterdir():
                 replica, _, restart = path.name.partition(_RESTART)
                 home = Home(path, int(restart or 0))
@@ -60,7 +60,7 @@ class Attempt:
     def job(self) -> str:
         """The job's resource name; empty until a supervisor has its task."""
         for home in self.homes().values():
-            with suppress(OSError, ValueError, KeyError, TypeError):
+            with suppress(OSError, ValueError, KeyError, TypeError):  # it was removed meanwhile
                 return str(json.loads((home.path / "task.json").read_bytes())["job"])
         return ""
 
@@ -70,7 +70,7 @@ def find_attempts(data_dir: Path) -> list[Attempt]:
     found = []
     for path in (data_dir / "replicas").glob("*-*"):
         match = _ATTEMPT.fullmatch(path.name)
-        with suppress(OSError):
+        with suppress(OSError):  # it was removed meanwhile
             if match:
                 attempt = Attempt(match.group(1), int(match.group(2)), path)
                 found.append((path.stat().st_mtime_ns, attempt))

@@ -36,7 +36,7 @@ _INTERVAL_S = 0.005
 
 def find_supervisor(home: Path) -> Process | None:
     """The one that lives, by what it wrote of itself; a number that is another's now isn't it."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):  # it has ended
         process = find(int((home / "pid").read_text()))
         if process is not None and not process.zombie and _serves(process, home):
             return process
@@ -114,7 +114,7 @@ def await_end(processes: Collection[Process]) -> None:
 def _command(process: Process) -> list[bytes]:
     try:
         return Path(f"/proc/{process.pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
-    except OSError:
+    except OSError:  # it has ended
         return []
 
 
@@ -147,6 +147,6 @@ def _read_record(home: Path) -> dict[str, Any]:
     """What the supervisor keeps of its program's isolation; empty before there is any."""
     try:
         record = json.loads((home / "isolation.json").read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # it was removed meanwhile
         return {}
     return record if isinstance(record, dict) else {}

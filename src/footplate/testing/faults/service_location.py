@@ -30,7 +30,7 @@ class Place:
         """
         try:
             url = json.loads((self.data_dir / "server.json").read_bytes())["url"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError):  # none is announced
             raise Unavailable(f"no server runs with the data directory {self.data_dir}") from None
         return Service(str(url), self.token)
 
@@ -60,7 +60,7 @@ def _ask(url: str, token: str | None) -> Place:
     place = Place(Path(status.data_dir), token)
     try:
         pid = json.loads((place.data_dir / "server.json").read_bytes())["pid"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):  # none is announced
         pid = None
     if pid != status.pid:
         raise ValueError(
