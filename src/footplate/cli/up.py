@@ -60,6 +60,7 @@ def command(port: int | None, data_dir: str | None, host: str | None, proxy: int
     """
     # Imported here: a server takes longer to import than a help text may take.
     from footplate.server import describe_machine, serve
+    from footplate.server.machine import describe_open_files
     from footplate.settings import load_settings, strays
 
     options = {"port": port, "data_dir": data_dir, "host": host, "proxy_port": proxy}
@@ -69,7 +70,8 @@ def command(port: int | None, data_dir: str | None, host: str | None, proxy: int
 
     def greet(url: str, site: Site, leader: str | None) -> None:
         shell = _SHELLS[settings.proxy_port is not None]
-        _greet(url, str(settings.data_dir), leader, describe_machine(site, settings), shell)
+        lines = [*describe_machine(site, settings), f"  {describe_open_files()}"]
+        _greet(url, str(settings.data_dir), leader, lines, shell)
 
     left = serve(settings, on_ready=greet)
     click.echo("\nThe service has stopped.", err=True)

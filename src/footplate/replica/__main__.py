@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 
+from footplate.replica.open_files import restore_limit
+
 _USAGE = (
     "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, launch DIRECTORY, "
     "{fetch|save|follow}-buckets HOME, probe FACTS, probe-network NETWORK, "
@@ -18,6 +20,7 @@ _USAGE_CODE = 2
 
 def main(arguments: list[str]) -> int:
     """Each command imports only what it needs itself: the long-lived one must stay small."""
+    restore_limit()
     if arguments[:1] == ["fork-server"]:
         from footplate.replica import fork_server
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from footplate.domain.errors import FailedPrecondition
+from footplate.replica.open_files import raise_limit
 from footplate.server.bounded_http import BoundedRequests, BoundedWebSocket
 from footplate.server.data_dir import DataDir
 from footplate.server.door import Door
@@ -65,6 +66,7 @@ def serve(settings: Settings, on_ready: Ready) -> int:
         InvalidArgument: nothing can be kept there, or nobody can listen at the address.
     """
     sys.setswitchinterval(_TURN_S)
+    raise_limit()
     data_dir = DataDir(settings.data_dir, settings.reserve_mb << 20)
     data_dir.make()
     _check_tls_ports(settings)

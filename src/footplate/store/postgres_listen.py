@@ -87,8 +87,10 @@ class Listener:
             kept.close()
 
     def _wait(self, connection: Any) -> None:
-        ready, _, _ = select.select([connection.fileno(), self._reader], [], [], _PROBE_S)
-        if not ready:
+        waiting = select.poll()  # select() knows no descriptor above 1023
+        for descriptor in (connection.fileno(), self._reader):
+            waiting.register(descriptor, select.POLLIN)
+        if not waiting.poll(_PROBE_S * 1000):
             connection.execute("SELECT 1")
         for heard in connection.notifies(timeout=0):
             notice = read_notice(heard.payload, self._server)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _FREE_S = 10
 """How long a node that answers a question is waited for."""
-_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SLURM_CONF", "LD_LIBRARY_PATH")
+_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SLURM_CONF", "LD_LIBRARY_PATH", "FOOTPLATE_OPEN_FILES")
 """What Slurm's commands see of the server's environment: sbatch hands it on to the job."""
 
 
