@@ -89,6 +89,9 @@ class Settings:
     patience_s: float = 3600.0
     pythons: tuple[str, ...] = ()
     spool_limit_mb: int = 64
+    log_limit_mb: int = 10_240
+    build_limit_s: float = 7200.0
+    build_memory_mb: int = 8192
     reserve_mb: int = 8
     stop_grace_s: float = 10.0
     evaluator_grace_s: float = 60.0
@@ -121,6 +124,11 @@ class Settings:
     def cache(self) -> Path:
         """Where environments are kept; several services of one user may share it."""
         return self.cache_dir or self.data_dir / "cache"
+
+    @property
+    def build_limits(self) -> tuple[float, int]:
+        """Of what an environment takes: seconds, and bytes of each process; 0: there is none."""
+        return self.build_limit_s, self.build_memory_mb << 20
 
     @property
     def cache_limit_bytes(self) -> int:
@@ -386,6 +394,9 @@ _READERS: dict[str, Callable[[object], object]] = {
     "patience_s": _seconds,
     "pythons": _texts,
     "spool_limit_mb": _whole(1, 65536),
+    "log_limit_mb": _whole(0, 1 << 30),
+    "build_limit_s": _seconds,
+    "build_memory_mb": _whole(0, 1 << 30),
     "reserve_mb": _whole(0, 65536),
     "stop_grace_s": _seconds,
     "evaluator_grace_s": _seconds,

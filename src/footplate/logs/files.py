@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.log_lines import EVERYTHING, Reading
 from footplate.logs.job_log_file import Journal
+from footplate.logs.log_limit import LogLimit
 from footplate.logs.log_records import Writer
 from footplate.logs.watchers import Watchers
 
@@ -135,12 +136,18 @@ class FileLogs:
         now: Callable[[], datetime],
         open_files: int = 128,
         elsewhere: Callable[[], bool] | None = None,
+        limit_bytes: int = 0,
     ) -> None:
-        """``elsewhere`` says whether other processes may append now; None: there are none."""
+        """``elsewhere`` says whether other processes may append now; None: there are none.
+
+        ``limit_bytes`` bounds the log of each job; 0: nothing does.
+        """
         self._directory = directory
         self._make_directory()
         self._now = now
         self._open_files = open_files
+        self._limit_bytes = limit_bytes
+        self._limits: dict[JobUid, LogLimit] = {}
         self._lock = threading.Lock()
         self._slots: OrderedDict[JobUid, _Slot] = OrderedDict()
         self._watchers = Watchers()
@@ -150,10 +157,16 @@ class FileLogs:
     def append(
         self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line], trial: str = ""
     ) -> None:
+        if not lines and uid not in self._limits:
+            return
         with self._held(uid) as slot:
             try:
                 journal = self._opened(uid, slot, create=True)
-                grown = journal.append(Writer(attempt, replica, trial), lines, self._now())
+                writer, now = Writer(attempt, replica, trial), self._now()
+                if 0 < self._limit_bytes <= journal.size:
+                    limit = self._limits.setdefault(uid, LogLimit(self._limit_bytes))
+                    lines = limit.count(writer, lines, journal.last_sequence(writer), now)
+                grown = journal.append(writer, lines, now)
             except OSError as error:
                 # Where a torn write couldn't be taken back, the next opening does it.
                 self._retire(uid, slot)
@@ -219,6 +232,7 @@ class FileLogs:
     def delete(self, uid: JobUid) -> None:
         with self._held(uid) as slot:
             self._path(uid).unlink(missing_ok=True)
+            self._limits.pop(uid, None)
             self._retire(uid, slot)
 
     def close(self) -> None:

@@ -78,6 +78,9 @@ class Journal:
             self._load()
             return self._append(writer, fresh, now)
 
+    def last_sequence(self, writer: Writer) -> int:
+        return self._lasts[writer].sequence if writer in self._lasts else 0
+
     def _append(self, writer: Writer, fresh: Sequence[Line], now: datetime) -> bool:
         last = self._lasts.get(writer, LastEntry(0, -1))
         sequence, previous = last.sequence, last.offset

@@ -79,7 +79,8 @@ class ServiceContext:
         keep_room = self.database.keep_room if settings.reserve_mb else lambda: None
         self.disk = Disk(self.reserve, keep_room)
         elsewhere = (lambda: not self.leader.leads) if self.database.several else None
-        self.logs = FileLogs(data_dir.logs, self.clock.now, elsewhere=elsewhere)
+        limit = settings.log_limit_mb << 20
+        self.logs = FileLogs(data_dir.logs, self.clock.now, elsewhere=elsewhere, limit_bytes=limit)
         self.audit = FileAuditLog(data_dir.audit_file)
         self.usage = FileUsage(data_dir.usage, self.clock.now)
         remotes = open_remotes(settings.buckets)

@@ -60,6 +60,7 @@ def local_backend(
         job_dir_roots=settings.job_dir_roots,
         spool_limit_bytes=settings.spool_limit_mb << 20,
         cache_limit_bytes=settings.cache_limit_bytes,
+        build_limits=settings.build_limits,
         reserve=data_dir.reserve.path,
         fork_server=make_fork_server(Path(sys.executable), archive),
     )

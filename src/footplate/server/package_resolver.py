@@ -61,6 +61,7 @@ class ProcessResolver:
         self._ticket = {
             "cache": str(settings.cache.absolute()),
             "cache_limit_bytes": settings.cache_limit_bytes,
+            "build_limits": list(settings.build_limits),
             "buckets": str(data_dir.buckets.absolute()),
             "uv": uv.find_uv_bin(),
             "build_users": resolve(settings.program_users),

@@ -149,6 +149,7 @@ def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict
     return {
         "cache": f"{region.shared}/footplate" if region.shared else "",
         "cache_limit_bytes": settings.cache_limit_bytes,
+        "build_limits": list(settings.build_limits),
         "buckets": str(data_dir.buckets.absolute()),
         "files": region.files,
         "isolation": settings.isolation,

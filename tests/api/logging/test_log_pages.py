@@ -108,3 +108,20 @@ def test_a_page_has_200_lines_where_nothing_else_was_asked_for(
     more = [Line(number, job.create_time, "INFO", f"line {number}") for number in range(1, 202)]
     world.logs.append(job.uid, 1, "worker-replica-2", more)
     assert len(get(http, replica="worker-replica-2")["lines"]) == 200
+
+
+def test_an_answer_is_bounded_in_bytes(http: httpx.Client, world: World) -> None:
+    job = world.submit()
+    world.logs.append(
+        job.uid,
+        1,
+        "master-replica-0",
+        [Line(n, job.create_time, "INFO", "x" * 60_000) for n in range(1, 401)],
+    )
+    count, cursor, more = 0, 0, True
+    while more:
+        answer = http.get(URL, params={"limit": 5000, "cursor": cursor})
+        assert len(answer.content) < 9 << 20
+        page = answer.json()
+        count, cursor, more = count + len(page["lines"]), page["cursor"], page["more"]
+    assert count == 400

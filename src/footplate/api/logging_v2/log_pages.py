@@ -33,6 +33,9 @@ _MOST_ATTEMPTS = 1_000_000
 _MOST_TIME_S = 0.5
 """So long a request looks for lines that are wanted; then the answer says how far it came."""
 _CHUNK = 1000
+MOST_BYTES = 4 << 20
+"""Of lines in an answer, beside those of the last read. A line costs more than its text."""
+_LINE_BYTES = 200
 
 
 def log_page_routes(logs: Logs, get_job: Callable[[JobName], Job]) -> list[Route]:
@@ -68,13 +71,15 @@ class _LogPages:
         cursor = self._cursor(call, job, size if back else 0)
         start = cursor
         found: list[Entry] = []
-        deadline, more = monotonic() + _MOST_TIME_S, True
+        deadline, more, left = monotonic() + _MOST_TIME_S, True, MOST_BYTES
         read = self._logs.read_back if back else self._logs.read
         while more and len(found) < limit:
             reading = read(job.log, cursor, min(_CHUNK, limit - len(found)), screen)
             more, cursor = reading.cursor != cursor, reading.cursor
-            found += (e for e in reading.entries if belongs(e, job) and e.replica != SERVICE)
-            if monotonic() > deadline:
+            own = [e for e in reading.entries if belongs(e, job) and e.replica != SERVICE]
+            found += own
+            left -= sum(_LINE_BYTES + len(e.line.message) + len(e.line.payload) for e in own)
+            if left <= 0 or monotonic() > deadline:
                 break
         if back:
             found.reverse()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import shutil
 
 from footplate.replica import program_user
@@ -103,7 +104,9 @@ class Setup:
         if user is not None:
             os.umask(_READABLE_UMASK)
             own.setdefault("UV_COMPILE_BYTECODE", "1")  # who uses it can't write there
-        uv = Uv(str(ticket.get("uv") or ""), own)
+        limit_s, memory_bytes = ticket.get("build_limits") or (0, 0)
+        _limit_memory(int(memory_bytes))
+        uv = Uv(str(ticket.get("uv") or ""), own, limit_s=float(limit_s))
         server = Server(source, teller)
         self.packages = server.fetch_packages(task.packages, scratch)
         slices, self.note = task.choose_slices()
@@ -126,6 +129,13 @@ class Setup:
         """Keep the cache below its limit after a build."""
         if self._bases.made or self.layers.made:
             bound(self.cache, self._limit_bytes, self._teller)
+
+
+def _limit_memory(most_bytes: int) -> None:
+    """Of this process and of each that it starts. uv keeps all that builds print. 0: no limit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if most_bytes and (hard == resource.RLIM_INFINITY or most_bytes < hard):
+        resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
 
 
 def prepare(home: str, teller: ProgressOutput) -> dict[str, Any]:

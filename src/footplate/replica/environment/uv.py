@@ -6,11 +6,13 @@ import fcntl
 import os
 import pty
 import re
+import select
 import shutil
 import struct
 import subprocess
 import tempfile
 import termios
+import time
 
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.isolation.spawn import SpawnFailed
@@ -33,6 +35,9 @@ _LOST_MODULE = "No module named 'pkg_resources'"
 _BEFORE_THE_LOSS = "setuptools<81\n"
 _TAIL_CHARACTERS = 64 << 10
 _READABLE = 0o755
+_MOST_OUTPUT_BYTES = 16 << 20
+"""Of what is read as a whole."""
+_MOST_LINE_BYTES = 64 << 10
 
 
 class UvFailed(Exception):
@@ -47,6 +52,7 @@ class Uv:
     """uv with the settings of ``environment``, which may be pip's.
 
     ``held`` is a descriptor that its processes inherit; ``build_isolation`` is that of builds.
+    ``limit_s`` is for all that it runs from now on, together; 0: nothing bounds it.
     """
 
     def __init__(
@@ -55,7 +61,10 @@ class Uv:
         environment: Mapping[str, str],
         held: int = -1,
         build_isolation: BuildIsolation | None = None,
+        limit_s: float = 0,
     ) -> None:
+        self._limit_s = limit_s
+        self._deadline = time.monotonic() + limit_s if limit_s else None
         found = program if os.access(program, os.X_OK) else shutil.which("uv")
         if found is None:
             raise PreparationError(
@@ -137,7 +146,7 @@ class Uv:
 
     def _run(self, arguments: Sequence[str], variables: Mapping[str, str]) -> str:
         reading, writing = os.pipe()
-        return self._watch(arguments, variables, (reading, writing), _read_text)
+        return self._watch(arguments, variables, (reading, writing), self._read_text)
 
     def _run_on_terminal(
         self, arguments: Sequence[str], progress: Progress, variables: Mapping[str, str]
@@ -149,7 +158,9 @@ class Uv:
             return self._run(arguments, variables)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, _ROWS_AND_COLUMNS)
         more = {**variables, "TERM": "xterm"}
-        return self._watch(arguments, more, (master, slave), lambda end: _follow(end, progress))
+        return self._watch(
+            arguments, more, (master, slave), lambda end: self._follow(end, progress)
+        )
 
     def _watch(
         self,
@@ -202,6 +213,66 @@ class Uv:
     def _passed(self) -> tuple[int, ...]:
         return (self._held,) if self._held >= 0 else ()
 
+    def _follow(self, master: int, progress: Progress) -> str:
+        """Read the terminal to its end; its last words without what only moves the cursor."""
+        resolved = 0
+        text = ""
+        pending = b""
+        for data in self._read(master):
+            first, *others = re.split(rb"[\r\n]+", data)
+            *lines, pending = pending[-_MOST_LINE_BYTES:] + first, *others
+            for line in lines:
+                words = _CONTROL.sub("", line.decode("utf-8", "replace"))
+                match = _RESOLVED.search(words)
+                if match:
+                    resolved = int(match.group(1))
+                match = _PREPARING.search(words)
+                if match and int(match.group(2)):
+                    ready, missing = int(match.group(1)), int(match.group(2))
+                    total = max(resolved, missing)
+                    progress(total - missing + ready, total)
+                    continue
+                match = _DONE.match(words.strip())
+                if match:
+                    progress(int(match.group(1)), int(match.group(1)))
+                text = f"{text}{words.rstrip()}\n"[-_TAIL_CHARACTERS:]
+        return text + pending.decode("utf-8", "replace")
+
+    def _read_text(self, descriptor: int) -> str:
+        """Raises PreparationError: it doesn't end, or there is too much."""
+        parts: list[bytes] = []
+        size = 0
+        for data in self._read(descriptor):
+            parts.append(data)
+            size += len(data)
+            if size > _MOST_OUTPUT_BYTES:
+                most = f"{_MOST_OUTPUT_BYTES >> 20} MiB"
+                raise PreparationError(f"a package prints more than {most} while it is built")
+        return b"".join(parts).decode("utf-8", "replace")
+
+    def _read(self, descriptor: int) -> Iterator[bytes]:
+        """Raises PreparationError: the time is over."""
+        with open(descriptor, "rb", buffering=0) as terminal:
+            while self._wait(terminal.fileno()):
+                try:
+                    data = terminal.read(65536)
+                except OSError:  # Linux says so when the last process has closed its side
+                    return
+                if not data:
+                    return
+                yield data
+            raise PreparationError(
+                f"the environment isn't ready after {self._limit_s:g} s (setting build_limit_s): "
+                "a package's build doesn't end, or what it started holds its output open"
+            )
+
+    def _wait(self, descriptor: int) -> bool:
+        """Whether something arrives before the time is over."""
+        if self._deadline is None:
+            return True
+        left = max(0.0, self._deadline - time.monotonic())
+        return bool(select.select([descriptor], [], [], left)[0])
+
 
 def translate_settings(host: Mapping[str, str]) -> dict[str, str]:
     """The host's environment, where pip's settings for indexes hold for uv as well."""
@@ -223,45 +294,3 @@ def translate_settings(host: Mapping[str, str]) -> dict[str, str]:
 _UNWANTED = frozenset(
     {"VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON", "UV_NO_PROGRESS"}
 )
-
-
-def _follow(master: int, progress: Progress) -> str:
-    """Read the terminal to its end; its last words without what only moves the cursor."""
-    resolved = 0
-    text = ""
-    pending = b""
-    for data in _read(master):
-        pending += data
-        *lines, pending = re.split(rb"[\r\n]+", pending)
-        for line in lines:
-            words = _CONTROL.sub("", line.decode("utf-8", "replace"))
-            match = _RESOLVED.search(words)
-            if match:
-                resolved = int(match.group(1))
-            match = _PREPARING.search(words)
-            if match and int(match.group(2)):
-                ready, missing = int(match.group(1)), int(match.group(2))
-                total = max(resolved, missing)
-                progress(total - missing + ready, total)
-                continue
-            match = _DONE.match(words.strip())
-            if match:
-                progress(int(match.group(1)), int(match.group(1)))
-            text = f"{text}{words.rstrip()}\n"[-_TAIL_CHARACTERS:]
-    return text + pending.decode("utf-8", "replace")
-
-
-def _read_text(descriptor: int) -> str:
-    return b"".join(_read(descriptor)).decode("utf-8", "replace")
-
-
-def _read(master: int) -> Iterator[bytes]:
-    with open(master, "rb", buffering=0) as terminal:
-        while True:
-            try:
-                data = terminal.read(65536)
-            except OSError:  # Linux says so when the last process has closed its side
-                return
-            if not data:
-                return
-            yield data

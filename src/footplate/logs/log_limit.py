@@ -1,0 +1,68 @@
+"""Bounds the log of a job: what goes over is counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from footplate.domain.log_lines import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from footplate.logs.log_records import Writer
+
+_INTERVAL = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class _LeftOut:
+    """Lines of a writer; ``told`` are in the log's last line about them, from the time ``at``."""
+
+    lines: int
+    last: int
+    """The sequence of the last one."""
+    told: int
+    at: datetime
+
+
+class LogLimit:
+    """Of one log that has reached it; its file exceeds it by a report, and by what is said."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._left_out: dict[Writer, _LeftOut] = {}
+
+    def count(
+        self, writer: Writer, fresh: Sequence[Line], last: int, now: datetime
+    ) -> Sequence[Line]:
+        """Leaves ``fresh`` out, and returns what is kept in its place.
+
+        ``last`` is the sequence of the writer's last line that is kept. A line says at once, each
+        minute, and when the writer has ended (``fresh`` is empty) how many were left out.
+        """
+        found = self._left_out.get(writer)
+        sequence = last if found is None else max(last, found.last)
+        over = [line for line in fresh if line.sequence > sequence]
+        if over:
+            lines = len(over) + (0 if found is None else found.lines)
+            told, at = (0, now - _INTERVAL) if found is None else (found.told, found.at)
+            found = _LeftOut(lines, over[-1].sequence, told, at)
+            self._left_out[writer] = found
+        if found is None or found.lines == found.told:
+            return ()
+        if fresh and now - found.at < _INTERVAL:
+            return ()
+        self._left_out[writer] = replace(found, told=found.lines, at=now)
+        # It has the number of the last one: were that told again, nothing would follow from it.
+        return () if found.last <= last else (self._describe(found, now),)
+
+    def _describe(self, found: _LeftOut, now: datetime) -> Line:
+        count = "1 line" if found.lines == 1 else f"{found.lines} lines"
+        message = (
+            f"Footplate: this job's log has {self._most_bytes >> 20} MiB, its limit (setting "
+            f"log_limit_mb); left out so far, of this replica: {count}"
+        )
+        return Line(found.last, now, "WARNING", message)
