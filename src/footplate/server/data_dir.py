@@ -197,9 +197,10 @@ class DataDir:
     def describe_loss(self) -> str:
         """Why this directory can't go on with a SQLite database in which there is nothing.
 
-        Empty: it hasn't had another one so far.
+        Empty: it hasn't had another one so far, or belongs to PostgreSQL, which is refused later.
         """
-        used = self.identity().database == SQLITE or any(self.logs.glob("*.jsonl"))
+        database = self.identity().database
+        used = database == SQLITE or (database is None and any(self.logs.glob("*.jsonl")))
         if not used:
             return ""
         return self._explain_loss(f"is gone or empty, and {self.root} has been used with one")
@@ -214,7 +215,7 @@ class DataDir:
             FailedPrecondition: there are logs, and no job.
         """
         lost = sum(path.stem not in known for path in self.logs.glob("*.jsonl"))
-        if lost and not known:
+        if lost and not known and self.identity().database in (None, SQLITE):
             text = f"has no job, and {self.logs} has the logs of {lost}"
             raise FailedPrecondition(self._explain_loss(text))
         if lost:

@@ -78,6 +78,13 @@ def test_a_directory_with_logs_but_no_identity_is_used(used: DataDir) -> None:
     assert "is gone or empty" in used.describe_loss()
 
 
+def test_one_that_belongs_to_postgresql_is_refused_for_that(used: DataDir) -> None:
+    used.settle(used.identity(), "database-1")
+    (used.logs / "u1.jsonl").touch()
+    assert used.describe_loss() == ""
+    used.check_jobs(set())
+
+
 def test_logs_of_jobs_that_the_database_has_lost_are_told(
     used: DataDir, caplog: pytest.LogCaptureFixture
 ) -> None:
