@@ -8,29 +8,28 @@ import pytest
 
 from footplate.backends.engine.allocations import Allocations
 from footplate.backends.engine.attempt_files import AttemptFiles, make_ticket
+from footplate.backends.engine.engine import EngineJob, JobPhase
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Ticket
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from footplate.backends.engine.engine import (
-        EngineJob,
-        EngineReport,
-        JobRequest,
-    )
+    from footplate.backends.engine.engine import EngineReport, JobRequest
 
 ATTEMPT, REPLICA = AttemptId("u-1"), "master-replica-0"
 
 
 class RecordingEngine:
-    """Takes all jobs, and forgets them at once."""
+    """Takes all jobs, and forgets them at once; ``jobs`` are those that it has."""
 
     title = "Slurm"
     rank_variable = job_variable = node_variable = ""
 
     def __init__(self) -> None:
         self.submitted: list[str] = []
+        self.cancelled: list[str] = []
+        self.jobs: tuple[EngineJob, ...] = ()
 
     def fault(self, launchers: object) -> str | None:
         raise NotImplementedError
@@ -40,10 +39,10 @@ class RecordingEngine:
         return str(len(self.submitted))
 
     def cancel(self, job_id: str) -> None:
-        raise NotImplementedError
+        self.cancelled.append(job_id)
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
-        return ()
+        return self.jobs
 
     def find(self, job_id: str) -> EngineJob | None:
         return None
@@ -127,3 +126,15 @@ def test_a_start_that_comes_to_an_allocation_as_that_ends_moves_to_another(conte
     context.advance()
     context.advance()
     assert context.engine.submitted == ["ours-u-1.0", "ours-u-1.1"]
+
+
+def test_of_two_jobs_of_one_allocation_the_other_is_cancelled(context: Desk) -> None:
+    """A server submitted it that didn't know of the first."""
+    context.files.add_allocation(ATTEMPT, 1, [REPLICA])
+    context.files.add_ticket(ATTEMPT, context.ticket(1, 1))
+    context.advance()
+    context.engine.jobs = tuple(
+        EngineJob(number, "ours-u-1.1", JobPhase.RUNNING) for number in ("3", "2")
+    )
+    context.advance()
+    assert context.engine.cancelled == ["3"]
