@@ -50,8 +50,10 @@ def read_text(path: str) -> str:
 
 
 def write_text(path: str, text: str, flags: int = os.O_WRONLY, mode: int = 0o666) -> None:
-    """Raises OSError. Without other ``flags`` the file is there already, as the kernel's are."""
-    descriptor = os.open(path, flags | os.O_CLOEXEC, mode)
+    """Raises OSError: a link is in its place, say. Without other ``flags`` the file is there
+    already, as the kernel's are.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
         content = os.fsencode(text)
         while content:

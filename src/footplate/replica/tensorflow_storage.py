@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from footplate import safe_path
 from footplate.replica import tensorflow_hook
 from footplate.replica.file_io import read_text, write_text
 from footplate.replica.tensorflow_hook import PROXY, ROOTS
@@ -36,8 +37,8 @@ def make_hook(
     if not (authority and environment.get(PROXY) and environment.get(_WANTED)):
         return {}
     folder = os.path.join(directory, _FOLDER)
-    os.makedirs(folder, exist_ok=True)
-    os.chmod(folder, _SEARCHABLE)
+    with safe_path.directory(directory, (_FOLDER,), create=True) as opened:
+        os.chmod(opened, _SEARCHABLE)
     write_text(os.path.join(folder, _ROOTS), authority, _FLAGS, _READABLE)
     write_text(os.path.join(folder, "sitecustomize.py"), _read_hook(), _FLAGS, _READABLE)
     shown = os.path.join(seen or directory, _FOLDER)

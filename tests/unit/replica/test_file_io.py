@@ -33,3 +33,13 @@ def test_it_is_written_whole(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
     write_text(str(tmp_path / "there"), "é\n" * 100_000)
     assert (tmp_path / "there").read_text(encoding="utf-8") == "é\n" * 100_000
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("kept", encoding="utf-8")
+    (tmp_path / "link").symlink_to("kept")
+
+    with pytest.raises(OSError, match="link"):
+        write_text(str(tmp_path / "link"), "new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+
+    assert (tmp_path / "kept").read_text(encoding="utf-8") == "kept"

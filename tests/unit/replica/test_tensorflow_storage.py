@@ -51,6 +51,17 @@ def test_nothing_is_made_for_who_is_not_led(tmp_path: Path, environment: dict[st
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_hook_is_not_laid_where_a_link_leads(tmp_path: Path) -> None:
+    """A ``setup.py`` that reaches the folder of tools may have put one there."""
+    (tmp_path / "closed").mkdir(mode=0o700)
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "tensorflow").symlink_to(tmp_path / "closed")
+    with pytest.raises(NotADirectoryError):
+        make_hook(LED, "pem", str(tmp_path / "tools"))
+    assert list((tmp_path / "closed").iterdir()) == []
+    assert (tmp_path / "closed").stat().st_mode & 0o777 == 0o700
+
+
 def test_the_hook_comes_first(tmp_path: Path) -> None:
     made = make_hook({**LED, "PYTHONPATH": "/own"}, "pem", str(tmp_path), "/seen")
     assert made == {ROOTS: "/seen/tensorflow/roots.pem", "PYTHONPATH": "/seen/tensorflow:/own"}

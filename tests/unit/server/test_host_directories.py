@@ -55,6 +55,24 @@ def test_a_link_that_leads_out_of_the_root(root: Path) -> None:
     assert HostDirectories((root,)).fault(str(root / "link" / "out")) is not None
 
 
+@pytest.mark.parametrize("path", ["link", "link/out", "deep/link/out"])
+def test_a_link_below_the_root_is_not_followed(root: Path, path: str) -> None:
+    """A program may change where it leads."""
+    (root / "deep" / "own").mkdir(parents=True)
+    link = root / path.removesuffix("/out")
+    link.symlink_to(root / "deep" / "own")
+
+    fault = HostDirectories((root,)).fault(str(root / path))
+
+    assert fault == f"{link} is a link; allowed: paths below {root} without links"
+
+
+def test_the_root_may_be_a_link(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "short").symlink_to(root)
+
+    assert HostDirectories((tmp_path / "short",)).fault(str(tmp_path / "short" / "out")) is None
+
+
 @pytest.mark.parametrize("path", ["/proc/x", "/sys/x", "/dev/shm/x"])
 def test_the_kernels_own_file_systems(path: str) -> None:
     assert "the kernel's" in (HostDirectories((Path("/"),)).fault(path) or "")
