@@ -40,15 +40,17 @@ def _data_dir_option(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _environments(data_dir: str | None) -> Environments:
-    """Raises InvalidArgument: a setting, or the catalogue file, is wrong."""
+    """Raises InvalidArgument, FailedPrecondition: a setting, or the catalogue file, is wrong."""
     # Imported here: a help text has no use for them.
     import uv
 
     from footplate.runtime_cache import Environments
+    from footplate.server.program_users import resolve
     from footplate.settings import load_settings
 
     settings = load_settings(os.environ, {"data_dir": data_dir})
-    return Environments(settings, Path(uv.find_uv_bin()))
+    users = resolve(settings.program_users)
+    return Environments(settings, Path(uv.find_uv_bin()), users=users)
 
 
 _COLUMNS = {

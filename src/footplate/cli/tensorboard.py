@@ -62,7 +62,8 @@ def command(session: Session, /, region: str, port: int, place: str) -> None:
             f"{place}: there are no event files in {folder}; a program writes them with "
             "TensorBoard's or TensorFlow's summary writers"
         )
-    words = ["-m", "tensorboard.main", "--logdir", str(folder), "--host", "127.0.0.1"]
+    # -P: the working directory may hold what a program wrote, and has no modules of ours.
+    words = ["-P", "-m", "tensorboard.main", "--logdir", str(folder), "--host", "127.0.0.1"]
     _become([sys.executable, *words, "--port", str(port)])
 
 

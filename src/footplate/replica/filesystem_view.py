@@ -14,6 +14,7 @@ from footplate.replica.bucket_directories import (
 from footplate.replica.isolation import rootfs_pool
 from footplate.replica.isolation.hidden_paths import (
     HiddenPaths,
+    find_changeable,
     find_closed,
     find_hidden,
     find_records,
@@ -50,7 +51,7 @@ def make_view(
 
     ``environment`` is where its interpreter and packages lie, ``program`` is what it executes. Of
     the service's own directories it sees its working directory, the buckets and its environment.
-    The cache it can read: what all supervisors run lies there, and others' environments.
+    The cache and its environment it can read: what all supervisors run lies there.
 
     Raises TaskError, SpawnFailed, OSError: it was promised, and can't be had.
     """
@@ -63,9 +64,10 @@ def make_view(
     own = [context.home.work, os.path.dirname(context.home.metrics)]
     interpreter = [os.path.dirname(os.path.dirname(sys.executable)), sys.prefix]
     bound = find_bound(context.task)
-    needed = [*own, *usable, *(path for path, _, _ in bound), *interpreter, *environment]
+    needed = [*own, *usable, *(path for path, _, _ in bound), *interpreter]
     shared = [str(path) for path in context.ticket.get("tmp_paths") or ()]
-    paths = [path for path in (*needed, program, *shared, cache, context.command[-1]) if path]
+    others = (*environment, program, *shared, cache, context.command[-1])
+    paths = [path for path in (*needed, *others) if path]
     real = {path: find_real(path) for path in dict.fromkeys(paths)}
     used = [*paths, *real.values(), *context.directories]
     in_use = [path for top in WRITABLE for path in find_outermost(used, top)]
@@ -74,7 +76,8 @@ def make_view(
             f"the program can't have a view of its own: its job uses {_HOST_TMP} itself; "
             f"give it a directory below {_HOST_TMP}, or elsewhere"
         )
-    reached = [*(real[path] for path in [*needed, *shared] if path), *find_shared(context)]
+    reached = [real[path] for path in (*needed, *environment, *shared) if path]
+    reached += find_shared(context)
     closed = [] if context.user is None else find_closed(reached)
     private = [*(context.ticket.get("private") or ()), *_find_sessions()]
     hidden = find_hidden([*private, *closed])
@@ -93,9 +96,13 @@ def make_view(
     shown += (
         [] if context.user is None else [*find_shared(context), *(real[path] for path in shared)]
     )
-    sealed = [_real_directory(cache)]
-    if context.user is not None and find_closed([os.path.join(sealed[0], "")]):
-        sealed = []  # what the program needs of it is shown
+    sealed = [path for path in (_real_directory(cache),) if path]
+    installed = [real[path] for path in environment if is_below(real[path], sealed)]
+    shown += [real[path] for path in environment if real[path] not in installed]
+    if context.user is not None and find_closed([os.path.join(path, "") for path in sealed]):
+        sealed = installed  # what the program needs of it
+    prefixes = [*interpreter, *environment]
+    sealed += find_changeable(prefixes, [*hidden, *WRITABLE], [*shown, *kept])
     cover = os.path.join(find_real(context.home.path), "hidden_paths")
     view.hidden_paths = HiddenPaths(cover, hidden, shown, sealed)
     if context.user is not None:

@@ -152,7 +152,7 @@ def _lead_builds(context: Context) -> dict[str, str]:
     packages = context.home / _PACKAGES  # which builds see
     os.makedirs(packages, exist_ok=True)
     path = wrap_tools(os.path.join(packages, "tools"), context.host.get("PATH") or DEFAULT_PATH)
-    tmp = packages if context.user is None else os.path.join(packages, BUILD_TMP)
+    tmp = os.path.join(packages, BUILD_TMP)
     return {**variables, **make_settings(variables, packages, tmp), "PATH": path}
 
 

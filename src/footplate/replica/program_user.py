@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from footplate.replica.workdir import Home
 
 BUILD_TMP = os.path.join("build", "tmp")
-"""Below the directory of packages: where builds of another user write temporary files."""
+"""Below the directory of packages: where builds write temporary files."""
 USER_FILE = "user.json"
 """In HOME: the user, for builds and shells."""
 _EVERY_PROJECT = "*"

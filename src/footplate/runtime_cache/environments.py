@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +13,9 @@ from typing import TYPE_CHECKING
 from footplate.catalogue import load_catalogue
 from footplate.domain.errors import FailedPrecondition
 from footplate.replica.environment.base_environments import BaseEnvironments
+from footplate.replica.environment.build_isolation import isolate_build
 from footplate.replica.environment.cache import Cache
-from footplate.replica.environment.command import bound
+from footplate.replica.environment.command import READABLE_UMASK, bound
 from footplate.replica.environment.disk_usage import measure
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.eviction import EvictionPolicy
@@ -20,10 +23,12 @@ from footplate.replica.environment.interpreters import Interpreters
 from footplate.replica.environment.runtime_slices import Slice, Words, choose
 from footplate.replica.environment.uv import Uv, UvFailed
 from footplate.replica.environment.uv_errors import explain_os_error
+from footplate.replica.program_spec import compose_build_environment
+from footplate.replica.program_user import take_for_builds
 from footplate.runtime_cache.listing import Inventory, stand
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from footplate.domain.runtimes import Runtime, Runtimes
     from footplate.domain.runtimes import Slice as Offered
@@ -52,12 +57,17 @@ _DOWNLOADS = "UV_PYTHON_DOWNLOADS"
 
 
 class Environments:
-    """``uv`` is the program that builds; ``environ`` has its settings."""
+    """``uv`` is the program that builds; ``environ`` has its settings. ``users`` build for root."""
 
     def __init__(
-        self, settings: Settings, uv: Path, environ: Mapping[str, str] = os.environ
+        self,
+        settings: Settings,
+        uv: Path,
+        environ: Mapping[str, str] = os.environ,
+        users: Sequence[int | str] | None = None,
     ) -> None:
         """Raises InvalidArgument: the operator's catalogue file is wrong."""
+        self._users = users
         self._settings = settings
         self._runtimes = load_catalogue(settings.catalogue).runtimes
         self._environ = dict(environ)
@@ -160,16 +170,34 @@ class Environments:
         interpreters = Interpreters(self._settings.pythons, self._environ, self._cache.root, uv)
         interpreter = interpreters.find(runtime.python, f"runtime {runtime.name}")
         locks = CatalogueLocks(self._runtimes)
-        bases = BaseEnvironments(self._cache.root, interpreter, uv, locks, teller)
-        try:
-            base = bases.get(runtime.name, [choice.slice, *choice.fallbacks])
-            if base.note:
-                teller.tell(base.note)
-            if bases.made:
-                bound(self._cache.root, self._settings.cache_limit_bytes, teller)
-            return base.size_bytes
-        finally:
-            bases.close()
+        with self._isolate(uv, interpreter, teller) as isolated:
+            bases = BaseEnvironments(self._cache.root, interpreter, isolated, locks, teller)
+            with closing(bases):
+                base = bases.get(runtime.name, [choice.slice, *choice.fallbacks])
+                if base.note:
+                    teller.tell(base.note)
+                if bases.made:
+                    bound(self._cache.root, self._settings.cache_limit_bytes, teller)
+                return base.size_bytes
+
+    @contextmanager
+    def _isolate(self, uv: Uv, interpreter: Interpreter, teller: ProgressOutput) -> Iterator[Uv]:
+        """What runs code of packages does so as for jobs, in a view of its own."""
+        private = [self._settings.data_dir, *self._settings.bound_folders]
+        ticket = {
+            "cache": self._cache.root,
+            "uv": uv.program,
+            "build_users": self._users,
+            "private": [str(path) for path in private],
+        }
+        user = take_for_builds(ticket)
+        if user is not None:
+            os.umask(READABLE_UMASK)
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=self._cache.root) as home:
+            isolation = isolate_build(home, ticket, user, [interpreter.path, uv.program])
+            if isolation.note:
+                teller.tell(isolation.note)
+            yield uv.secluding(isolation)
 
     def _find_interpreters(self) -> Mapping[str, Interpreter | None]:
         """By version; none is downloaded for it."""
@@ -188,11 +216,8 @@ class Environments:
 
     def _make_uv(self) -> Uv:
         """Raises FailedPrecondition: there is none."""
-        environ = dict(self._environ)
-        if os.geteuid() == 0:  # programs are other users, who can't write modules there
-            environ.setdefault("UV_COMPILE_BYTECODE", "1")
         try:
-            return Uv(str(self._uv), environ)
+            return Uv(str(self._uv), compose_build_environment(self._environ))
         except PreparationError as error:
             raise FailedPrecondition(str(error)) from error
 

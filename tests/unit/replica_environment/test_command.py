@@ -96,7 +96,7 @@ def test_what_builds_leave_behind_is_in_the_home(
     outcome = bench.prepare(home)
     assert outcome.code == 0, outcome
     assert list(scratch.iterdir()) == []
-    assert (home / "packages" / "left").exists()
+    assert (home / "packages" / "build" / "tmp" / "left").exists()
 
 
 @pytest.mark.parametrize("changed", [False, True])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.replica.environment.errors import PreparationError
-from footplate.replica.environment.layers import check_real, lent
+from footplate.replica.environment.installation import check_real, lent
 from footplate.replica.isolation.users import User
 
 if TYPE_CHECKING:

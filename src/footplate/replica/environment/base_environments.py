@@ -8,6 +8,7 @@ import re
 from footplate.replica.environment import uv_errors
 from footplate.replica.environment.build_cache import BuildCache, CompleteBuild, make_key
 from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.installation import find_site, install
 from footplate.replica.environment.installed_distributions import add_stand_ins
 from footplate.replica.environment.uv import UvFailed
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _LAYOUT = "1"
 _LOCAL_BUILD = re.compile(r"^[A-Za-z0-9._-]+==[^\s;]+\+", re.MULTILINE)
 _TORCH_BACKEND = "UV_TORCH_BACKEND"
+_DRY_RUN = ("pip", "install", "--dry-run", "--break-system-packages")  # that changes none
 
 
 class _Unobtainable(Exception):
@@ -126,7 +128,6 @@ class BaseEnvironments:
     def _make(self, runtime: str, piece: Slice, path: str, uv: Uv) -> dict[str, Any]:
         lock = self._locks.fetch_lock(piece.lock_sha256, self._folder)
         try:
-            uv.run(["venv", "--quiet", "--no-project", "--python", self._interpreter.path, path])
             self._install(runtime, path, lock, uv)
         except UvFailed as failure:
             raise PreparationError(
@@ -142,10 +143,10 @@ class BaseEnvironments:
         }
 
     def _install(self, runtime: str, path: str, lock: str, uv: Uv) -> None:
-        python = os.path.join(path, "bin", "python")
-        arguments = ["--python", python, "--no-deps", "--require-hashes", "--requirement", lock]
-        variables = find_index(lock, arguments, uv)
-        uv.install(arguments, self._teller.count(f"runtime {runtime}"), variables)
+        arguments = ["--no-deps", "--require-hashes", "--requirement", lock]
+        variables = find_index(lock, ["--python", self._interpreter.path, *arguments], uv)
+        progress = self._teller.count(f"runtime {runtime}")
+        install(uv, self._interpreter, path, arguments, progress, variables=variables)
 
 
 def find_index(lock: str, arguments: list[str], uv: Uv) -> dict[str, str]:
@@ -163,7 +164,7 @@ def find_index(lock: str, arguments: list[str], uv: Uv) -> dict[str, str]:
     said = ""
     for variables in ({}, {_TORCH_BACKEND: "cpu"}):
         try:
-            uv.run(["pip", "install", "--dry-run", *arguments], variables)
+            uv.isolated.run([*_DRY_RUN, *arguments], variables)
         except UvFailed as failure:
             said = said or failure.output
         else:
@@ -171,9 +172,3 @@ def find_index(lock: str, arguments: list[str], uv: Uv) -> dict[str, str]:
     if not uv_errors.is_unavailable(said):
         raise UvFailed(said)
     raise _Unobtainable(f"{uv_errors.find_missing(said)} can't be had from this machine's indexes")
-
-
-def find_site(path: str, interpreter: Interpreter) -> str:
-    """The directory of an environment where packages lie."""
-    minor = ".".join(interpreter.version.split(".")[:2])
-    return os.path.join(path, "lib", f"python{minor}", "site-packages")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import stat
@@ -15,6 +16,7 @@ from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.containment import enter_view
 from footplate.replica.isolation.hidden_paths import (
     HiddenPaths,
+    find_changeable,
     find_closed,
     find_hidden,
     find_records,
@@ -45,6 +47,8 @@ _FILE_SCHEME = "file://"
 _SCRATCH, _TMP = os.path.split(BUILD_TMP)
 _HOME, _UV_CACHE = "home", "uv-cache"
 _OUTPUT = "out"
+_LOCKS = "locks"
+"""In the cache: what is installed in runtimes."""
 _HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
 _WRITABLE_PATH = re.compile(rf"(?:{'|'.join(WRITABLE)})/[^\s,:;=]+")
 
@@ -66,8 +70,8 @@ class Build:
 class BuildIsolation:
     """``view`` is what builds see, if not all. ``user`` runs them, if another than this process.
 
-    They have a directory of their own, ``scratch``. Such a user has a cache of uv in it: what a
-    build could write to the cache of all would be run by others.
+    They have a directory of their own, ``scratch``, with a cache of uv in it: what a build could
+    write to the cache of all would be run by others.
     """
 
     def __init__(self, scratch: str, user: User | None, *, namespaced: bool) -> None:
@@ -81,12 +85,20 @@ class BuildIsolation:
 
     @property
     def output(self) -> str:
-        """Where the user's builds leave what they make."""
+        """Where builds leave what they make."""
         return os.path.join(self.scratch, _OUTPUT)
 
     @property
     def tmp(self) -> str:
         return os.path.join(self.scratch, _TMP)
+
+    def writing(self, path: str) -> BuildIsolation:
+        """The same for a build that may change the environment at ``path``."""
+        made = copy.copy(self)
+        if self.view is not None and self.view.hidden_paths is not None:
+            made.view = copy.copy(self.view)
+            made.view.hidden_paths = self.view.hidden_paths.showing(os.path.realpath(path))
+        return made
 
     def start(self, argv: list[str], environment: dict[str, str], output: int) -> Build:
         """A build in a process namespace. Raises OSError, SpawnFailed."""
@@ -102,16 +114,17 @@ class BuildIsolation:
             become(self.user)
 
     def variables(self) -> dict[str, str]:
-        if self.user is None:
-            return {}
-        names = {"TMPDIR": _TMP, "HOME": _HOME, "UV_CACHE_DIR": _UV_CACHE}
+        names = {"TMPDIR": _TMP, "UV_CACHE_DIR": _UV_CACHE}
+        if self.user is not None:
+            names["HOME"] = _HOME
         found = {name: os.path.join(self.scratch, place) for name, place in names.items()}
+        if self.user is None:
+            return found
         return {**found, "USER": self.user.name, "LOGNAME": self.user.name}
 
     def prepare(self) -> str:
         """Make the directories; why they can't be the user's, else empty. Raises OSError."""
-        names = ("", _TMP) if self.user is None else ("", _TMP, _HOME, _UV_CACHE, _OUTPUT)
-        paths = [os.path.join(self.scratch, name) for name in names]
+        paths = [os.path.join(self.scratch, name) for name in ("", _TMP, _HOME, _UV_CACHE, _OUTPUT)]
         for path in paths:
             os.makedirs(path, exist_ok=True)
         return "" if self.user is None else own(paths, self.user)
@@ -125,8 +138,8 @@ def isolate_build(
     task: Mapping[str, Any] = NO_TASK,
 ) -> BuildIsolation:
     """What a build sees: the host's files, but of the service's only packages, the cache
-    and the buckets of ``task``, as programs do. Of the cache it can write the environments, not
-    what all supervisors run and believe; a ``user`` can write none of it. It has a /tmp of its own.
+    and the buckets of ``task``, as programs do. Of these it can write the buckets alone, and what
+    is in ``scratch``. It has a /tmp of its own.
 
     ``programs`` are what it runs. Everything is seen where no view was promised: ``ticket`` says
     what was.
@@ -138,25 +151,33 @@ def isolate_build(
     scratch = os.path.join(packages, _SCRATCH)
     build_isolation = BuildIsolation(scratch, user, namespaced=namespaced)
     caches = [os.path.realpath(str(ticket["cache"]))] if ticket.get("cache") else []
-    environments = [os.path.join(cache, kind) for cache in caches for kind in KINDS]
-    for path in (packages, *environments):
+    parts = [os.path.join(cache, part) for cache in caches for part in (*KINDS, _LOCKS)]
+    for path in (packages, *parts):
         os.makedirs(path, exist_ok=True)
     unowned = build_isolation.prepare()
     if unowned:
         raise PreparationError(f"builds can't run as a user of their own: {unowned}")
     usable, bound = find_buckets(ticket, task), find_bound(task)
     tools = _find_tools(ticket, programs, user)
-    needed = [packages, *environments, *usable, *(path for path, _, _ in bound), *tools]
+    needed = [build_isolation.scratch, *usable, *(path for path, _, _ in bound), *tools]
     shown = [os.path.realpath(path) for path in needed if path]
-    closed = [] if user is None else find_closed(shown)
+    closed = [] if user is None else find_closed([*shown, *map(os.path.realpath, parts)])
     hidden = find_hidden([*(ticket.get("private") or ()), *closed])
     hidden = [path for path in hidden if path not in {path for path, _, _ in bound}]
     whole = find_buckets(ticket, NO_TASK)
     if user is not None and any(find_closed([os.path.join(cache, "")]) for cache in caches):
-        caches = []  # what builds need of it is shown
+        caches = parts  # what builds need of it
     cover, root = (os.path.join(home, name) for name in ("build-hidden", "root"))
     os.makedirs(root, exist_ok=True)
-    used = [*needed, *shown, *caches, *programs, *_find_places(programs), *_find_named(os.environ)]
+    used = [
+        packages,
+        *needed,
+        *shown,
+        *caches,
+        *programs,
+        *_find_places(programs),
+        *_find_named(os.environ),
+    ]
     kept = [
         path
         for top in WRITABLE
@@ -169,7 +190,9 @@ def isolate_build(
     view.bound = bound if whole else []
     view.blocked = [str(path) for path in ticket.get("blocked") or ()]
     view.records = find_records(whole[0]) if whole and view.single is None else ""
-    view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, caches)
+    sealed = [os.path.realpath(packages), *map(os.path.realpath, caches)]
+    sealed += find_changeable(_find_places(programs), [*hidden, *WRITABLE], [*shown, *kept])
+    view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, sealed)
     if promised.fault(VIEW):
         return _open_buckets(build_isolation, whole, promised.fault(VIEW))
     build_isolation.view = view
@@ -186,10 +209,10 @@ def isolate_build(
 
 
 def _find_tools(ticket: Mapping[str, Any], programs: Sequence[str], user: User | None) -> list[str]:
-    """uv and what it reads: its cache, or the programs and indexes of builds with a ``user``."""
+    """uv, and the programs and indexes of builds with a ``user``."""
     uv = str(ticket.get("uv") or "")
     if user is None:
-        return [uv, os.environ.get("UV_CACHE_DIR", "")]
+        return [uv]
     return [uv, *_find_places(programs), *_find_local_indexes(os.environ)]
 
 

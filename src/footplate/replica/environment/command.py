@@ -56,7 +56,7 @@ class GivenFiles:
         shutil.copyfile(os.path.join(self._home, "given", os.path.basename(path)), destination)
 
 
-_READABLE_UMASK = 0o022
+READABLE_UMASK = 0o022
 
 
 def main(home: str) -> int:
@@ -102,8 +102,7 @@ class Setup:
         own = {**host, "TMPDIR": scratch}
         user = program_user.read(Home(home)) or program_user.take_for_builds(ticket)
         if user is not None:
-            os.umask(_READABLE_UMASK)
-            own.setdefault("UV_COMPILE_BYTECODE", "1")  # who uses it can't write there
+            os.umask(READABLE_UMASK)
         limit_s, memory_bytes = ticket.get("build_limits") or (0, 0)
         _limit_memory(int(memory_bytes))
         uv = Uv(str(ticket.get("uv") or ""), own, limit_s=float(limit_s))

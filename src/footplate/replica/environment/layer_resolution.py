@@ -6,6 +6,7 @@ import os
 import re
 
 from footplate.replica.environment import uv_errors
+from footplate.replica.environment.build_output import open_made
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.frameworks import FRAMEWORKS, Frameworks, find_mismatched
 from footplate.replica.environment.install_plan import read_changes
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 LIMIT_BYTES = 1_000_000_000
 """More than this is downloaded only for what a package pins."""
 _NAMED = 3
+_MAX_LOCK_BYTES = 16 << 20
 _NAME = re.compile(r'^name = "([^"]+)"$', re.MULTILINE)
 _WHEELS = re.compile(r"^wheels = \[(.*?)\]$", re.MULTILINE | re.DOTALL)
 _SIZE = re.compile(r"\bsize = (\d+)")
@@ -43,8 +45,10 @@ def measure_downloads(
     try:
         command = ["pip", "compile", *options, "--output-file", target, source]
         uv.isolated.run(command, variables)
-        with open(target, encoding="utf-8") as file:
-            return read_sizes(file.read())
+        top = os.path.dirname(directory)
+        with open(open_made(top, os.path.relpath(target, top)), "rb") as file:
+            text = file.read(_MAX_LOCK_BYTES)
+        return read_sizes(text.decode("utf-8", "replace"))
     except (UvFailed, OSError):
         return {}  # only a message is lost; the installation reports the error
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import stat
 
 from footplate.replica.environment import uv_errors
-from footplate.replica.environment.base_environments import find_site
 from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.installation import find_site, install
 from footplate.replica.environment.installed_distributions import find_installed, name_of
 from footplate.replica.environment.layer_resolution import Planner
 from footplate.replica.environment.uv import UvFailed
@@ -17,7 +15,7 @@ from footplate.replica.environment.uv import UvFailed
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Iterator, Mapping, Sequence
+    from typing import Iterator
 
     from footplate.replica.environment.base_environments import Base
     from footplate.replica.environment.install_plan import Change
@@ -26,55 +24,6 @@ if TYPE_CHECKING:
     from footplate.replica.environment.packages import Wheel
     from footplate.replica.environment.progress_output import ProgressOutput
     from footplate.replica.environment.uv import Uv
-    from footplate.replica.isolation.users import User
-
-
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-@contextlib.contextmanager
-def lent(path: str, user: User | None) -> Iterator[None]:
-    """What the user leaves there is this process's afterwards, and nobody else can write it."""
-    if user is None:
-        yield
-        return
-    _give(path, user.uid, user.gid)
-    try:
-        yield
-    finally:
-        _give(path, os.geteuid(), os.getegid())
-
-
-def check_real(paths: Sequence[str]) -> None:
-    """Raises PreparationError: one of the directories, or one above it, was replaced by a link."""
-    for path in paths:
-        if os.path.realpath(path) != path:
-            raise PreparationError(f"the installation has made a link of {path}")
-
-
-def _give(path: str, uid: int, gid: int) -> None:
-    """Links aren't followed; files that have another name elsewhere stay whose they are."""
-    for _, directories, files, parent in os.fwalk(path):
-        os.fchown(parent, uid, gid)
-        os.fchmod(parent, os.fstat(parent).st_mode & 0o777 & ~_OTHERS_WRITE)
-        for name in (*directories, *files):
-            _give_entry(name, parent, uid, gid)
-
-
-def _give_entry(name: str, parent: int, uid: int, gid: int) -> None:
-    try:
-        descriptor = os.open(name, _FLAGS, dir_fd=parent)
-    except OSError:  # a link
-        os.chown(name, uid, gid, dir_fd=parent, follow_symlinks=False)
-        return
-    try:
-        status = os.fstat(descriptor)
-        if stat.S_ISREG(status.st_mode) and (status.st_nlink == 1 or uid == os.geteuid()):
-            os.fchown(descriptor, uid, gid)
-            os.fchmod(descriptor, status.st_mode & 0o777 & ~_OTHERS_WRITE)
-    finally:
-        os.close(descriptor)
 
 
 _MAX_SHEBANG_BYTES = 127  # the shortest limit that is common: older Linux
@@ -178,34 +127,24 @@ class Layers:
         note = plan.planner.check_downloads(plan.solution)
         if note:
             self._teller.tell(note)
-        python = os.path.join(path, "bin", "python")
-        paths = [wheel.path for wheel in plan.wheels]
-        options = ["--python", python, "--no-deps"]
+        requirements = [change.requirement for change in plan.additions]
+        requirements += [wheel.path for wheel in plan.wheels]
+        options = ["--no-deps", *requirements]
+        progress = self._teller.count("your packages")
+        # What a URL names must be found where it was resolved: in the view of builds.
+        local = any(change.url for change in plan.additions)
         try:
-            self._uv.run(
-                ["venv", "--quiet", "--no-project", "--python", self._interpreter.path, path]
+            install(
+                *(self._uv, self._interpreter, path, options, progress),
+                variables=plan.solution.variables,
+                isolated=local,
             )
-            requirements = [change.requirement for change in plan.additions]
-            self._install(path, [*options, *requirements, *paths], plan.solution.variables)
         except UvFailed as failure:
             raise self._explain(failure.output, plan.wheels) from failure
         site = find_site(path, self._interpreter)
-        check_real([site, os.path.join(path, "bin")])
         with open(os.path.join(site, _PATH_FILE), "x", encoding="utf-8") as file:
             file.write(f"import site; site.addsitedir({base.site!r})\n")
         adopt_scripts(base.bin, os.path.join(path, "bin"))
-
-    def _install(self, path: str, arguments: list[str], variables: Mapping[str, str]) -> None:
-        """Wheels first as they are: in a view uv could not link them to its cache.
-
-        Raises UvFailed.
-        """
-        progress = self._teller.count("your packages")
-        try:
-            self._uv.install(["--no-build", *arguments], progress, variables)
-        except UvFailed:
-            with lent(path, self._uv.build_user):
-                self._uv.isolated.install(arguments, progress, variables)
 
     def _describe_gpu_builds(self, wheels: list[Wheel]) -> Iterator[str]:
         for wheel in wheels:

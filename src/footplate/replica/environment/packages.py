@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import time
 import zipfile
 
+from footplate import safe_path
 from footplate.replica.environment import uv_errors
 from footplate.replica.environment.archive_formats import settle
+from footplate.replica.environment.build_output import open_made
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.installed_distributions import read_requirements
 from footplate.replica.environment.uv import UvFailed
@@ -117,8 +120,7 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
     options = ["--wheel", "--python", interpreter.path, "--out-dir", directory]
     try:
         uv.isolated.run(["build", *options, package.path])
-        made = [name for name in os.listdir(directory) if name.endswith(".whl")]
-        return Wheel(os.path.join(directory, made[0]), package)
+        return Wheel(_take_wheel(directory, beside), package)
     except UvFailed as failure:
         if uv_errors.is_full(failure.output):
             raise PreparationError(f"{package.name} can't be built: {uv_errors.FULL}") from failure
@@ -127,8 +129,27 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
             f"{package.name} doesn't build for Python {interpreter.version}: "
             f"{said.replace(package.path, package.name)}"
         ) from failure
-    except (FileNotFoundError, IndexError) as error:
+    except (FileNotFoundError, NotADirectoryError, StopIteration) as error:
         raise PreparationError(f"the build of {package.name} made no wheel") from error
+
+
+def _take_wheel(directory: str, beside: str) -> str:
+    """A copy, in ``beside``, of the wheel that a build has left: builds can't change it any more.
+
+    Raises OSError, StopIteration.
+    """
+    top = os.path.dirname(beside)
+    relative = os.path.relpath(directory, top)
+    with safe_path.directory(top, relative.split(os.sep)) as parent:
+        name = next(name for name in os.listdir(parent) if name.endswith(".whl"))
+    target = os.path.join(beside, name)
+    _copy(open_made(top, os.path.join(relative, name)), target)
+    return target
+
+
+def _copy(source: int, target: str) -> None:
+    with open(source, "rb") as made, open(target, "xb") as file:
+        shutil.copyfileobj(made, file)
 
 
 def _read_requirements(path: str, name: str) -> list[str]:

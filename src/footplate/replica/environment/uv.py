@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -38,6 +39,8 @@ _READABLE = 0o755
 _MOST_OUTPUT_BYTES = 16 << 20
 """Of what is read as a whole."""
 _MOST_LINE_BYTES = 64 << 10
+_INSTALL = ("pip", "install", "--no-compile-bytecode")
+"""To compile, uv would start the Python of the environment, with what packages have it run."""
 
 
 class UvFailed(Exception):
@@ -93,6 +96,13 @@ class Uv:
             made._environment = {**self._environment, **self._build_isolation.variables()}
         return made
 
+    def writing(self, path: str) -> Uv:
+        """As ``isolated``, for what may change the environment at ``path``, and no other."""
+        made = self.isolated
+        if made._entered is not None:
+            made._entered = made._entered.writing(path)
+        return made
+
     def secluding(self, build_isolation: BuildIsolation) -> Uv:
         """The same, with another build isolation of builds."""
         made = object.__new__(Uv)
@@ -105,9 +115,8 @@ class Uv:
         return None if self._build_isolation is None else self._build_isolation.user
 
     def find_output(self, directory: str) -> str:
-        """Where what is isolated can write: ``directory``, unless its user has one of his own."""
-        own = self._build_isolation
-        return directory if own is None or own.user is None else own.output
+        """Where what is isolated can write; ``directory`` where nothing is."""
+        return directory if self._build_isolation is None else self._build_isolation.output
 
     def run(self, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> str:
         """Everything that it said. Raises UvFailed."""
@@ -123,10 +132,28 @@ class Uv:
 
         Raises UvFailed.
         """
-        command = ["pip", "install", *arguments]
+        command = [*_INSTALL, *arguments]
         self._build_as_before(
             lambda more: self._run_on_terminal(command, progress, more), variables or {}
         )
+
+    def unpack(
+        self, arguments: Sequence[str], progress: Progress, variables: Mapping[str, str]
+    ) -> None:
+        """As ``install``, of wheels alone, and once: again it would start what is installed.
+
+        Raises UvFailed.
+        """
+        self._run_on_terminal([*_INSTALL, "--no-build", *arguments], progress, variables)
+
+    def compile(self, python: str, directory: str) -> None:
+        """Compiles the modules in ``directory`` by a ``python`` that imports none of them.
+
+        A file that is written for another version of Python stays as it is.
+        """
+        command = [python, "-I", "-S", "-m", "compileall", "-q", "-j", "0", directory]
+        with contextlib.suppress(UvFailed):
+            self._watch(command, {}, os.pipe(), self._read_text)
 
     def _build_as_before(
         self, attempt: Callable[[Mapping[str, str]], str], given: Mapping[str, str]
@@ -146,7 +173,8 @@ class Uv:
 
     def _run(self, arguments: Sequence[str], variables: Mapping[str, str]) -> str:
         reading, writing = os.pipe()
-        return self._watch(arguments, variables, (reading, writing), self._read_text)
+        argv = [self.program, *arguments]
+        return self._watch(argv, variables, (reading, writing), self._read_text)
 
     def _run_on_terminal(
         self, arguments: Sequence[str], progress: Progress, variables: Mapping[str, str]
@@ -158,21 +186,20 @@ class Uv:
             return self._run(arguments, variables)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, _ROWS_AND_COLUMNS)
         more = {**variables, "TERM": "xterm"}
-        return self._watch(
-            arguments, more, (master, slave), lambda end: self._follow(end, progress)
-        )
+        argv = [self.program, *arguments]
+        return self._watch(argv, more, (master, slave), lambda end: self._follow(end, progress))
 
     def _watch(
         self,
-        arguments: Sequence[str],
+        argv: list[str],
         variables: Mapping[str, str],
         ends: tuple[int, int],
         read: Callable[[int], str],
     ) -> str:
-        """Everything that ``read`` gets from the first of ``ends``; uv has the second."""
+        """Everything that ``read`` gets from the first of ``ends``; the process has the second."""
         ours, theirs = ends
         try:
-            process = self._start([self.program, *arguments], variables, theirs)
+            process = self._start(argv, variables, theirs)
         except BaseException:
             os.close(ours)
             raise
@@ -208,7 +235,7 @@ class Uv:
         try:
             return own.start(argv, environment, output)
         except SpawnFailed as error:
-            raise PreparationError(f"uv can't be started: {error}") from error
+            raise PreparationError(f"{argv[0]} can't be started: {error}") from error
 
     def _passed(self) -> tuple[int, ...]:
         return (self._held,) if self._held >= 0 else ()
@@ -292,5 +319,8 @@ def translate_settings(host: Mapping[str, str]) -> dict[str, str]:
 
 
 _UNWANTED = frozenset(
-    {"VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON", "UV_NO_PROGRESS"}
+    (
+        *("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON", "UV_NO_PROGRESS"),
+        "UV_COMPILE_BYTECODE",
+    )
 )

@@ -18,7 +18,7 @@ _RECORDS = ".footplate"
 class HiddenPaths:
     """``hidden`` directories are seen empty, and can't be written, but for what is shown there.
 
-    ``shown`` is as the host has it; ``sealed`` can be read only, but for what is shown below.
+    ``shown`` is as the host has it; ``sealed`` can be read only, but for what is shown below it.
     All are real paths. ``cover`` is made, an empty directory that gets the places of what is
     shown, where they can't lie in memory.
     """
@@ -32,6 +32,7 @@ class HiddenPaths:
         self.hidden = hidden
         self.sealed: list[str] = [path for path in sealed if os.path.isdir(path)]
         below = [path for path in shown if is_below(path, [*hidden, *self.sealed])]
+        below = [path for path in below if path not in self.sealed]
         self.shown: list[str] = [path for path in below if os.path.isdir(path)]
 
     @classmethod
@@ -53,12 +54,14 @@ class HiddenPaths:
         for path in self.hidden:
             os.makedirs(path, exist_ok=True)  # a private /tmp doesn't have it
             self._cover(host, path)
-        for path in self.sealed:
-            _show(host, path)
-        for path in self.shown:
+        for path in sorted({*self.sealed, *self.shown}):  # the outer ones first
             _show(host, path)
         for path in (*self.hidden, *self.sealed):
             syscalls.seal(path)
+
+    def showing(self, path: str) -> HiddenPaths:
+        """The same, which shows ``path`` too."""
+        return HiddenPaths(self.cover, self.hidden, [*self.shown, path], self.sealed)
 
     def _cover(self, host: str, path: str) -> None:
         """By a file system in memory: to make directories, and remove them, costs nothing there."""
@@ -67,6 +70,29 @@ class HiddenPaths:
         except OSError:  # a directory does, too
             os.makedirs(host + self.cover, exist_ok=True)
             syscalls.mount(host + self.cover, path, syscalls.MS_BIND)
+
+
+def find_changeable(
+    prefixes: Iterable[str], masked: Sequence[str], seen: Sequence[str]
+) -> list[str]:
+    """What all jobs run, and an ordinary user who runs the service can change, as real paths.
+
+    The interpreters and modules below ``prefixes``, and uv's cache, to which environments are
+    linked; without what lies in ``masked``, but for ``seen``. Programs of a service that root runs
+    are other users, who can't change it anyway.
+    """
+    if os.geteuid() == 0:
+        return []
+    paths = [os.path.join(prefix, name) for prefix in prefixes for name in ("bin", "lib")]
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    paths.append(os.environ.get("UV_CACHE_DIR") or os.path.join(cache, "uv"))
+    real = {find_real(path) for path in paths if os.path.isdir(path)}
+    return sorted(
+        path
+        for path in real
+        if os.stat(path).st_uid == os.geteuid()
+        and (is_below(path, seen) or not is_below(path, masked))
+    )
 
 
 def find_closed(paths: Iterable[str]) -> list[str]:

@@ -1,0 +1,118 @@
+"""Installs packages into a new environment without running any of their code in this process.
+
+Python runs code of packages by itself: at each start the lines of ``.pth`` files and
+``sitecustomize``, and ``setup.py`` when something is built. So nothing here starts the Python of an
+environment in which packages lie, but as the user of builds, in the view of builds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+
+from footplate.replica.environment.cache_removal import discard
+from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.uv import UvFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterator, Mapping, Sequence
+
+    from footplate.replica.environment.interpreters import Interpreter
+    from footplate.replica.environment.uv import Progress, Uv
+    from footplate.replica.isolation.users import User
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def install(
+    uv: Uv,
+    interpreter: Interpreter,
+    path: str,
+    arguments: Sequence[str],
+    progress: Progress,
+    *,
+    variables: Mapping[str, str],
+    isolated: bool = False,
+) -> None:
+    """Makes an environment at ``path``, which isn't there yet, by ``uv pip install``.
+
+    Unpacks wheels as this process, which can link them to uv's cache: that runs no code of theirs.
+    Where something has to be built, or if ``isolated``, the user of builds does it all.
+
+    Raises UvFailed, PreparationError.
+    """
+    words = ["--python", os.path.join(path, "bin", "python"), *arguments]
+    make = ["venv", "--quiet", "--no-project", "--python", interpreter.path, path]
+    uv.run(make)
+    unpacked = not isolated and _unpack(uv, words, progress, variables)
+    if not isolated and not unpacked:  # uv would count what is there in part as installed
+        discard(path)
+        uv.run(make)
+    site = find_site(path, interpreter)
+    with lent(path, uv.build_user):
+        builds = uv.writing(path)
+        if not unpacked:
+            builds.install(words, progress, variables)
+        builds.compile(interpreter.path, site)
+    check_real([site, os.path.join(path, "bin")])
+
+
+def _unpack(uv: Uv, words: list[str], progress: Progress, variables: Mapping[str, str]) -> bool:
+    try:
+        uv.unpack(words, progress, variables)
+    except UvFailed:
+        return False
+    return True
+
+
+def find_site(path: str, interpreter: Interpreter) -> str:
+    """The directory of an environment where packages lie."""
+    minor = ".".join(interpreter.version.split(".")[:2])
+    return os.path.join(path, "lib", f"python{minor}", "site-packages")
+
+
+@contextlib.contextmanager
+def lent(path: str, user: User | None) -> Iterator[None]:
+    """What the user leaves there is this process's afterwards, and nobody else can write it."""
+    if user is None:
+        yield
+        return
+    _give(path, user.uid, user.gid)
+    try:
+        yield
+    finally:
+        _give(path, os.geteuid(), os.getegid())
+
+
+def check_real(paths: Sequence[str]) -> None:
+    """Raises PreparationError: one of the directories, or one above it, was replaced by a link."""
+    for path in paths:
+        if os.path.realpath(path) != path:
+            raise PreparationError(f"the installation has made a link of {path}")
+
+
+def _give(path: str, uid: int, gid: int) -> None:
+    """Links aren't followed; files that have another name elsewhere stay whose they are."""
+    for _, directories, files, parent in os.fwalk(path):
+        os.fchown(parent, uid, gid)
+        os.fchmod(parent, os.fstat(parent).st_mode & 0o777 & ~_OTHERS_WRITE)
+        for name in (*directories, *files):
+            _give_entry(name, parent, uid, gid)
+
+
+def _give_entry(name: str, parent: int, uid: int, gid: int) -> None:
+    try:
+        descriptor = os.open(name, _FLAGS, dir_fd=parent)
+    except OSError:  # a link
+        os.chown(name, uid, gid, dir_fd=parent, follow_symlinks=False)
+        return
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and (status.st_nlink == 1 or uid == os.geteuid()):
+            os.fchown(descriptor, uid, gid)
+            os.fchmod(descriptor, status.st_mode & 0o777 & ~_OTHERS_WRITE)
+    finally:
+        os.close(descriptor)
