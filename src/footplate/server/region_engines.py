@@ -150,7 +150,7 @@ def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict
         "cache": f"{region.shared}/footplate" if region.shared else "",
         "cache_limit_bytes": settings.cache_limit_bytes,
         "build_limits": list(settings.build_limits),
-        "buckets": str(data_dir.buckets.absolute()),
+        "buckets": str(data_dir.buckets.resolve()),  # as tasks name what lies there
         "files": region.files,
         "isolation": settings.isolation,
         "program_users": None,

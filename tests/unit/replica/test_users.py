@@ -108,6 +108,17 @@ def test_without_any_way_to_write_buckets_no_program_starts(tmp_path: Path) -> N
     assert fake.user is not None
 
 
+def test_a_link_in_the_place_of_a_directory_makes_no_program_root(tmp_path: Path) -> None:
+    fake = FakeDesk(tmp_path)
+    (tmp_path / "job").symlink_to(tmp_path)
+    user = fake.user
+    with pytest.raises(TaskError, match="access lists can't be set: "):
+        program_user.open_directories(fake.context, [str(tmp_path / "job")], "no such mounts")
+    assert fake.user is user
+    assert user is not None
+    assert fake.events == []
+
+
 def test_a_program_that_its_user_could_not_reach_does_not_start(tmp_path: Path) -> None:
     fake = FakeDesk(tmp_path)
     tmp_path.chmod(0o700)
