@@ -268,9 +268,10 @@ class FolderBuckets:
         if not uri.path:
             return folder
         path = folder.joinpath(*parse_object_name(uri.path).parts)
-        if not path.resolve().is_relative_to(folder):
+        real = path.resolve()
+        if real != path and not (real.is_relative_to(folder) and real.is_file()):
             raise InvalidArgument(
-                f"{uri} leads out of its bucket, by a link in the bucket's folder"
+                f"{uri} leads through a link in the bucket's folder, which isn't followed"
             )
         return path
 

@@ -163,6 +163,9 @@ def test_a_link_at_any_part_of_a_name_leads_nowhere(
     buckets.append(upload_id, 0, [b"x"])
     with pytest.raises(InvalidArgument, match="link"):
         buckets.finish_upload(upload_id, Checksums())
+    for name in ("a/b/c", "a/b/c/new/"):
+        with pytest.raises(InvalidArgument, match="leads through a link"):
+            buckets.local_path(GcsUri("stage", name))
     assert [(path.name, path.read_bytes()) for path in theirs.iterdir()] == [("kept", b"theirs")]
 
 
@@ -184,6 +187,7 @@ def test_a_link_to_a_file_of_the_bucket_is_an_object(buckets: FolderBuckets, fol
     (folder / "loop").symlink_to("loop")
     assert names(buckets) == ["best", "ckpt/7", "ckpt/last"]
     assert read(buckets, "ckpt/last") == b"seven"
+    assert buckets.local_path(GcsUri("stage", "best")) == folder / "best"
     buckets.delete("stage", "best")
     assert names(buckets) == ["ckpt/7", "ckpt/last"]
 

@@ -228,7 +228,7 @@ def test_a_link_in_the_place_of_a_directory_holds_up_no_other_job(rig: Rig, tmp_
     rig.settle()
     assert rig.values() == {"default/a": [(1, 1.0)]}
     messages = [stored.event.message for stored in rig.jobs.events(spoilt.uid)]
-    assert [message for message in messages if "leads out of its bucket" in message]
+    assert [message for message in messages if "leads through a link" in message]
     assert [upload.uid for upload in rig.uploads.all()] == [job.uid]
 
 
