@@ -17,6 +17,7 @@ from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.domain.errors import FailedPrecondition
 from footplate.ports.object_storage import Conditions, Draft
 from tests.support.clock import FakeClock
+from tests.support.requirements import require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +56,8 @@ def copied(tmp_path: Path, how: str = "cp") -> Path:
     new = tmp_path / "new"
     new.mkdir()
     command = [word.format(old=tmp_path / "old", new=new) for word in COPIES[how]]
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not installed")
+    if how == "rsync":
+        require_packages("rsync", "rsync")
     subprocess.run(command, check=True)
     shutil.rmtree(tmp_path / "old")
     return new
