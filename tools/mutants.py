@@ -43,6 +43,8 @@ PACKAGES = ("control", "store", "backends", "replica", "api", "domain", "logs", 
 NEAR, QUICK, COMMAND = LEVELS = ("near", "quick", "command")
 _NO_TESTS = 5
 """The exit status of pytest where it has found none."""
+_EVENT_S = "60"
+"""So long tests wait for an event, unless the environment says: many a break lets none come."""
 _MAX_DOUBTS = 5
 """Tests of one level that fail, but not again alone, before the level counts as survived."""
 
@@ -137,7 +139,7 @@ class Trials:
             subprocess.Popen(
                 [*_namespace(), *arguments],
                 cwd=self._tree,
-                env={**os.environ, "TEST_PROFILE": profile},
+                env={"TEST_EVENT_S": _EVENT_S, **os.environ, "TEST_PROFILE": profile},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
