@@ -28,7 +28,7 @@ _MARKS = tuple(
     for name, product in _CLIENTS
 )
 _PRODUCT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._+-]{0,39})")
-_GRPC = re.compile(r"(?<![\w-])grpc-[a-z+-]+/")
+_GRPC = re.compile(r"(?<![\w-])grpc-[a-z+-]{1,40}/")
 OTHER = "other"
 
 

@@ -12,7 +12,10 @@ from footplate.domain.errors import InvalidArgument
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-_CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|=|<|>)\s*(.+?)\s*")
+_AND = re.compile(r"\sAND\s")
+_SIGN = re.compile("<=|>=|!=|=|<|>")
+_LONGEST = 2000
+"""Characters of all conditions."""
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -54,15 +57,18 @@ def choose(runs: Sequence[Run], text: str) -> list[Run]:
     """Those that fulfil all conditions: ``loss < 0.5 AND rate = 0.1``; what has no comparison is a
     part of the name. Raises InvalidArgument.
     """
-    conditions = [part for part in re.split(r"\s+AND\s+", text.strip()) if part]
+    if len(text) > _LONGEST:
+        raise InvalidArgument(f"{len(text)} characters given; allowed: at most {_LONGEST}")
+    conditions = [part.strip() for part in _AND.split(text) if part.strip()]
     return [run for run in runs if all(_fulfils(run, each) for each in conditions)]
 
 
 def _fulfils(run: Run, condition: str) -> bool:
-    found = _CONDITION.fullmatch(condition)
-    if found is None:
-        return condition.strip().lower() in run.title.lower()
-    name, sign, wanted = found.groups()
+    found = _SIGN.search(condition, 1)
+    name, sign = (condition[: found.start()].strip(), found[0]) if found else ("", "")
+    wanted = condition[found.end() :].strip() if found else ""
+    if not name or not wanted:
+        return condition.lower() in run.title.lower()
     value, limit = run.value(name), _number(wanted.strip("\"'"))
     if value is None:
         return sign == "!="

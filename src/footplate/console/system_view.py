@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from footplate.console.site import Site, Visit
 
 _SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? ([-+.\deE]+|NaN|[+-]Inf)")
-_LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'\b([a-z_]+)="((?:[^"\\]|\\.)*)"')
 _REFUSED = 400
 _MOST = 50
 _CHANGES = 10

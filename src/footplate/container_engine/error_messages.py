@@ -117,7 +117,7 @@ def _login(registry: str, credentials: Credentials) -> str:
 
 
 def _wanted(text: str) -> str:
-    if found := re.search(r"architecture (\w+).*?OS (\w+)", text):
+    if found := re.search(r"architecture (\w+).{0,100}?OS (\w+)", text):
         return f" ({found[2]}/{found[1]})"
     found = re.search(r"no matching manifest for (\S+)", text)
     return f" ({found[1]})" if found else ""

@@ -325,7 +325,7 @@ def parse_attempt_id(text: str) -> tuple[JobUid, int]:
         NotFound: no attempt could ever have this id.
     """
     uid, dash, number = text.rpartition("-")
-    if not (uid and dash and number.isascii() and number.isdigit()):
+    if not (uid and dash and number.isascii() and number.isdigit() and len(number) < 10):
         raise NotFound(f"{text!r} is not the id of an attempt")
     return JobUid(uid), int(number)
 

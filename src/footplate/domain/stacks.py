@@ -189,7 +189,7 @@ def _find_spots(standing: Sequence[_Standing]) -> list[Spot]:
 
 SHOWN = 12
 """Frames of a spot, the innermost ones."""
-_PACKAGES = re.compile(r".*/(?:(?:site|dist)-packages|lib(?:64)?/python[0-9.]+)/")
+_PACKAGES = re.compile(r".*/(?:(?:site|dist)-packages|lib(?:64)?/python[0-9.]+)/", re.DOTALL)
 _STARTING = ("_run_code", "_run_module_as_main", "_run_module_code", "run_path", "run_module")
 """What ``python -m`` itself does, in runpy."""
 
@@ -218,8 +218,8 @@ def place_name(frame: Frame) -> str:
 
 def shorten(file: str) -> str:
     """The part of a path that tells: below the installed packages, or its last two names."""
-    rest = _PACKAGES.sub("", file)
-    return rest if rest != file else "/".join(file.rsplit("/", 2)[-2:])
+    packages = _PACKAGES.match(file)
+    return file[packages.end() :] if packages else "/".join(file.rsplit("/", 2)[-2:])
 
 
 def _describe_place(place: Place, total: int) -> list[str]:

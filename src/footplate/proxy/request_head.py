@@ -14,7 +14,7 @@ END = b"\r\n\r\n"
 TUNNEL = "CONNECT"
 _HTTP_PORT = 80
 _LINE = re.compile(rb"([A-Z]{1,32}) ([\x21-\x7e]{1,8192}) HTTP/1\.[01]")
-_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}):[ \t]*([\t\x20-\x7e\x80-\xff]*)")
+_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}):([\t\x20-\x7e\x80-\xff]*)")
 _AUTHORITY = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[^:/?#@\[\]]+)(?::([0-9]{1,5}))?")
 _URL = re.compile(r"http://([^/?#]*)(?:[/?#].*)?", re.IGNORECASE)
 

@@ -77,7 +77,8 @@ def _skip(text: str, position: int) -> int:
 
 def _next(text: str, position: int, *, after_comparator: bool, gcloud: bool) -> tuple[Token, int]:
     at = position + 1
-    comparator, name = (_GCLOUD_COMPARATOR, _GCLOUD_NAME) if gcloud else (_COMPARATOR, _NAME)
+    comparator = _GCLOUD_COMPARATOR.match if gcloud else _COMPARATOR.match
+    name = _GCLOUD_NAME.match if gcloud else _NAME.match
     if text[position] in "()":
         return Token(Kind(text[position]), text[position], at), position + 1
     if match := _QUOTED.match(text, position):
@@ -85,9 +86,9 @@ def _next(text: str, position: int, *, after_comparator: bool, gcloud: bool) -> 
         return Token(Kind.QUOTED, _ESCAPED.sub(r"\1", content), at), match.end()
     if after_comparator and (match := _VALUE.match(text, position)):
         return Token(Kind.WORD, match.group(), at), match.end()
-    if match := comparator.match(text, position):
+    if match := comparator(text, position):
         return Token(Kind.COMPARATOR, match.group(), at), match.end()
-    if match := name.match(text, position):
+    if match := name(text, position):
         return Token(Kind.WORD, match.group().replace('"', ""), at), match.end()
     problem = "a quote that isn't closed" if text[position] in "\"'" else "an unexpected character"
     refuse_at(text, at, problem)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from dataclasses import dataclass
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_text import describe
 
 _DIGEST_LENGTH = 8
+_NUMBER = re.compile(r"-?[0-9]{1,19}")
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,16 @@ def parse_token(token: str | None, query: str) -> str | None:
         violation = Violation("pageToken", f"{describe(token)} given; allowed: {allowed}")
         raise InvalidArgument.of((violation,))
     return key
+
+
+def parse_number_token(token: str | None, query: str) -> int | None:
+    """As ``parse_token``, of a list whose keys are whole numbers of 64 bits."""
+    key = parse_token(token, query)
+    if key is None:
+        return None
+    if not _NUMBER.fullmatch(key):
+        raise InvalidArgument.of((Violation("pageToken", "it isn't one that was given"),))
+    return int(key)
 
 
 def _digest(query: str) -> bytes:

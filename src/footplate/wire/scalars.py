@@ -15,7 +15,9 @@ from footplate.wire.timestamps import check_timestamp
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 _NOT_FINITE = ("NaN", "Infinity", "-Infinity")
 """How proto3 JSON writes doubles that are no numbers."""
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_LONGEST_NUMBER = 1000
+"""Characters of one that is written as a text; a double needs 25."""
 
 
 def _integer(value: object, bits: int) -> int:
@@ -47,8 +49,10 @@ def _double(value: object) -> float:
             return float(value)
         except OverflowError:
             pass
-    if isinstance(value, str) and _NUMBER.fullmatch(value) and math.isfinite(float(value)):
-        return float(value)
+    if isinstance(value, str) and len(value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(value):
+        number = float(value)
+        if math.isfinite(number):
+            return number
     raise ValueError(f"{describe(value)} given; allowed: a finite number")
 
 

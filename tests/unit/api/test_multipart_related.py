@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footplate.api.storage_v1.multipart import RelatedParts
+from footplate.api.storage_v1.multipart import MAX_LINES, RelatedParts
 from footplate.domain.errors import InvalidArgument
 
 TYPE = "multipart/related; boundary=b"
@@ -76,3 +76,9 @@ def test_a_body_that_is_not_whole_is_refused(length: int) -> None:
 def test_what_is_not_of_this_form_is_refused(content_type: str, body: bytes) -> None:
     with pytest.raises(InvalidArgument):
         read(content_type, [body])
+
+
+def test_blank_lines_before_the_first_boundary_are_few() -> None:
+    assert read(TYPE, [b"\r\n" * 9 + WHOLE]) == (b"{}", "x/y", b"1")
+    with pytest.raises(InvalidArgument, match="doesn't begin with the boundary"):
+        read(TYPE, [b"\n" * MAX_LINES + WHOLE])

@@ -39,6 +39,12 @@ def test_only_numbers_have_an_order() -> None:
         choose(RUNS, "opt < b")
 
 
+def test_conditions_have_a_bound() -> None:
+    assert choose(RUNS, " " * 2000) == [*RUNS]
+    with pytest.raises(InvalidArgument, match="at most 2000"):
+        choose(RUNS, " " * 2001)
+
+
 @pytest.mark.parametrize(
     ("by", "names"),
     [("loss", "bac"), ("-loss", "abc"), ("rate", "bac"), ("opt", "acb"), ("x", "abc")],

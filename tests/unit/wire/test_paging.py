@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument
-from footplate.wire.paging import PageRule, format_token, parse_token
+from footplate.wire.paging import PageRule, format_token, parse_number_token, parse_token
 
 RULE = PageRule(default=20, maximum=100)
 
@@ -43,3 +43,14 @@ def test_any_other_token_is_refused(token: str) -> None:
 def test_no_token_is_the_first_page() -> None:
     assert parse_token(None, "query") is None
     assert parse_token("", "query") is None
+
+
+@pytest.mark.parametrize("key", ["0", "-7", "9" * 19])
+def test_a_number_comes_back(key: str) -> None:
+    assert parse_number_token(format_token(key, "query"), "query") == int(key)
+
+
+@pytest.mark.parametrize("key", ["x", "\u00b2", "\u0661", "9" * 5000, "1 "])
+def test_a_token_without_a_number_is_refused(key: str) -> None:
+    with pytest.raises(InvalidArgument, match="pageToken"):
+        parse_number_token(format_token(key, "query"), "query")

@@ -24,7 +24,7 @@ from starlette.datastructures import Headers, MutableHeaders
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_COMMAND = re.compile(r"\bcommand/gcloud\.\S*(?:stream-logs|submit\.training)\b")
+_COMMAND = re.compile(r"\bcommand/gcloud\.\S{0,100}(?:stream-logs|submit\.training)\b")
 _INVOCATION = re.compile(r"\binvocation-id/(\w{1,64})\b")
 _TRAINING_JOB = re.compile(r"/v1/projects/([^/]+)/jobs/([^/:]+)")
 _REMEMBERED = 10_000

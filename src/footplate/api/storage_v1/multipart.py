@@ -42,9 +42,7 @@ class RelatedParts:
 
     def description(self) -> bytes:
         """The first part, whole."""
-        line = self._line()
-        while not line.strip():
-            line = self._line()
+        line = next((line for _ in range(MAX_LINES) if (line := self._line()).strip()), b"")
         if line.rstrip() not in (self._dashes, self._or_dashes):
             raise _broken("it doesn't begin with the boundary that Content-Type says")
         self._dashes = line.rstrip()

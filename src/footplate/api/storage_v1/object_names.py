@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _OBJECT = re.compile(r"/b/([^/]+)/o/(.+)")
 _COMPOSE = re.compile(r"/b/([^/]+)/o/([^/]+)/compose")
 _COPY = re.compile(r"/b/([^/]+)/o/([^/]+)/(?:rewriteTo|copyTo)/b/([^/]+)/o/([^/]+)")
-_ROOT = re.compile(r".*?/storage/v1")
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def _match(pattern: re.Pattern[str], request: Request) -> tuple[str, ...]:
 
 def _path(request: Request) -> str:
     raw: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
-    return _ROOT.sub("", raw.decode("ascii", "replace"), count=1)
+    return raw.decode("ascii", "replace").partition("/storage/v1")[2]
 
 
 def _decode(text: str) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 CHUNK_BYTES = 1 << 20
-_RANGE = re.compile(r"\s*bytes\s*=\s*(\d{0,18})\s*-\s*(\d{0,18})\s*", re.ASCII)
+_RANGE = re.compile(r"\s*+bytes\s*+=\s*+(\d{0,18})\s*+-\s*+(\d{0,18})\s*+", re.ASCII)
 
 
 def media_answer(info: ObjectInfo, file: BinaryIO, wanted: str) -> Response:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.api.vertex_v1.studies import study_of
 from footplate.domain.errors import NotFound
 from footplate.domain.names import TrialName
-from footplate.wire.paging import PageRule, format_token, parse_token
+from footplate.wire.paging import PageRule, format_token, parse_number_token
 from footplate.wire.vertex_v1.trials import trial_json
 from footplate.wire.vertex_v1.vizier_requests import read_measurement, read_outcome, read_trial
 
@@ -44,7 +44,7 @@ class TrialsApi:
         page = self._trials.list(
             study,
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
-            after=parse_token(call.parameter("pageToken", "page_token"), asked),
+            after=parse_number_token(call.parameter("pageToken", "page_token"), asked),
         )
         answer: JsonObject = {}
         if page.trials:

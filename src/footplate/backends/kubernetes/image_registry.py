@@ -42,7 +42,7 @@ _MANIFESTS = (
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.docker.distribution.manifest.v2+json",
 )
-_CHALLENGE = re.compile(r'(\w+)="([^"]*)"')
+_CHALLENGE = re.compile(r'\b(\w+)="([^"]*)"')
 _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 _USUAL = "amd64"
 """Whose configuration stands for a list of images: those of others name the same command."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 100_000
 _RANGES = re.compile(r"([^\[\],]*)\[([^\]]+)\](.*)")
+_PARTS = re.compile(r"(?:[^,\[]|\[[^\]]*(?:\]|$))+")
 _FEATURE = re.compile(r"[A-Za-z0-9_.:=-]+")
 
 
@@ -53,11 +54,10 @@ def expand(nodes: str) -> frozenset[str]:
 
 def _parts(nodes: str) -> Iterator[str]:
     """Split at the commas outside brackets."""
-    for part in re.split(r",(?![^\[]*\])", nodes):
+    for part in _PARTS.findall(nodes):
         if part.count("[") != part.count("]"):
             raise ValueError(f"{nodes[:100]!r} is no list of nodes")
-        if part:
-            yield part
+        yield part
 
 
 def _expand(part: str) -> Iterator[str]:

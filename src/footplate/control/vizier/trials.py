@@ -80,10 +80,9 @@ class StudyTrials:
         """Without what was measured of them singly."""
         return self._store.find(name).trials
 
-    def list(self, name: StudyName, *, limit: int, after: str | None) -> TrialPage:
+    def list(self, name: StudyName, *, limit: int, after: int | None) -> TrialPage:
         kept = self._store.find(name)
-        last = int(after) if after and after.isdigit() else 0
-        rest = [trial for trial in kept.trials if trial.number > last]
+        rest = [trial for trial in kept.trials if trial.number > (after or 0)]
         page = rest[:limit]
         key = str(page[-1].number) if len(rest) > limit else None
         return TrialPage(self._all_told(kept, page), key)

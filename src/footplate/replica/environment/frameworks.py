@@ -20,7 +20,8 @@ FRAMEWORKS = {"torch": "torch", "tensorflow": "tensorflow", "tensorflow-cpu": "t
 """Distributions, each with the module that it provides."""
 TORCH_FAMILY = ("torch", "torchvision", "torchaudio")
 """They fit each other only in builds for the same CUDA version, or all for the CPU."""
-_PIN = re.compile(r"[A-Za-z0-9._-]+(?:\[[^\]]*\])?\s*\(?\s*={2,3}\s*([^\s,;)]+)\s*\)?\s*(?:;.*)?")
+_PIN = re.compile(r"[A-Za-z0-9._-]+(?:\[[^\]]*\])?\(?={2,3}([^,)]+)\)?")
+"""Of a requirement without spaces and markers."""
 _ADDRESS = re.compile(r"[A-Za-z0-9._-]+(?:\[[^\]]*\])?\s*@")
 _LIMITS = (
     ("tensorflow", (2, 12), "protobuf<3.21"),
@@ -84,7 +85,7 @@ class Frameworks:
 
 def pinned_version(requirement: str) -> str:
     """The one version that a requirement admits, or the address of a file; empty: many."""
-    match = _PIN.fullmatch(requirement.strip())
+    match = _PIN.fullmatch("".join(requirement.partition(";")[0].split()))
     if match is not None:
         return match.group(1)
     return requirement if _ADDRESS.match(requirement) else ""

@@ -18,19 +18,23 @@ _UNREACHED = re.compile(
     r"(Connection refused|Connection reset|Name or service not known|Temporary failure in name"
     r" resolution|No address associated with hostname|Network is unreachable|No route to host"
     r"|operation timed out|[Tt]imed out"
-    r"|HTTP status (?:client|server) error \([^)]*\))"
+    r"|HTTP status (?:client|server) error \([^)]{0,100}\))"
 )
 _CERTIFICATE = "invalid peer certificate"
-_HASH = re.compile(r"Hash mismatch for `([^`]+)`")
-_GIT = re.compile(r"Git operation failed.*?fatal: ([^\n]+)", re.DOTALL)
+_HASH = re.compile(r"Hash mismatch for `([^`]{1,300})`")
+_GIT = "Git operation failed"
+_FATAL = re.compile(r"fatal: ([^\n]+)")
 _FULL = re.compile(r"No space left on device|os error 28")
-_TOOLS = r"[\w+-]*(?:gcc|g\+\+|cc|clang|c\+\+|nvcc|gfortran|cmake|rustc|cargo)"
+_TOOLS = r"[\w+-]{0,60}(?:gcc|g\+\+|cc|clang|c\+\+|nvcc|gfortran|cmake|rustc|cargo)"
 _NO_COMPILER = re.compile(
-    rf"No such file or directory: '(?:\S*/)?({_TOOLS})'|unable to execute '([^']+)'"
+    rf"No such file or directory: '(?:[^\s']{{0,300}}/)?({_TOOLS})'"
+    r"|unable to execute '([^']{1,300})'"
     rf"|command '({_TOOLS})' failed: No such"
     r"|can't find Rust compiler|CMake must be installed"
 )
-_HEADER = re.compile(r"fatal error: '?([\w./+-]+\.h(?:pp)?)'?(?:: No such file| file not found)")
+_HEADER = re.compile(
+    r"fatal error: '?([\w./+-]{1,300}\.h(?:pp)?)'?(?:: No such file| file not found)"
+)
 _COMPILED = re.compile(r"^\S+:\d+(?::\d+)?: (?:fatal )?error: .+")
 
 
@@ -44,7 +48,7 @@ def recognise(output: str) -> str:
         )
     if _FULL.search(output):
         return "the disk of the cache, or of uv's own one, is full: make room there"
-    git = _GIT.search(output)
+    git = _FATAL.search(output, output.find(_GIT)) if _GIT in output else None
     if git is not None:
         return f"git says: {_without_secrets(git.group(1).strip())}"
     if _CERTIFICATE in output:
@@ -111,8 +115,8 @@ _ERROR = re.compile("^\\s*(?:error:|\u00d7)")
 _LEADER = re.compile("^\\s*(?:error:|cause:|[\u00d7\u2570\u251c\u2502\u2500\u25b6]+)\\s*")
 _MISSING = (
     re.compile(r"no version of ([^\s,]+)"),
-    re.compile(r"([^\s,]+) has no (?:usable )?wheels"),
-    re.compile(r"([^\s,]+) was not found in"),
+    re.compile(r"(?<![^\s,])([^\s,]+) has no (?:usable )?wheels"),
+    re.compile(r"(?<![^\s,])([^\s,]+) was not found in"),
 )
 _FAILED_BUILD = re.compile(r"Failed to (?:build|download and build) `([^`]+)`")
 _OUTPUT = re.compile(r"^\s*\[(?:stderr|stdout)\]\s*$")
@@ -121,7 +125,8 @@ _PROGRESS = ("Building wheel...", "Building wheel from source distribution...")
 _FRAME = " \u2502^~"
 _PREAMBLE = re.compile(r"^No solution found when resolving dependencies:+ ")
 _CONCLUSION = re.compile(
-    r"(?: And because only \S+ is available(?: and you require [^,]*, we can conclude that|,)"
+    r"(?: And because only \S{1,300} is available"
+    r"(?: and you require [^,]{0,300}, we can conclude that|,)"
     r"|, we can conclude that) your requirements are unsatisfiable$"
 )
 _NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded|\(os error (?:28|122)\)")

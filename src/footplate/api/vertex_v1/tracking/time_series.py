@@ -8,7 +8,7 @@ from footplate.api.vertex_v1.tracking.resources import name_of
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.tracking.names import EXPERIMENTS, RUNS, TENSORBOARDS, TIME_SERIES
 from footplate.wire.json_text import describe
-from footplate.wire.paging import PageRule, format_token, parse_token
+from footplate.wire.paging import PageRule, format_token, parse_number_token
 from footplate.wire.vertex_v1.time_series_data import (
     point_json,
     read_experiment_data,
@@ -91,8 +91,8 @@ class TimeSeriesApi:
             field = "filter" if request.filter else "orderBy"
             raise InvalidArgument.of((Violation(field, "allowed: none; points come by step"),))
         size = PAGES.size(str(request.page_size or ""))
-        after = parse_token(request.page_token, str(name))
-        points = self._series.page(name, size + 1, None if after is None else int(after))
+        after = parse_number_token(request.page_token, str(name))
+        points = self._series.page(name, size + 1, after)
         answer: JsonObject = {}
         if points:
             answer["timeSeriesDataPoints"] = [point_json(point) for point in points[:size]]
