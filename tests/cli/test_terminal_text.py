@@ -3,8 +3,15 @@
 import json
 
 import pytest
+import yaml
 
+from footplate.cli.doctor.assessment import Finding, Verdict
+from footplate.cli.follow import FollowOutput
+from footplate.cli.formats.grammar import read_format
+from footplate.cli.lists.listing import print_names
+from footplate.cli.output_format import render
 from footplate.cli.terminal_text import clip, disarm, spell_json
+from footplate.client.records import LogLine
 
 
 @pytest.mark.parametrize("text", ["", "épochs ▁▃█ 🚀", "a\tb\nc", "\x1b[1;31mred\x1b[0m", "\x1b[m"])
@@ -32,6 +39,27 @@ def test_json_has_nothing_that_a_terminal_obeys() -> None:
     assert text.isprintable()
     assert json.loads(text) == value
     assert "ü" in text
+
+
+HOSTILE = "a\u202eb\u200fc\x9b2Jd\x1b]0;x\x07e"
+SAFE = "a\\u202eb\\u200fc\\x9b2Jd\\x1b]0;x\\x07e"
+
+
+def test_pipes_get_what_terminals_get(capsys: pytest.CaptureFixture[str]) -> None:
+    print_names([HOSTILE])
+    FollowOutput(named=False).line(LogLine(1, "", "INFO", "chief", 1, HOSTILE))
+    assert capsys.readouterr().out == f"{SAFE}\n{SAFE}\n"
+    for layout in ("value(a)", "csv(a)", "table(a)"):
+        assert SAFE in render({"a": HOSTILE}, read_format(layout), {"A": "a"})
+    assert Finding("a", Verdict.OK, HOSTILE).line().endswith(SAFE)
+
+
+def test_yaml_has_nothing_that_a_terminal_obeys() -> None:
+    value = {"ü": HOSTILE}
+    text = render(value, read_format("yaml"), {})
+    assert text.isascii()
+    assert yaml.safe_load(text) == value
+    assert "ü" in render({"ü": "a"}, read_format("yaml"), {})
 
 
 @pytest.mark.parametrize(

@@ -50,15 +50,14 @@ def finish(
 
 
 def _report(verdict: Verdict, *, failing: bool) -> None:
-    shown = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if shown else UNLIMITED
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNLIMITED
     top, rest = headline(verdict, width), report(verdict, width)
     if failing:
         top = "FAILS: the job would be accepted, and fail when its packages are installed."
-    click.secho(disarm(top) if shown else top, fg="red" if failing else _colour(verdict))
+    click.secho(disarm(top), fg="red" if failing else _colour(verdict))
     if not verdict.violations:
         click.echo()
-    click.echo(disarm(rest) if shown else rest)
+    click.echo(disarm(rest))
 
 
 def _colour(verdict: Verdict) -> str:

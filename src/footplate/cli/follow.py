@@ -55,7 +55,6 @@ class FollowOutput:
         self._progress = False
         self._told: set[str] = set()
         self._live = sys.stderr.isatty() and not colourless()
-        self._shown = sys.stdout.isatty()
 
     def line(self, line: LogLine) -> None:
         self._clear()
@@ -64,8 +63,7 @@ class FollowOutput:
             name = f"trial {line.trial}  {line.replica}" if line.trial else line.replica
             self._width = max(self._width, len(name))
             text = f"{name:<{self._width}}  {text}"
-        shown = disarm(text, moving=True) if self._shown else text
-        click.secho(shown, fg=_COLOURS.get(line.severity))
+        click.secho(disarm(text, moving=True), fg=_COLOURS.get(line.severity))
 
     def event(self, event: Event) -> None:
         """Progress events are temporary; all others stay. The verdict prints the end."""

@@ -118,14 +118,13 @@ def render_list(
     found = list(resources)
     for path in layout.flatten:
         found = list(flattened(found, path))
-    shown = sys.stdout.isatty()
-    if fold and shown and layout == Layout("table"):
+    if fold and sys.stdout.isatty() and layout == Layout("table"):
         rows = [[cell(resource, path) for path in columns.values()] for resource in found]
         return folded(list(columns), rows, shutil.get_terminal_size().columns)
     if layout.takes_rows:
         layout = replace(layout, columns=_columns(columns))
     text = print_resources(found, layout)
-    return "\n".join(map(disarm, text.split("\n"))) if shown else text
+    return "\n".join(map(disarm, text.split("\n")))
 
 
 def _columns(columns: Mapping[str, str]) -> tuple[Column, ...]:
@@ -138,4 +137,4 @@ def cell(resource: Resource, path: str) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else spell_json(value)
-    return disarm(text, plain=True) if sys.stdout.isatty() else text
+    return disarm(text, plain=True)

@@ -11,6 +11,7 @@ from footplate.cli.lists.listing import Listing, list_options, show_list
 from footplate.cli.option_values import DictValue, enum_name
 from footplate.cli.output_format import format_option, render
 from footplate.cli.session import region_option, with_session
+from footplate.cli.terminal_text import disarm
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import PersistentResourceName, parse_persistent_resource_name
 
@@ -79,7 +80,7 @@ def create(
         waits = service.persistent_resources.create(name, resource)
     click.echo(f"Created {name}.", err=True)
     if waits:
-        click.echo(waits, err=True)
+        click.echo(disarm(waits), err=True)
 
 
 def _pool(given: dict[str, str]) -> JsonObject:

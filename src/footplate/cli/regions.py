@@ -12,6 +12,7 @@ from footplate.cli.lists.listing import Listing, list_options, show_list
 from footplate.cli.option_values import offered
 from footplate.cli.output_format import format_option, render_list
 from footplate.cli.session import with_session
+from footplate.cli.terminal_text import disarm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,9 +105,9 @@ def _show(found: Sequence[Resource]) -> None:
     for region in found:
         click.echo(f"{region['name']}: {region['where']}, {_state(region)}")
         for text in _texts(region, "facts"):
-            click.echo(f"  {text}")
+            click.echo(f"  {disarm(text, plain=True)}")
         for text in _texts(region, "problems"):
-            click.secho(f"  problem: {text}", fg="yellow")
+            click.secho(f"  problem: {disarm(text, plain=True)}", fg="yellow")
 
 
 command = Group(

@@ -8,6 +8,7 @@ import click
 
 from footplate.cli.output_format import format_option, render
 from footplate.cli.session import with_session
+from footplate.cli.terminal_text import disarm
 from footplate.domain.errors import FailedPrecondition, Unavailable
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _show(document: JsonObject) -> None:
     if trials := _counts(document.get("activeTrials")):
         click.echo(f"  trials   {trials}")
     if trouble := document.get("trouble"):
-        click.secho(f"  trouble  {trouble}", fg="yellow")
+        click.secho(f"  trouble  {disarm(str(trouble), plain=True)}", fg="yellow")
     servers = document.get("servers")
     for server in servers if isinstance(servers, list) else []:
         if isinstance(server, dict):
@@ -108,10 +109,10 @@ def _show(document: JsonObject) -> None:
 def _show_region(region: JsonObject) -> None:
     """An engine's nodes and queue in one line, then what is wrong with it."""
     facts, problems = region.get("facts"), region.get("problems")
-    told = "; ".join(map(str, facts)) if isinstance(facts, list) else ""
+    told = disarm("; ".join(map(str, facts)), plain=True) if isinstance(facts, list) else ""
     click.echo(f"  region   {region['name']} ({region['where']}){': ' if told else ''}{told}")
     for problem in problems if isinstance(problems, list) else []:
-        click.secho(f"           {problem}", fg="yellow")
+        click.secho(f"           {disarm(str(problem), plain=True)}", fg="yellow")
 
 
 def _counts(jobs: object) -> str:

@@ -8,15 +8,15 @@ import re
 import unicodedata
 from itertools import accumulate
 
-_TURNS = r"\u202a-\u202e\u2066-\u2069"
-"""What turns the order of the characters after it: a name would pass for another one."""
+_TURNS = r"\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+"""What turns the order of characters, or ends a line: a name would pass for another one."""
 _COMMANDS = re.compile(
     rf"\x1b(?!\[[0-9;:]*m)|[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f{_TURNS}]"
 )
 """Control characters, but for colours, and what moves within the line: tabs, progress bars."""
 _BACK = re.compile(r"[\x08\r]")
 _DOTS = "..."
-_BEYOND_ASCII = re.compile(rf"[\x7f-\x9f{_TURNS}]")
+BEYOND_ASCII = re.compile(rf"[\x7f-\x9f{_TURNS}]")
 
 
 def disarm(text: str, *, moving: bool = False, plain: bool = False) -> str:
@@ -34,7 +34,7 @@ def disarm(text: str, *, moving: bool = False, plain: bool = False) -> str:
 def spell_json(value: object, *, indent: int | None = None, sort_keys: bool = False) -> str:
     """JSON in the characters as they are, but for those that terminals take for commands."""
     text = json.dumps(value, indent=indent, sort_keys=sort_keys, ensure_ascii=False)
-    return _BEYOND_ASCII.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return BEYOND_ASCII.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _write_out(found: re.Match[str]) -> str:

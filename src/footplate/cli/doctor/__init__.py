@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
 import click
 
 from footplate.cli.doctor.assessment import Verdict, conclusion, jobs_can_run
+from footplate.cli.terminal_text import spell_json
 from footplate.settings import load_settings
 
 _COLOURS = {Verdict.OK: "green", Verdict.LIMITED: "yellow", Verdict.FAILED: "red"}
@@ -41,7 +41,7 @@ def command(data_dir: str | None, *, as_json: bool) -> None:
     if as_json:
         parts = [finding.document() for finding in findings]
         document = {"jobsCanRun": jobs_can_run(findings), "findings": parts}
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        click.echo(spell_json(document, indent=2))
     else:
         click.echo(f"\n{conclusion(findings)}")
     if not jobs_can_run(findings):

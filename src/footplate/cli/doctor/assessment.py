@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from footplate.cli.terminal_text import disarm
 from footplate.replica.isolation import levels
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Finding:
 
     def line(self) -> str:
         text = f"{self.text}; {self.way_out}" if self.way_out else self.text
-        return f"{self.verdict:<7}  {self.part:<12}  {text}"
+        return disarm(f"{self.verdict:<7}  {self.part:<12}  {text}", plain=True)
 
     def document(self) -> JsonObject:
         shown: JsonObject = {"part": self.part, "verdict": self.verdict.value, "text": self.text}

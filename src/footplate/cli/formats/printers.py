@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from footplate.cli.formats.format_spec import pruned, read, snake_case
 from footplate.cli.formats.transforms import apply, text_of, texts_of
 from footplate.cli.table import boxed, table
-from footplate.cli.terminal_text import spell_json
+from footplate.cli.terminal_text import BEYOND_ASCII, spell_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,9 +28,10 @@ def yaml_text(found: JsonValue | Resource | Sequence[JsonValue], *, sort_keys: b
     # Imported here: most commands print no YAML.
     import yaml
 
-    text: str = yaml.safe_dump(
-        json.loads(json.dumps(found)), sort_keys=sort_keys, allow_unicode=True, width=1000
-    )
+    plain = json.loads(json.dumps(found))
+    text: str = yaml.safe_dump(plain, sort_keys=sort_keys, allow_unicode=True, width=1000)
+    if BEYOND_ASCII.search(text):  # what isn't ASCII is written out then
+        text = yaml.safe_dump(plain, sort_keys=sort_keys, width=1000)
     return text.removesuffix("\n...\n").rstrip("\n")  # so ends what is no mapping or list
 
 

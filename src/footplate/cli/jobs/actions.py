@@ -162,8 +162,7 @@ def show_events(session: Session, name: JobName, layout: Layout) -> None:
     with session.connect() as service:
         happened = list(service.events(name))
     if layout.is_plain_table:
-        text = timetable(happened)
-        click.echo(disarm(text, plain=True) if sys.stdout.isatty() else text)
+        click.echo(disarm(timetable(happened), plain=True))
     else:
         click.echo(render_list([asdict(event) for event in happened], layout, EVENTS))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -213,5 +212,4 @@ def show_none(listing: Listing, where: str = "") -> None:
 
 
 def print_names(names: Sequence[str]) -> None:
-    text = "\n".join(names)
-    click.echo(disarm(text, plain=True) if sys.stdout.isatty() else text)
+    click.echo(disarm("\n".join(names), plain=True))

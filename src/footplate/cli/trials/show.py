@@ -212,4 +212,4 @@ def _print_detail(
 
 
 def _echo(text: str) -> None:
-    click.echo(disarm(text, plain=True) if sys.stdout.isatty() else text)
+    click.echo(disarm(text, plain=True))
