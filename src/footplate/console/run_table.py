@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _AND = re.compile(r"\sAND\s")
 _SIGN = re.compile("<=|>=|!=|=|<|>")
-_LONGEST = 2000
+LONGEST = 2000
 """Characters of all conditions."""
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
@@ -57,8 +57,8 @@ def choose(runs: Sequence[Run], text: str) -> list[Run]:
     """Those that fulfil all conditions: ``loss < 0.5 AND rate = 0.1``; what has no comparison is a
     part of the name. Raises InvalidArgument.
     """
-    if len(text) > _LONGEST:
-        raise InvalidArgument(f"{len(text)} characters given; allowed: at most {_LONGEST}")
+    if len(text) > LONGEST:
+        raise InvalidArgument(f"{len(text)} characters given; allowed: at most {LONGEST}")
     conditions = [part.strip() for part in _AND.split(text) if part.strip()]
     return [run for run in runs if all(_fulfils(run, each) for each in conditions)]
 
