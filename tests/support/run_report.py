@@ -41,6 +41,7 @@ class RunReport:
         self._done = self._failed = 0
         self._seconds: dict[str, float] = defaultdict(float)
         self._skipped: Counter[str] = Counter()
+        self._inputs: dict[str, object] = {}
 
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         if not self._names:
@@ -51,6 +52,8 @@ class RunReport:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         name = plain_name(report.nodeid)
         self._seconds[name] += report.duration
+        if report.when == "call" and (inputs := dict(report.user_properties).get("inputs")):
+            self._inputs[name] = inputs
         if report.skipped and not hasattr(report, "wasxfail"):
             self._skipped[_reason_of(report)] += 1
         if report.failed:
@@ -81,6 +84,8 @@ class RunReport:
             write("\nThe slowest:")
             for name in slowest:
                 write(f"{self._seconds[name]:7.1f} s  {name}")
+        for name, inputs in sorted(self._inputs.items()):
+            write(f"{inputs:9} inputs  {name}")
         for line in describe_skips(self._skipped):
             write(line)
         write(self._shares)
