@@ -129,7 +129,7 @@ def _overview(resource: Resource, trials: TrialsView | None) -> str:
         counted, best = trial_counts(trials)
         row = {"metric": ", ".join(trials.metrics), "trials": counted, "best": best}
         tables.append(print_resources([row], read_format(_TUNED_TABLE)))
-    return "\n".join(tables)
+    return disarm("\n".join(tables), plain=True)
 
 
 def list_jobs(session: Session, kind: Kind[Any], region: str, listing: Listing) -> None:

@@ -128,17 +128,18 @@ def _lines(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
         waits = _why_it_waits(job)
         now = (view.state, bool(waits))
         if now != before and not job.state.terminal:
-            click.echo(headline(view) + (f"\n{waits}" if waits else ""), err=True)
+            said = headline(view) + (f"\n{waits}" if waits else "")
+            click.echo(disarm(said, plain=True), err=True)
         before = now
         ended = [t for t in select(view) if t.ended and t.number not in printed]
         for trial in sorted(ended, key=lambda t: t.end_time):
             printed.add(trial.number)
-            click.echo(_line(trial))
+            click.echo(disarm(_line(trial), plain=True))
         last = job
-    click.echo(headline(view))
+    click.echo(disarm(headline(view), plain=True))
     for note in (best_line(view), earlier_line(view)):
         if note:
-            click.echo(note)
+            click.echo(disarm(note, plain=True))
     return last
 
 
