@@ -83,3 +83,10 @@ def test_other_enum_values_are_refused_with_all_that_are_allowed(value: object) 
 
 def test_enums_go_out_as_names() -> None:
     assert TypeAdapter(ScaleTier).dump_python(ScaleTier.CUSTOM, mode="json") == "CUSTOM"
+
+
+def test_a_number_as_a_text_has_a_bound() -> None:
+    adapter = TypeAdapter[float](Double)
+    assert adapter.validate_python("0" * 999 + "7") == 7
+    with pytest.raises(ValidationError, match="allowed: a finite number"):
+        adapter.validate_python("0" * 1000 + "7")
