@@ -1,13 +1,13 @@
-"""Refuses calls from the programs of jobs, on a server that requires no token."""
+"""Refuses calls from the programs of jobs, whatever they show."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from footplate.api.security import check_key, given_token, lead_to_key, needs_no_token
+from footplate.api.security import check_key, given_token, is_open_to_programs, lead_to_key
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import PermissionDenied
-from footplate.wire.scope_keys import PROGRAM
+from footplate.wire.scope_keys import PEER, PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,8 @@ class ProgramCallCheck:
     """``check`` returns the job of whose program a connection is, from its two ends; empty: it is
     a user's. It raises PermissionDenied if the program may not call.
 
-    Paths that need keys of their own are left to these, and programs' keys open the buckets.
+    Paths that need keys of their own are left to these, and programs' keys open the buckets. The
+    console's pages are not: a cookie is a person's.
     """
 
     def __init__(self, app: ASGIApp, access: Access, check: Callable[[Peer, Peer], str]) -> None:
@@ -33,8 +34,8 @@ class ProgramCallCheck:
         self._check = check
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in _CHECKED and not needs_no_token(scope["path"]):
-            client, server = scope.get("client"), scope.get("server")
+        if scope["type"] in _CHECKED and not is_open_to_programs(scope["path"]):
+            client, server = scope.get(PEER) or scope.get("client"), scope.get("server")
             if not client or not server or server[1] is None:
                 raise PermissionDenied("this call's connection has no addresses")
             try:

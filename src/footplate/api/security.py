@@ -32,13 +32,8 @@ _PAGES = (
 )
 _NO_TOKEN_PATHS = ("/healthz", "/", *_PAGES)
 _KEYS_PREFIX = "/programs/"
-_NO_TOKEN_PREFIXES = (
-    "/replica/",
-    "/shell/",
-    "/console/",
-    *(f"{page}/" for page in _PAGES),
-    _KEYS_PREFIX,
-)
+_KEYED_PREFIXES = ("/replica/", "/shell/", _KEYS_PREFIX)
+_NO_TOKEN_PREFIXES = ("/console/", *(f"{page}/" for page in _PAGES), *_KEYED_PREFIXES)
 """The console's pages check a cookie, and then call operations with the token.
 Supervisors have tokens of their own, which the replica API checks, and so have the addresses of
 shells, and those by which programs reach the buckets."""
@@ -196,6 +191,11 @@ def _is_loopback(name: str) -> bool:
 def needs_no_token(path: str) -> bool:
     """Whether all may call it, or it has keys of its own."""
     return path in _NO_TOKEN_PATHS or path.startswith(_NO_TOKEN_PREFIXES)
+
+
+def is_open_to_programs(path: str) -> bool:
+    """Whether it says nothing of the service, or has keys of its own, which programs may have."""
+    return path in ("/healthz", "/") or path.startswith(_KEYED_PREFIXES)
 
 
 def given_token(scope: Scope) -> str | None:

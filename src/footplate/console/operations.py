@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from footplate.domain import errors
-from footplate.wire.scope_keys import BY_CONSOLE
+from footplate.wire.scope_keys import BY_CONSOLE, PEER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,7 +94,7 @@ def make_scope(
             (b"content-type", b"application/json"),
             (b"content-length", str(len(raw)).encode()),
         ]
-    kept = ("type", "asgi", "http_version", "scheme", "client", "server")
+    kept = ("type", "asgi", "http_version", "scheme", "client", "server", PEER)
     return {name: request.scope[name] for name in kept if name in request.scope} | {
         "method": method,
         "path": path,

@@ -26,10 +26,17 @@ def asks_for_access(job: Job, projects: Collection[str]) -> bool:
 class ProgramCalls:
     """``projects`` is the setting ``api_access``: ``*`` stands for all.
 
-    ``closed``: a token is required, which programs don't have.
+    ``closed``: callers have shown a token, or a page's cookie. These are persons': a program is
+    refused, and who can't be told from one is believed.
     """
 
-    def __init__(self, store: Store, projects: Sequence[str], *, closed: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        projects: Sequence[str],
+        *,
+        closed: bool = False,
+    ) -> None:
         self._store = store
         self._projects = frozenset(projects)
         self._closed = closed
@@ -41,10 +48,16 @@ class ProgramCalls:
         """
         if caller.kind is CallerKind.USER:
             return ""
+        if caller.kind is CallerKind.UNKNOWN and self._closed and not caller.gone:
+            return ""
         if caller.kind is CallerKind.UNKNOWN:
             raise PermissionDenied(
                 f"this call may come from a job's program ({caller.reason}), so it is refused; "
-                "start the server with a token (setting token), and send that"
+                + (
+                    "keep the connection open until the answer comes"
+                    if self._closed
+                    else "start the server with a token (setting token), and send that"
+                )
             )
         job = self._find_job(caller)
         if job is None:
@@ -55,7 +68,7 @@ class ProgramCalls:
         if self._closed:
             raise PermissionDenied(
                 f"the program of {job.name} may not call this API: the server requires a token, "
-                "which programs don't have"
+                "and tokens are for persons"
             )
         if not self._projects & {job.name.project, EVERY}:
             raise PermissionDenied(

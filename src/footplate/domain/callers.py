@@ -21,9 +21,10 @@ class CallerKind(Enum):
 class Caller:
     """``attempt_id`` of a program: its job's attempt; None: unknown, or of another service.
 
-    ``reason`` says why it is unknown.
+    ``reason`` says why it is unknown; ``gone``: because it has closed its connection.
     """
 
     kind: CallerKind
     attempt_id: AttemptId | None = None
     reason: str = ""
+    gone: bool = False

@@ -7,14 +7,18 @@ process is found for, is unknown.
 
 from __future__ import annotations
 
+import errno
 import os
 import pwd
+import socket
 from collections import OrderedDict
+from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.domain.callers import Caller, CallerKind
+from footplate.replica.network.addresses import SUBNET
 from footplate.server.calling_process import find_holder, read_facts
 from footplate.server.replica_records import read_records
 from footplate.server.socket_owner import Endpoint, find_owner, is_available
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from footplate.server.replica_records import ReplicaRecord
     from footplate.server.socket_owner import SocketOwner
 
+_PROGRAMS = ip_network(SUBNET)
 _MAX_REMEMBERED = 4096
 _OVERFLOW_UID = 65534
 """What the kernel says where the id isn't one of this user namespace."""
@@ -36,9 +41,19 @@ _ELSEWHERE = "it runs in another process namespace, as in a container"
 
 
 class ApiCallers:
-    """``program_users`` as ``program_users.resolve`` gives it. Safe to be used by many threads."""
+    """``program_users`` as ``program_users.resolve`` gives it. Safe to be used by many threads.
 
-    def __init__(self, replicas: Path, program_users: Sequence[int | str] | None) -> None:
+    ``remote``: users may call from other machines, of which this kernel knows nothing.
+    """
+
+    def __init__(
+        self,
+        replicas: Path,
+        program_users: Sequence[int | str] | None,
+        *,
+        remote: bool = False,
+    ) -> None:
+        self._remote = remote
         self._replicas = replicas
         self._program_users = program_users
         self._own = read_facts(os.getpid())
@@ -51,9 +66,13 @@ class ApiCallers:
 
         Raises OSError: the kernel can't be asked.
         """
+        if self._remote and is_network_of_programs(client[0]):
+            return Caller(CallerKind.PROGRAM)
+        if self._remote and not is_own_address(client[0]):
+            return USER
         owner = find_owner(Endpoint(*client[:2]), Endpoint(*server[:2]))
         if owner is None or not owner.inode:
-            return Caller(CallerKind.UNKNOWN, reason=_CLOSED)
+            return Caller(CallerKind.UNKNOWN, reason=_CLOSED, gone=True)
         with self._lock:
             known = self._known.get(owner.cookie)
         if known is not None:
@@ -80,7 +99,9 @@ class ApiCallers:
             caller = judge(read_facts(holder), self._own, records)
         else:
             caller = judge_unseen(owner.uid, records, _is_named, _owner_of)
-        if caller.kind is CallerKind.USER and is_program_user(owner.uid, self._program_users):
+        if caller.kind is not CallerKind.PROGRAM and is_program_user(
+            owner.uid, self._program_users
+        ):
             return Caller(CallerKind.PROGRAM)
         return caller
 
@@ -94,6 +115,26 @@ def describe_callers(token: str | None) -> tuple[str, ...]:
         "do. Set a token."
     )
     return (note,)
+
+
+def is_own_address(host: str) -> bool:
+    """Whether a connection from ``host`` is from this machine. Raises OSError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((host.partition("%")[0], 0))
+        except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                return False
+            raise
+    return True
+
+
+def is_network_of_programs(host: str) -> bool:
+    """Whether ``host`` is an address of the network namespaces that programs have."""
+    address = ip_address(host.partition("%")[0])
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return (mapped or address) in _PROGRAMS
 
 
 def is_program_user(uid: int, program_users: Sequence[int | str] | None) -> bool:

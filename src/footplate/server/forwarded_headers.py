@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from footplate.wire.scope_keys import PEER
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -19,7 +21,7 @@ class ForwardedHeaders:
     """``X-Forwarded-For`` is believed of the proxies alone: it says who a client is.
 
     ``X-Forwarded-Proto``, which is for the addresses in a caller's own answer, is believed of all
-    on this machine, too.
+    on this machine, too. Whose the connection is the scope says as ``PEER``.
     """
 
     def __init__(self, app: ASGIApp, proxies: Sequence[str]) -> None:
@@ -29,6 +31,7 @@ class ForwardedHeaders:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = scope.get("client")
+        scope = {**scope, PEER: client}
         if client and client[0] in self._of_proxies.trusted_hosts:
             await self._of_proxies(scope, receive, send)  # type: ignore[arg-type]
             return

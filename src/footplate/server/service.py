@@ -137,7 +137,7 @@ class Service:
             note_wrong=self._wrong_tokens.note,
         )
         cluster_member, cluster = self.cluster_member, self.cluster
-        inner = [] if settings.token else self._make_program_check(access)
+        inner = self._make_program_check(access)
         led = Middleware(
             LeaderOnly, leads=lambda: cluster_member.leads, url=lambda: cluster_member.leader_url
         )
@@ -170,13 +170,14 @@ class Service:
         return KeyedCalls(replicas.program_keys, replicas.programs.check, calls)
 
     def _make_program_check(self, access: Access) -> list[Middleware]:
-        """Without a required token the kernel says who calls; empty where it doesn't."""
+        """The kernel says who calls, whatever token or cookie that has; empty where it doesn't."""
         if not is_available():
             return []
         settings = self._context.settings
         users = resolve(settings.program_users)
-        callers = ApiCallers(self._context.data_dir.replicas, users)
-        calls = ProgramCalls(self._context.store, settings.api_access)
+        closed = settings.token is not None
+        callers = ApiCallers(self._context.data_dir.replicas, users, remote=closed)
+        calls = ProgramCalls(self._context.store, settings.api_access, closed=closed)
 
         def check(client: tuple[str, int], server: tuple[str, int]) -> str:
             try:

@@ -1,4 +1,4 @@
-"""What the programs of jobs may ask of a server that requires no token."""
+"""What the programs of jobs may ask of a server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 REFUSED = "programs may not call"
-PATHS = ("/v1/projects/p/jobs", "/storage/v1/b/x", "/footplate/v1/status")
+PATHS = ("/v1/projects/p/jobs", "/storage/v1/b/x", "/footplate/v1/status", "/jobs", "/console/x")
 OPEN = ("/healthz", "/replica/v1/task", "/shell/x", "/programs/key/storage/v1/b/x")
 
 
@@ -92,6 +92,6 @@ def test_what_has_keys_of_its_own_is_not_asked_about(
 def test_a_programs_key_opens_the_storage_api_only(client: httpx.Client) -> None:
     headers = {"Authorization": "Bearer key"}
     statuses = [client.get(path, headers=headers).status_code for path in PATHS]
-    assert statuses == [403, 200, 403]
+    assert statuses == [403, 200, 403, 403, 403]
     wrong = {"Authorization": "Bearer other"}
     assert client.get("/storage/v1/b/x", headers=wrong).status_code == 403

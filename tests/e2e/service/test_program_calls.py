@@ -1,4 +1,4 @@
-"""Programs that call the API of a service that requires no token."""
+"""Programs that call the API of a service, with a token of a person or where none is required."""
 
 from __future__ import annotations
 
@@ -135,6 +135,66 @@ def test_a_program_may_call_whose_project_and_job_say_so(tmp_path: Path) -> None
         line = next(line for line in context.messages(quiet) if line.startswith("{"))
         status, text = json.loads(line)["calls"][0]
         assert (status, "its job has no serviceAccount" in text) == (403, True)
+
+
+THIEF = """
+import json, os, socket, sys, time, urllib.error, urllib.parse, urllib.request
+
+server = os.environ["STORAGE_EMULATOR_HOST"].partition("/programs/")[0]
+token, cookie, project = sys.argv[1:4]
+JOBS = "/v1/projects/" + project + "/jobs"
+BEARER = {"Authorization": "Bearer " + token}
+PAGE = {"Accept": "text/html", "Cookie": cookie}
+
+def call(path, data=None, **headers):
+    try:
+        request = urllib.request.Request(server + path, data, headers)
+        with urllib.request.urlopen(request) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+form = urllib.parse.urlencode({"token": token}).encode()
+print(json.dumps([
+    call(JOBS, **BEARER),
+    call(JOBS, **{"x-goog-api-key": token}),
+    call(JOBS + "?key=" + token),
+    call(JOBS, **{**BEARER, "X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https"}),
+    call(JOBS + "/job_1:cancel", b"{}", **{**BEARER, "Content-Type": "application/json"}),
+    call("/jobs", **PAGE),
+    call("/jobs", **{**PAGE, "X-Forwarded-For": "192.0.2.7"}),
+    call("/sign-in", form, Accept="text/html"),
+]), flush=True)
+host, port = server.partition("://")[2].split(":")
+with socket.create_connection((host, int(port))) as gone:  # it doesn't wait for its answer
+    head = "POST " + JOBS + "/job_1:cancel HTTP/1.1\\r\\nHost: localhost\\r\\n"
+    head += "Authorization: Bearer " + token + "\\r\\nContent-Type: application/json\\r\\n"
+    gone.sendall((head + "Content-Length: 2\\r\\n\\r\\n{}").encode())
+time.sleep(0.5)
+print(json.dumps(call("/healthz")), flush=True)
+"""
+TOKEN = "s3cret"
+
+
+def test_a_program_with_a_persons_token_and_cookie_is_refused(
+    shared_services: SharedServices,
+) -> None:
+    with shared_services.context(token=TOKEN) as context:
+        victim = context.submit(WAITER)
+        context.wait_for(victim, State.RUNNING)
+        page, jobs = {"Accept": "text/html"}, f"/v1/projects/{context.project}/jobs"
+        with httpx.Client(base_url=context.service.url) as person:
+            person.post("/sign-in", data={"token": TOKEN}, headers=page)
+            assert person.get("/jobs", headers=page).status_code == 200
+            assert person.get(jobs, params={"key": TOKEN}).status_code == 200
+            cookies = "; ".join(f"{name}={value}" for name, value in person.cookies.items())
+        name = context.submit(THIEF, TOKEN, cookies, context.project, serviceAccount=ACCOUNT)
+        job = context.wait_for(name)
+        assert job.state is State.SUCCEEDED, (job.error_message, context.messages(name))
+        statuses, health = map(json.loads, context.messages(name))
+        assert statuses == [403] * 8
+        assert health == 200
+        assert context.job(victim).state is State.RUNNING
 
 
 GRPC_CALLER = """

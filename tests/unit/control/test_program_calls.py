@@ -25,6 +25,17 @@ def calls(*projects: str, job: object = ASKING) -> ProgramCalls:
     return ProgramCalls(store, projects)
 
 
+def test_whoever_has_shown_a_token_is_believed_unless_it_is_a_program_or_gone() -> None:
+    store = MemoryStore()
+    store.create(ASKING, ())
+    given = ProgramCalls(store, ("*",), closed=True)
+    assert given.check(Caller(CallerKind.UNKNOWN, reason="it hides")) == ""
+    with pytest.raises(PermissionDenied, match="requires a token, and tokens are for persons"):
+        given.check(PROGRAM)
+    with pytest.raises(PermissionDenied, match=r"\(closed\).* keep the connection open"):
+        given.check(Caller(CallerKind.UNKNOWN, reason="closed", gone=True))
+
+
 def test_users_may_call() -> None:
     assert calls().check(Caller(CallerKind.USER)) == ""
 

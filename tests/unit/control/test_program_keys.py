@@ -54,7 +54,7 @@ def test_the_key_of_a_program_that_may_call_lets_it(store: MemoryStore, job: Job
     [
         ((), False, "api_access doesn't name the project"),
         (("another",), False, "api_access doesn't name the project"),
-        (("*",), True, "requires a token, which programs don't have"),
+        (("*",), True, "requires a token, and tokens are for persons"),
     ],
 )
 @pytest.mark.parametrize("kind", [make_key, None], ids=["key", "storage key"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.phase import Delivering, Phase
 from footplate.replica.program_spec import TaskError
 from footplate.replica.starting import POLL_INTERVAL_S, Starting
@@ -113,6 +114,32 @@ def test_space_that_is_there_and_refused_for_ever_ends_the_start(tmp_path: Path)
         assert rig.context.now < 9 * POLL_INTERVAL_S
     (said,) = [each for each in rig.context.journal.told if each.startswith("UNPREPARED")]
     assert said.endswith("the program can't be started: [Errno 28] No space left on device")
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        OSError(errno.EMFILE, "Too many open files"),
+        SpawnFailed("unshare: Cannot allocate memory", errno.ENOMEM),
+        SpawnFailed("fork: Resource temporarily unavailable", errno.EAGAIN),
+    ],
+)
+def test_what_the_machine_lacks_for_a_while_is_tried_again(
+    tmp_path: Path, failure: Exception
+) -> None:
+    rig = Rig(tmp_path, failure, failure)
+    assert rig.advance() is Starting
+    assert rig.advance(POLL_INTERVAL_S) is Starting
+    assert rig.advance(POLL_INTERVAL_S) is Next
+    (said,) = rig.context.journal.told
+    assert said == f"PREPARING: the program can't be started now, and is tried again: {failure}"
+
+
+def test_what_the_machine_lacks_for_ever_ends_the_start(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, *(SpawnFailed("unshare: no", errno.EAGAIN) for _ in range(9)))
+    while rig.advance(POLL_INTERVAL_S) is Starting:
+        assert rig.context.now < 9 * POLL_INTERVAL_S
+    assert rig.context.journal.told[-1] == "UNPREPARED 0: unshare: no"
 
 
 @pytest.mark.parametrize("made", ["child", "place"])
