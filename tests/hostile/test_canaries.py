@@ -1,7 +1,8 @@
 """Packages with code in all places where Python runs it by itself, while environments are made.
 
-Each piece of it reports who runs it, in which namespaces, and which of the service's files it can
-read, to a port of the test. Nothing of it may run as root, in the service's view, or read anything.
+Each piece of it reports who runs it, in which namespaces, and which files of the service it can
+read and write, to a port of the test. Nothing of it may run as root, in the service's view, read
+anything of the service, or write what others run.
 """
 
 from __future__ import annotations
@@ -60,6 +61,13 @@ def look():
         except OSError:
             return ""
     found = {{"place": {place!r}, "uid": os.getuid(), "view": namespace("mnt")}}
+    def is_writable(path):
+        try:
+            os.close(os.open(path + "/planted", os.O_CREAT | os.O_WRONLY))
+        except OSError:
+            return False
+        return True
+    found["written"] = [path for path in {caches!r} if is_writable(path)]
     found["read"] = [path for path in {secrets!r} if is_open(path)]
     with socket.create_connection(("127.0.0.1", {port})) as end:
         end.sendall(json.dumps(found).encode())
@@ -89,8 +97,9 @@ BY_PYTHON = {".pth", "sitecustomize", "usercustomize"}
 class Reports:
     """What the canaries have said."""
 
-    def __init__(self, secrets: list[str]) -> None:
+    def __init__(self, secrets: list[str], caches: list[str]) -> None:
         self.secrets = secrets
+        self.caches = caches
         self.all: list[dict[str, Any]] = []
         reports = self.all
 
@@ -104,7 +113,8 @@ class Reports:
 
     def canary(self, place: str) -> str:
         port = self._server.server_address[1]
-        return CANARY.format(place=place, secrets=self.secrets, port=port)
+        facts = {"secrets": self.secrets, "caches": self.caches}
+        return CANARY.format(place=place, port=port, **facts)
 
     @property
     def places(self) -> set[str]:
@@ -241,7 +251,9 @@ def service(request: pytest.FixtureRequest) -> Iterator[Service]:
         path.write_text("secret")
     (directory / "data").chmod(0o700)
     (directory / "wheels").mkdir()
-    reports = Reports([*map(str, secrets), "/etc/shadow"])
+    caches = [directory / "uv-cache"]
+    caches += [directory / "data" / "cache" / part for part in ("", "runtimes", "layers", "locks")]
+    reports = Reports([*map(str, secrets), "/etc/shadow"], [*map(str, caches)])
     server = TaskServer(directory)
     variables = {
         "UV_FIND_LINKS": str(directory / "wheels"),
@@ -277,7 +289,8 @@ def test_nothing_of_a_package_runs_outside_the_isolation_of_builds(
         assert reports.places >= expected
         own = str(Path("/proc/self/ns/mnt").readlink())
         for report in reports.all:
-            assert (report["uid"], report["read"]) == (service.builder, []), report
+            assert report["uid"] == service.builder, report
+            assert (report["read"], report["written"]) == ([], []), report
             assert report["view"] != own, report
     if service.user is None:  # what runs the environment runs them
         reports.all.clear()

@@ -83,6 +83,42 @@ def test_no_way_leads_behind_the_path_mask(ordinary: dict[str, Any], isolation: 
     assert "'s'" not in replica.api.lines()[0]
 
 
+WRITE = """
+import os, sys
+for path in sys.argv[1:]:
+    try:
+        os.close(os.open(path, os.O_WRONLY))
+        print("written")
+    except OSError as error:
+        print(error.strerror)
+"""
+
+
+def test_what_all_jobs_run_can_only_be_read(ordinary: dict[str, Any]) -> None:
+    """A runtime, another job's environment, and uv's cache, to which they are linked."""
+    directory = ordinary["directory"]
+    modules = [
+        directory / "cache" / "runtimes" / "a" / "module.py",
+        directory / "cache" / "layers" / "b" / "module.py",
+        directory.parent / "uv-cache" / "module.py",
+    ]
+    task = python_task(WRITE, *map(str, modules))
+    task["program"]["argv"][0] = ordinary.get("python", sys.executable)
+    replica = Supervised(task=task, tmp_paths=[str(modules[2].parent)], **ordinary)
+    for path in modules:
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+        for owned in (path.parent, path):
+            os.chown(owned, *[ordinary.get("user", os.geteuid())] * 2)
+    try:
+        replica.supervise(UV_CACHE_DIR=str(modules[2].parent))
+    finally:
+        replica.close()
+    if replica.api.events("ISOLATION")[1:]:
+        pytest.skip(replica.api.events("ISOLATION")[1])
+    assert replica.api.lines() == ["Read-only file system"] * 3
+
+
 @pytest.mark.parametrize("loaded", [False, True])
 @pytest.mark.parametrize("isolation", ["auto", *mode_selection.CONTAINMENT_MODES])
 def test_each_containment_mode_keeps_its_word_or_says_why_it_cannot(

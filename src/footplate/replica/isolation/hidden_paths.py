@@ -91,7 +91,7 @@ def find_changeable(
         path
         for path in real
         if os.stat(path).st_uid == os.geteuid()
-        and (is_below(path, seen) or not is_below(path, masked))
+        and (path in seen or is_below(path, seen) or not is_below(path, masked))
     )
 
 
