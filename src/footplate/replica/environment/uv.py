@@ -104,9 +104,14 @@ class Uv:
         return made
 
     def secluding(self, build_isolation: BuildIsolation) -> Uv:
-        """The same, with another build isolation of builds."""
+        """The same, with another build isolation of builds.
+
+        Where programs see all files of their own user, environments are no links to uv's cache.
+        """
         made = object.__new__(Uv)
         made.__dict__.update(self.__dict__, _build_isolation=build_isolation)
+        if build_isolation.view is None and os.geteuid() != 0:
+            made._environment = {**self._environment, "UV_LINK_MODE": "copy"}
         return made
 
     @property
