@@ -27,10 +27,13 @@ LIMIT_S = 120
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_folder_is_shown_until_ctrl_c(tmp_path: Path) -> None:
+    """And no module in it is run, though it is the working directory."""
+    (tmp_path / "tensorboard.py").write_text("raise SystemExit('a program wrote this')")
     (tmp_path / "events.out.tfevents.1.host").write_bytes(b"")
     with subprocess.Popen(
         [*FOOTPLATE, "tensorboard", str(tmp_path), "--port=0"],
         env={**outside(os.environ), "HOME": str(tmp_path)},
+        cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
