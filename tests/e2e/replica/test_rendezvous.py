@@ -191,3 +191,23 @@ def test_a_supervisor_that_dies_while_it_waits_leaves_nothing(make_replica: Make
     assert replica.sweep() == 0
     assert replica.api.events("SUPERVISOR_LOST")
     assert not find_living(word)
+
+
+def test_a_bucket_that_disappears_meanwhile_keeps_the_program_from_starting(
+    make_replica: Make,
+) -> None:
+    """It would run without a view of its own."""
+    replica = make_replica(gang("print('ran')", buckets=["stage"]))
+    bucket = replica.directory / "buckets" / "stage"
+    bucket.mkdir()
+    gather(replica, "worker-replica-1")
+    promised = json.loads((replica.home / "promised.json").read_text())
+    if promised["faults"]["view"]:
+        pytest.skip(promised["faults"]["view"])
+    bucket.rmdir()
+    replica.api.environment = [["LATE", "1"]]
+    replica.api.awaited = []
+    end = replica.finish()
+    assert end["kind"] == "UNPREPARED"
+    assert "/stage" in end["cause"]
+    assert replica.api.lines() == []
