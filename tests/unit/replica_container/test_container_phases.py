@@ -1,0 +1,38 @@
+"""What is told of a container as it starts."""
+
+from __future__ import annotations
+
+from time import monotonic
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from footplate.replica.container import container_phases
+from footplate.replica.container.containment import EngineContainment
+from footplate.replica.context import Context
+from footplate.replica.isolation.resource_limits import Limits
+from footplate.replica.workdir import Home
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from footplate.replica.journal import Journal
+
+
+@pytest.mark.parametrize(
+    ("place", "disk_bytes", "told"),
+    [("/var/lib/files", 1 << 30, 0), ("", 1 << 30, 1), ("", 0, 0)],
+)
+def test_a_disk_that_is_not_measured_is_told_of(
+    tmp_path: Path, place: str, disk_bytes: int, told: int
+) -> None:
+    events: list[str] = []
+    context = Context(Home(str(tmp_path)), {}, "mark", (), {}, monotonic)
+    journal = SimpleNamespace(event=lambda _, message: events.append(message))
+    context.journal = cast("Journal", journal)
+    context.wanted = Limits("small", 1 << 30, 1, disk_bytes)
+    context.containment = EngineContainment("", "mark")
+    context.containment.written = place
+    container_phases._tell_disk(context)
+    assert [each.startswith("disk: only its own mounts") for each in events] == [True] * told
