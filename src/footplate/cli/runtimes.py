@@ -45,12 +45,18 @@ def _environments(data_dir: str | None) -> Environments:
     import uv
 
     from footplate.runtime_cache import Environments
+    from footplate.server.isolation_probe import PromisedIsolation
     from footplate.server.program_users import resolve
     from footplate.settings import load_settings
 
     settings = load_settings(os.environ, {"data_dir": data_dir})
     users = resolve(settings.program_users)
-    return Environments(settings, Path(uv.find_uv_bin()), users=users)
+    return Environments(
+        settings,
+        Path(uv.find_uv_bin()),
+        users=users,
+        promised=lambda: PromisedIsolation(settings)(),  # only where something is built
+    )
 
 
 _COLUMNS = {

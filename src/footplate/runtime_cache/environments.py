@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from footplate.replica.program_user import take_for_builds
 from footplate.runtime_cache.listing import Inventory, stand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from footplate.domain.runtimes import Runtime, Runtimes
     from footplate.domain.runtimes import Slice as Offered
@@ -57,7 +57,10 @@ _DOWNLOADS = "UV_PYTHON_DOWNLOADS"
 
 
 class Environments:
-    """``uv`` is the program that builds; ``environ`` has its settings. ``users`` build for root."""
+    """``uv`` is the program that builds; ``environ`` has its settings.
+
+    ``users`` build for root, with the isolation that ``promised`` returns.
+    """
 
     def __init__(
         self,
@@ -65,9 +68,11 @@ class Environments:
         uv: Path,
         environ: Mapping[str, str] = os.environ,
         users: Sequence[int | str] | None = None,
+        promised: Callable[[], Mapping[str, object]] = dict,
     ) -> None:
         """Raises InvalidArgument: the operator's catalogue file is wrong."""
         self._users = users
+        self._promised = promised
         self._settings = settings
         self._runtimes = load_catalogue(settings.catalogue).runtimes
         self._environ = dict(environ)
@@ -189,11 +194,16 @@ class Environments:
             "uv": uv.program,
             "build_users": self._users,
             "private": [str(path) for path in private],
+            "promised": self._promised(),
         }
         user = take_for_builds(ticket)
-        if user is not None:
-            os.umask(READABLE_UMASK)
-        with tempfile.TemporaryDirectory(prefix=".build-", dir=self._cache.root) as home:
+        with ExitStack() as stack:
+            if user is not None:
+                stack.callback(user.release)
+                os.umask(READABLE_UMASK)
+            home = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix=".build-", dir=self._cache.root)
+            )
             isolation = isolate_build(home, ticket, user, [interpreter.path, uv.program])
             if isolation.note:
                 teller.tell(isolation.note)

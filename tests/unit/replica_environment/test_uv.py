@@ -25,7 +25,7 @@ def test_environments_are_copies_where_programs_could_change_what_they_link_to(
     program.write_text('#!/bin/sh\necho "$UV_LINK_MODE"\n')
     program.chmod(0o755)
     monkeypatch.setattr(os, "geteuid", lambda: uid)
-    isolation = BuildIsolation(str(tmp_path), None)
+    isolation = BuildIsolation(str(tmp_path), None, namespaced=False)
     if has_view:
         isolation.view = MountNamespace(str(tmp_path), "", "", ())
     assert Uv(str(program), {}).secluding(isolation).run([]).strip() == mode
