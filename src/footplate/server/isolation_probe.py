@@ -82,6 +82,11 @@ def _describe_gpus(site: Site) -> str:
 
 def probe(settings: Settings) -> Mapping[str, object]:
     """The output of the supervisor's ``probe``; empty if it fails."""
+    return ask_supervisor(settings, "probe", _facts(settings))
+
+
+def _facts(settings: Settings) -> str:
+    """Raises InvalidArgument: the users of programs can't be had."""
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     data_dir = settings.data_dir.resolve()
     limited = settings.mode is Mode.ENFORCE or settings.limits == "on"
@@ -95,14 +100,16 @@ def probe(settings: Settings) -> Mapping[str, object]:
         "folder": str(data_dir),
         "limited": limited,
     }
-    return ask_supervisor(settings, "probe", json.dumps(facts))
+    return json.dumps(facts)
 
 
 class PromisedIsolation:
     """What isolation programs of this machine have, decided when this is made."""
 
     def __init__(self, settings: Settings) -> None:
+        """Raises InvalidArgument: the users of programs can't be had."""
         self._settings = settings
+        self._facts = _facts(settings)
         self._lock = Lock()
         self._answer: Mapping[str, object] = {}
         Thread(target=self._find, name="isolation-probe", daemon=True).start()
@@ -117,7 +124,7 @@ class PromisedIsolation:
     def _find(self) -> Mapping[str, object]:
         with self._lock:
             if not self._answer:
-                self._answer = probe(self._settings)
+                self._answer = ask_supervisor(self._settings, "probe", self._facts)
                 _warn(self._answer.get("faults"))
             return self._answer
 
