@@ -122,7 +122,7 @@ class Reports:
     def _keep(self, job: Job, replica: str, records: Sequence[Record]) -> None:
         """What nothing follows from."""
         lines = [record.line for record in records if isinstance(record, LineRecord)]
-        if lines or any(isinstance(record, ExitRecord) for record in records):
+        if lines:
             self._logs.append(job.log, job.attempt, replica, lines, job.spec.trial or "")
         samples = [record.sample for record in records if isinstance(record, UsageRecord)]
         if samples:

@@ -157,8 +157,6 @@ class FileLogs:
     def append(
         self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line], trial: str = ""
     ) -> None:
-        if not lines and uid not in self._limits:
-            return
         with self._held(uid) as slot:
             try:
                 journal = self._opened(uid, slot, create=True)

@@ -40,8 +40,8 @@ class LogLimit:
     ) -> Sequence[Line]:
         """Leaves ``fresh`` out, and returns what is kept in its place.
 
-        ``last`` is the sequence of the writer's last line that is kept. A line says at once, each
-        minute, and when the writer has ended (``fresh`` is empty) how many were left out.
+        ``last`` is the sequence of the writer's last line that is kept. A line says how many were
+        left out: at once, each time that they have doubled, and each minute.
         """
         found = self._left_out.get(writer)
         sequence = last if found is None else max(last, found.last)
@@ -53,7 +53,7 @@ class LogLimit:
             self._left_out[writer] = found
         if found is None or found.lines == found.told:
             return ()
-        if fresh and now - found.at < _INTERVAL:
+        if found.lines < 2 * found.told and now - found.at < _INTERVAL:
             return ()
         self._left_out[writer] = replace(found, told=found.lines, at=now)
         # It has the number of the last one: were that told again, nothing would follow from it.

@@ -30,8 +30,7 @@ class Logs(Protocol):
 
         When it returns the lines outlive the death of this process at any instruction. Torn
         writes of an earlier death are cut off, never doubled, never merged with a new line.
-        A log may have a bound: what goes over is left out, and a line says how much. No lines:
-        the writer has ended.
+        A log may have a bound: what goes over is left out, and a line says how much.
 
         Raises:
             Unavailable: they could not be kept (disk full); send them again.
