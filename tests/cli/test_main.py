@@ -49,6 +49,8 @@ Commands:
   up           Start the service on this machine.
   status       Show the service and its jobs.
   down         Stop the service and end its jobs.
+  backup       Back up the service's data, also while it runs.
+  restore      Make a data directory of a backup.
   run          Run an unchanged script against the service.
   env          Print variables that point gcloud at the service.
   ai           Vertex AI: custom jobs and tuning jobs.

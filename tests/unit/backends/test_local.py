@@ -70,6 +70,7 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "restart": 0,
         "cache": str(data / "cache"),
         "cache_limit_bytes": 0,
+        "build_limits": [0, 0],
         "buckets": str(data / "buckets"),
         "isolation": "auto",
         "program_users": None,
