@@ -66,7 +66,9 @@ def make_view(
     bound = find_bound(context.task)
     needed = [*own, *usable, *(path for path, _, _ in bound), *interpreter]
     shared = [str(path) for path in context.ticket.get("tmp_paths") or ()]
-    others = (*environment, program, *shared, cache, context.command[-1])
+    # No mount follows a link: a program that is one is seen with what lies beside it.
+    executed = os.path.dirname(program) if os.path.islink(program) else program
+    others = (*environment, executed, *shared, cache, context.command[-1])
     paths = [path for path in (*needed, *others) if path]
     real = {path: find_real(path) for path in dict.fromkeys(paths)}
     used = [*paths, *real.values(), *context.directories]

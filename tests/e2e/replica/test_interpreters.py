@@ -46,7 +46,8 @@ def test_a_replica_of_a_gang_under_each_python(make_replica: Make, python: str) 
     replica.run()
     replica.api.wait_for(lambda: replica.api.questions > 1)
     replica.api.awaited = []
-    assert replica.finish()["kind"] == "EXITED"
+    end = replica.finish()
+    assert end["kind"] == "EXITED", str(end)
     assert replica.api.lines() == ["on"]
 
 

@@ -209,5 +209,5 @@ def test_a_bucket_that_disappears_meanwhile_keeps_the_program_from_starting(
     replica.api.awaited = []
     end = replica.finish()
     assert end["kind"] == "UNPREPARED"
-    assert "/stage" in end["cause"]
+    assert "stage: No such file or directory" in end["cause"]
     assert replica.api.lines() == []
