@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +13,6 @@ from tests.support.environments import BACKEND, lock, make_sdist, make_wheel
 from tests.unit.replica_environment.test_command import make_runtime
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.support.environments import Bench
 
 LEAVES_A_LINK = """
@@ -70,3 +69,20 @@ def test_a_build_that_leaves_a_link_to_another_wheel_has_made_none(
         bench.make_home(runtime, make_sdist(tmp_path, "trainer", backend=backend))
     )
     assert outcome.error == "the build of trainer-0.1.tar.gz made no wheel"
+
+
+def test_what_is_locked_without_a_wheel_is_built_and_the_others_are_unpacked(
+    bench: Bench, wheels: Path, tmp_path: Path
+) -> None:
+    """Builds have an empty cache: they would download all that is locked."""
+    alpha = make_wheel(wheels, "alpha", "1.0", files={"alpha.py": ""})
+    odd = make_sdist(wheels, "odd_one", files={"odd.py": ""})
+    text = lock(alpha, odd).replace(".tar.gz", "")
+    runtime = make_runtime(bench, ("whole", text, ()))
+    trainer = make_sdist(tmp_path, "trainer", files={"trainer/task.py": ""})
+    outcome = bench.prepare(bench.make_home(runtime, trainer))
+    assert outcome.code == 0, outcome
+    (made,) = Path(bench.cache).glob("runtimes/*/lib/python*/site-packages")
+    assert (made / "odd.py").exists()
+    assert (made / "alpha.py").stat().st_nlink > 1, "linked to uv's cache"
+    assert not list(Path(bench.cache).glob("runtimes/*/wheels.txt"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 
 from footplate.replica.environment.cache_removal import discard
@@ -17,13 +18,18 @@ from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Iterator, Mapping, Sequence
+    from typing import Collection, Iterator, Mapping, Sequence
 
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.environment.uv import Progress, Uv
     from footplate.replica.isolation.users import User
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_LOCK = "--requirement"
+_WHEELS = "wheels.txt"
+_WITHOUT_WHEEL = re.compile(r"Wheels are required for `([a-z0-9-]+)`")
+_NAME = re.compile(r"[A-Za-z0-9._-]+(?===)")
+_SEPARATORS = re.compile(r"[._-]+")
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -40,32 +46,65 @@ def install(
     """Makes an environment at ``path``, which isn't there yet, by ``uv pip install``.
 
     Unpacks wheels as this process, which can link them to uv's cache: that runs no code of theirs.
-    Where something has to be built, or if ``isolated``, the user of builds does it all.
+    What has to be built, the user of builds installs; and all, where that can't be told beforehand,
+    or if ``isolated``.
 
     Raises UvFailed, PreparationError.
     """
     words = ["--python", os.path.join(path, "bin", "python"), *arguments]
     make = ["venv", "--quiet", "--no-project", "--python", interpreter.path, path]
     uv.run(make)
-    unpacked = not isolated and _unpack(uv, words, progress, variables)
-    if not isolated and not unpacked:  # uv would count what is there in part as installed
-        discard(path)
-        uv.run(make)
+    complete = not isolated and _unpack_wheels(uv, make, words, progress, variables)
     site = find_site(path, interpreter)
     with lent(path, uv.build_user):
         builds = uv.writing(path)
-        if not unpacked:
+        if not complete:
             builds.install(words, progress, variables)
         builds.compile(interpreter.path, site)
     check_real([site, os.path.join(path, "bin")])
 
 
-def _unpack(uv: Uv, words: list[str], progress: Progress, variables: Mapping[str, str]) -> bool:
-    try:
-        uv.unpack(words, progress, variables)
-    except UvFailed:
-        return False
-    return True
+def _unpack_wheels(
+    uv: Uv, make: list[str], words: list[str], progress: Progress, variables: Mapping[str, str]
+) -> bool:
+    """Unpacks all that has wheels; whether nothing else is wanted.
+
+    After a failure it begins again with an empty environment: uv would count what is there in part
+    as installed, and start the Python of an environment in which packages lie.
+    """
+    path = make[-1]
+    unbuilt: set[str] = set()
+    while True:
+        try:
+            uv.unpack(_leave_out(words, unbuilt, path), progress, variables)
+        except UvFailed as failure:
+            discard(path)
+            uv.run(make)
+            found = _WITHOUT_WHEEL.search(failure.output)
+            if found is None or found.group(1) in unbuilt or _LOCK not in words:
+                return False
+            unbuilt.add(found.group(1))
+        else:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(path, _WHEELS))
+            return not unbuilt
+
+
+def _leave_out(words: list[str], names: Collection[str], path: str) -> list[str]:
+    """The same without the locked packages ``names``, by a lock that lies in ``path``."""
+    if not names:
+        return words
+    place = words.index(_LOCK) + 1
+    rest = os.path.join(path, _WHEELS)
+    with open(words[place], encoding="utf-8") as lock, open(rest, "w", encoding="utf-8") as file:
+        wanted = True
+        for line in lock:
+            start = _NAME.match(line)
+            if start:
+                wanted = _SEPARATORS.sub("-", start.group()).lower() not in names
+            if wanted:
+                file.write(line)
+    return [*words[:place], rest, *words[place + 1 :]]
 
 
 def find_site(path: str, interpreter: Interpreter) -> str:
