@@ -71,6 +71,8 @@ def look():
     found["read"] = [path for path in {secrets!r} if is_open(path)]
     with socket.create_connection(("127.0.0.1", {port})) as end:
         end.sendall(json.dumps(found).encode())
+        end.shutdown(socket.SHUT_WR)
+        end.recv(1)  # until it is noted
 try:
     look()
 except Exception:
