@@ -11,6 +11,7 @@ import uv
 from footplate.replica.environment.cache import Cache
 from footplate.replica.environment.progress_output import ProgressOutput
 from footplate.runtime_cache import Environments
+from footplate.server.isolation_probe import PromisedIsolation
 from footplate.settings import load_settings
 from footplate.testing.service import outside
 
@@ -28,7 +29,9 @@ def torch_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cache = ROOT / ".cache" / "footplate"
     options = {"data_dir": str(tmp_path_factory.mktemp("data")), "cache_dir": str(cache)}
     settings = load_settings(outside(os.environ), options)
-    environments = Environments(settings, Path(uv.find_uv_bin()))
+    environments = Environments(
+        settings, Path(uv.find_uv_bin()), promised=PromisedIsolation(settings)
+    )
     quiet = ProgressOutput(lambda _: None)
     runtime, _ = environments.build(_RUNTIME, gpu=False, part="full", teller=quiet)
     locks = [piece.lock_sha256 for piece in runtime.cpu]

@@ -68,7 +68,8 @@ class Environments:
         uv: Path,
         environ: Mapping[str, str] = os.environ,
         users: Sequence[int | str] | None = None,
-        promised: Callable[[], Mapping[str, object]] = dict,
+        *,
+        promised: Callable[[], Mapping[str, object]],
     ) -> None:
         """Raises InvalidArgument: the operator's catalogue file is wrong."""
         self._users = users

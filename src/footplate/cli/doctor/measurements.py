@@ -137,7 +137,7 @@ def _examine_pythons(settings: Settings) -> Finding:
     from uv import find_uv_bin
 
     try:
-        found = Environments(settings, Path(find_uv_bin())).interpreters()
+        found = Environments(settings, Path(find_uv_bin()), promised=dict).interpreters()
     except FileNotFoundError as error:
         return assessment.judge_pythons({}, str(error))
     return assessment.judge_pythons(found, "")
