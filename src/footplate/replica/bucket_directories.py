@@ -17,9 +17,9 @@ def find_buckets(ticket: Mapping[str, Any], task: Mapping[str, Any]) -> list[str
     top = find_real(str(ticket.get("buckets") or "")) if ticket.get("buckets") else ""
     names = task.get("buckets")
     if names is None:
-        return [top] if is_directory(top) else []
+        return [top] if _is_usable(top) else []
     paths = [os.path.join(top, str(name)) for name in names] if top else []
-    return [path for path in paths if is_directory(path) and find_real(path) == path]
+    return [path for path in paths if _is_usable(path) and find_real(path) == path]
 
 
 def find_bound(task: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
@@ -28,7 +28,7 @@ def find_bound(task: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
         (find_real(str(each["path"])), str(each["name"]), each["read_only"] is True)
         for each in task.get("bound_buckets") or ()
     ]
-    return [bound for bound in found if is_directory(bound[0])]
+    return [bound for bound in found if _is_usable(bound[0])]
 
 
 def has_copies(task: Mapping[str, Any]) -> bool:
@@ -39,9 +39,20 @@ def find_copies(task: Mapping[str, Any]) -> list[str]:
     """The real paths of those bound ones that are copies, the service's own."""
     copied = [each for each in task.get("bound_buckets") or () if each.get("copied")]
     paths = [find_real(str(each["path"])) for each in copied]
-    return [path for path in paths if is_directory(path)]
+    return [path for path in paths if _is_usable(path)]
 
 
 def find_single(task: Mapping[str, Any], paths: list[str]) -> list[str] | None:
     """``paths`` where they are single buckets; None where they are the directory of all."""
     return None if task.get("buckets") is None else paths
+
+
+def _is_usable(path: str) -> bool:
+    """Whether it is a directory that this process can reach. Its programs can reach no other.
+
+    Raises OSError: that can't be found out now.
+    """
+    try:
+        return is_directory(path)
+    except PermissionError:  # on a node another user's directories lie at the service's paths
+        return False

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.backends.local import untrusted_files
+from footplate.replica.bucket_directories import find_buckets
 from footplate.replica.file_io import is_directory, is_there
 from footplate.replica.isolation import procfs
 from footplate.replica.kept_environments import kept
@@ -130,3 +131,18 @@ def test_a_path_that_can_not_be_looked_at_is_not_missing(
         patch.setattr(os, "stat", refuse)
         with pytest.raises(OSError, match=os.strerror(number)):
             is_directory(str(tmp_path))
+
+
+def test_a_bucket_that_this_user_can_not_reach_is_none_of_its_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a Pod with a user of its own the service's directory may be another's."""
+    (tmp_path / "stage").mkdir()
+    ticket, task = {"buckets": str(tmp_path)}, {"buckets": ["stage"]}
+    assert find_buckets(ticket, task) == [str(tmp_path / "stage")]
+
+    def refuse(*_: object, **__: object) -> os.stat_result:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(os, "stat", refuse)
+    assert find_buckets(ticket, task) == []
