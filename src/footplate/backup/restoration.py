@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from footplate.backup.files import copy_content, digest_of
 from footplate.backup.manifest import DATA, NAME, Entry, Kind, read_manifest
 from footplate.domain.errors import DataLoss, FailedPrecondition, InvalidArgument, Violation
+from footplate.safe_path import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -170,7 +171,7 @@ def _fill(
 def _copy(source: Path, target: Path, entry: Entry) -> bool:
     """False: it isn't what was backed up."""
     try:
-        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = open_regular(source)
     except FileNotFoundError:
         return False
     try:

@@ -63,18 +63,20 @@ def command(
     from footplate.settings import load_settings
 
     if only_check:
-        found = check(find_newest(directory), _report)
+        found = check(find_newest(directory), report)
         _show_check(found.backup, found.files, found.size_bytes, found.damaged, as_json=as_json)
         return
     settings = load_settings(os.environ, {"data_dir": data_dir})
-    made = make_backup(settings, directory, _report)
+    made = make_backup(settings, directory, report)
     gone = [] if keep is None else prune(directory, keep)
     if as_json:
         document = {**_document(made, settings), "removed": [str(folder) for folder in gone]}
         click.echo(json.dumps(document, indent=2))
         return
     new = f"{size(made.new_bytes)} of them new"
-    click.echo(f"Backed up {_count(made.files)}, {size(made.size_bytes)}, {new}: {made.folder}")
+    click.echo(
+        f"Backed up {count_files(made.files)}, {size(made.size_bytes)}, {new}: {made.folder}"
+    )
     for folder in gone:
         click.echo(f"Removed {folder}.")
     _warn(made, settings)
@@ -96,13 +98,13 @@ def _document(made: Made, settings: Settings) -> dict[str, object]:
 def _warn(made: Made, settings: Settings) -> None:
     """Of what isn't in it."""
     if settings.database_url is not None:
-        _report("The jobs are in PostgreSQL, and not in this backup: see `pg_dump`.")
+        report("The jobs are in PostgreSQL, and not in this backup: see `pg_dump`.")
     for binding in settings.buckets:
-        _report(f"Bucket {binding.name} is bound to {binding.target}: its objects aren't in it.")
+        report(f"Bucket {binding.name} is bound to {binding.target}: its objects aren't in it.")
     for path, why in list(made.skipped.items())[:_MAX_NAMED]:
-        _report(f"Left out {path!r}: {why}.")
+        report(f"Left out {path!r}: {why}.")
     if len(made.skipped) > _MAX_NAMED:
-        _report(f"Left out {len(made.skipped) - _MAX_NAMED} more.")
+        report(f"Left out {len(made.skipped) - _MAX_NAMED} more.")
 
 
 def _show_check(
@@ -118,16 +120,16 @@ def _show_check(
         click.echo(json.dumps(document, indent=2))
     else:
         for path in damaged:
-            _report(f"Damaged: {path!r}")
+            report(f"Damaged: {path!r}")
         whole = f"{len(damaged)} of them damaged" if damaged else "all as they were written"
-        click.echo(f"Read {_count(files)}, {size(size_bytes)}, {whole}: {backup}")
+        click.echo(f"Read {count_files(files)}, {size(size_bytes)}, {whole}: {backup}")
     if damaged:
         sys.exit(1)
 
 
-def _count(files: int) -> str:
+def count_files(files: int) -> str:
     return "1 file" if files == 1 else f"{files} files"
 
 
-def _report(text: str) -> None:
+def report(text: str) -> None:
     click.echo(disarm(text), err=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
+from footplate.cli.backup import count_files, report
 from footplate.cli.option_values import size
-from footplate.cli.terminal_text import disarm
 
 
 @click.command("restore")
@@ -44,7 +44,7 @@ def command(directory: Path, data_dir: str | None, *, skip_damaged: bool, as_jso
 
     backup = find_newest(directory)
     root = load_settings(os.environ, {"data_dir": data_dir}).data_dir
-    restored = restore(backup, root, _report, skip_damaged=skip_damaged)
+    restored = restore(backup, root, report, skip_damaged=skip_damaged)
     if as_json:
         document = {
             "backup": str(restored.backup),
@@ -56,12 +56,8 @@ def command(directory: Path, data_dir: str | None, *, skip_damaged: bool, as_jso
         click.echo(json.dumps(document, indent=2))
     else:
         for path in restored.damaged:
-            _report(f"Left out {path!r}: it is damaged.")
-        files = "1 file" if restored.files == 1 else f"{restored.files} files"
+            report(f"Left out {path!r}: it is damaged.")
+        files = count_files(restored.files)
         click.echo(f"Restored {files}, {size(restored.size_bytes)}, of {backup} to {root}.")
     if restored.damaged:
         sys.exit(1)
-
-
-def _report(text: str) -> None:
-    click.echo(disarm(text), err=True)

@@ -137,6 +137,7 @@ def _examine_pythons(settings: Settings) -> Finding:
     from uv import find_uv_bin
 
     try:
+        # Nothing is built, so that no isolation need be tried.
         found = Environments(settings, Path(find_uv_bin()), promised=dict).interpreters()
     except FileNotFoundError as error:
         return assessment.judge_pythons({}, str(error))
