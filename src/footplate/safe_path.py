@@ -125,8 +125,8 @@ def split(path: Top) -> list[str]:
 def resolve(path: str, roots: Sequence[str]) -> str:
     """Returns ``path`` with the links in the one of ``roots`` followed that it lies below.
 
-    Nothing is looked up but that root: a link below it stays in the path, to be refused by whoever
-    opens it.
+    Nothing is looked up but that root: a link below it stays in the path, and is refused when
+    that is opened.
     """
     parts = split(os.path.normpath(path))
     found: list[str] = []

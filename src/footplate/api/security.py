@@ -59,7 +59,7 @@ class Access:
     """``host_names`` are allowed besides loopback; without ``token`` everyone local may call.
 
     ``check_key`` raises a ServiceError of what isn't the key of a running program's address.
-    ``note_wrong`` is told of each call with a wrong token.
+    ``note_wrong`` takes the scope of each call with a wrong token.
     """
 
     token: str | None = None

@@ -1,7 +1,7 @@
 """What a backup holds: a line of JSON for each file, folder and link of the data directory.
 
-The backup's own files belong to whoever made it, and nobody else may read them. Owners, rights,
-times and links are here, so that the backup can be copied by any program, to any disk.
+The backup's own files belong to the user who made it, and nobody else may read them. Owners,
+rights, times and links are here, so that the backup can be copied by any program, to any disk.
 """
 
 from __future__ import annotations

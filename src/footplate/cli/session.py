@@ -130,7 +130,7 @@ def _announced(path: Path) -> tuple[str, int] | None:
         document = json.loads(path.read_text(encoding="utf-8"))
         return str(document["url"]), int(document.get("pid") or 0)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        # the user is told where it was looked for
+        # the error names the place
         return None
 
 

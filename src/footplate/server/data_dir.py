@@ -264,7 +264,7 @@ class DataDir:
 
     def withdraw(self) -> None:
         """Unless another server has announced itself since."""
-        with suppress(OSError):  # whoever reads it asks whether its process lives
+        with suppress(OSError):  # its readers ask whether the process lives
             found = self.announcement()
             if found is None or found.pid == os.getpid():
                 self.server_file.unlink(missing_ok=True)

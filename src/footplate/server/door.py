@@ -187,7 +187,7 @@ class _Listener(socket.socket):
         self._accepted = 0
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Raises BlockingIOError: nobody waits, or others are to be seen to first."""
+        """Raises BlockingIOError: nobody waits, or open connections come first."""
         while self._accepted < _AT_ONCE:
             self._accepted += 1
             try:

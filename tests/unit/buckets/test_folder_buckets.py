@@ -344,7 +344,7 @@ NOT_NOW = [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE, er
 def test_what_can_not_be_opened_now_is_not_missing(
     buckets: FolderBuckets, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    """A trainer that is told so begins anew, and writes over its checkpoint."""
+    """A trainer that hears so begins anew, and writes over its checkpoint."""
     buckets.write("stage", "checkpoint", [b"x"])
     real = os.open
 

@@ -1,4 +1,4 @@
-"""What is told of a container as it starts."""
+"""What a container's events say as it starts."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_nothing_else_is(tmp_path: Path, place: str, reason: str) -> None:
 def test_a_build_that_leaves_a_link_to_another_wheel_has_made_none(
     bench: Bench, wheels: Path, tmp_path: Path
 ) -> None:
-    """The service would unpack it for the program, whoever may read it."""
+    """The service would unpack it for the program, which may not read it."""
     alpha = make_wheel(wheels, "alpha", "1.0", files={"alpha.py": ""})
     runtime = make_runtime(bench, ("whole", lock(alpha), ()))
     (tmp_path / "private").mkdir()
