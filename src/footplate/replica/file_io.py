@@ -27,6 +27,17 @@ def is_directory(path: str) -> bool:
     return mode is not None and stat.S_ISDIR(mode)
 
 
+def is_reachable(path: str) -> bool:
+    """Whether this process finds something there: where it may not go, its programs may not either.
+
+    Raises OSError: it can't be found out now.
+    """
+    try:
+        return is_there(path)
+    except PermissionError:
+        return False
+
+
 def _mode(path: str) -> int | None:
     try:
         return os.stat(path).st_mode
@@ -47,6 +58,20 @@ def read_text(path: str) -> str:
     finally:
         os.close(descriptor)
     return os.fsdecode(content)
+
+
+def read_start(path: str, most_bytes: int) -> bytes:
+    """The first bytes of a file. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = [os.read(descriptor, min(most_bytes, _PART_BYTES))]
+        left = most_bytes - len(parts[-1])
+        while parts[-1] and left:
+            parts.append(os.read(descriptor, min(left, _PART_BYTES)))
+            left -= len(parts[-1])
+    finally:
+        os.close(descriptor)
+    return b"".join(parts)
 
 
 def write_text(path: str, text: str, flags: int = os.O_WRONLY, mode: int = 0o666) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,12 +53,12 @@ def read_facts(pid: int) -> ProcessFacts:
     user would have there.
     """
     lineage = tuple(_climb(pid))
-    marks = {mark for each in lineage for mark in _read_marks(each)}
-    marks.update(_GROUP.findall(_read(f"/proc/{pid}/cgroup").decode("utf-8", "replace")))
-    try:
+    marks = {mark for each in lineage for mark in procfs.read_marks(each)}
+    namespace = ""
+    with suppress(*procfs.UNSEEN):
+        groups = Path(f"/proc/{pid}/cgroup").read_text("utf-8", "replace")
+        marks.update(_GROUP.findall(groups))
         namespace = str(Path(f"/proc/{pid}/ns/pid").readlink())
-    except procfs.UNSEEN:
-        namespace = ""
     return ProcessFacts(lineage, frozenset(marks), namespace)
 
 
@@ -67,13 +69,6 @@ def _climb(pid: int) -> Iterator[int]:
         yield pid
         process = procfs.find(pid)
         pid = process.parent if process is not None else 0
-
-
-def _read_marks(pid: int) -> Iterator[str]:
-    prefix = f"{procfs.MARK_VARIABLE}=".encode()
-    for entry in _read(f"/proc/{pid}/environ").split(b"\0"):
-        if entry.startswith(prefix):
-            yield entry.removeprefix(prefix).decode("utf-8", "replace")
 
 
 def _holds(directory: Path, link: str) -> bool:
@@ -89,6 +84,10 @@ def _read_link(entry: os.DirEntry[str]) -> str:
         return os.readlink(entry)  # noqa: PTH115 - of thousands, a Path each would cost more
     except procfs.UNSEEN:
         return ""
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # a file below many directories, and no socket
+            return ""
+        raise
 
 
 def _owner(path: Path) -> int:
@@ -96,10 +95,3 @@ def _owner(path: Path) -> int:
         return path.stat().st_uid
     except procfs.UNSEEN:
         return -1
-
-
-def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except procfs.UNSEEN:
-        return b""

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from footplate.backends.local.fork_server import ForkServer
     from footplate.backends.local.replica_directory import Home
 
+_MOST_BYTES = 1 << 16
+"""Of a command line: a process that isn't a supervisor chooses the length of its own."""
+
 
 @dataclass(frozen=True)
 class Launcher:
@@ -95,7 +98,8 @@ class Launcher:
         if pid == os.getpid():
             return False
         try:
-            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0")
+            with Path(f"/proc/{pid}/cmdline").open("rb") as file:
+                arguments = file.read(_MOST_BYTES).rstrip(b"\0")
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             return not Path("/proc/self/cmdline").exists()
         # One from the fork server has empty words behind these.

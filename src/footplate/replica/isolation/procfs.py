@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import signal
 
-from footplate.replica.file_io import read_text
+from footplate.replica.file_io import read_start, read_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ UNSEEN = (FileNotFoundError, NotADirectoryError, ProcessLookupError, PermissionE
 
 Any other error says nothing of it: this process may have no descriptor left.
 """
+_MARK = re.compile(rb"(?:\A|\0)" + MARK_VARIABLE.encode() + rb"=([^\0]*)")
+_MOST_BYTES = 8 << 20
+"""Linux starts no process with more than 6 MiB of arguments and environment (``exec.c``)."""
 
 
 class Process:
@@ -112,8 +116,7 @@ def _read_children(pid: int) -> list[int]:
 
 def find_marked(mark: str) -> list[Process]:
     """Those whose environment, as it was at their start, has the mark."""
-    entry = f"{MARK_VARIABLE}={mark}".encode()
-    return [p for p in find_all() if p.pid != os.getpid() and entry in _environment(p.pid)]
+    return [p for p in find_all() if p.pid != os.getpid() and mark in read_marks(p.pid)]
 
 
 def kill(process: Process) -> None:
@@ -163,9 +166,23 @@ def boot_id() -> str:
         return ""
 
 
-def _environment(pid: int) -> list[bytes]:
+def read_marks(pid: int) -> list[str]:
+    """Those in its environment, as that was at its start; none: it can't be seen."""
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return file.read().split(b"\0")
+        found = _MARK.findall(_read_memory(pid, "environ"))
     except UNSEEN:
         return []
+    return [mark.decode("utf-8", "replace") for mark in found]
+
+
+def read_arguments(pid: int) -> list[bytes]:
+    """Its command line, without the empty words at its end, which the fork server leaves.
+
+    Raises OSError: those of ``UNSEEN`` where it can't be seen.
+    """
+    return _read_memory(pid, "cmdline").rstrip(b"\0").split(b"\0")
+
+
+def _read_memory(pid: int, name: str) -> bytes:
+    """Both lie where the process says, which can make them as long as it likes (``prctl``)."""
+    return read_start(f"/proc/{pid}/{name}", _MOST_BYTES)

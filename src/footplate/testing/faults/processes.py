@@ -14,7 +14,6 @@ import os
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footplate.replica.isolation.procfs import (
@@ -24,10 +23,12 @@ from footplate.replica.isolation.procfs import (
     find_descendants,
     find_marked,
     is_alive,
+    read_arguments,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+    from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _DYING_S = 5.0
@@ -113,7 +114,7 @@ def await_end(processes: Collection[Process]) -> None:
 
 def _command(process: Process) -> list[bytes]:
     try:
-        return Path(f"/proc/{process.pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+        return read_arguments(process.pid)
     except OSError:  # it has ended
         return []
 
