@@ -11,6 +11,7 @@ from footplate.replica.bucket_directories import (
     find_copies,
     find_single,
 )
+from footplate.replica.file_io import is_reachable
 from footplate.replica.isolation import rootfs_pool
 from footplate.replica.isolation.hidden_paths import (
     HiddenPaths,
@@ -92,7 +93,7 @@ def make_view(
     view.records = find_records(buckets) if view.single is None else ""
     view.memory_bytes = 0 if context.limits is None else context.limits.memory_bytes
     if context.user is not None or os.geteuid() != 0:
-        view.blocked = [path for path in _SOCKETS if os.path.exists(path)]
+        view.blocked = [path for path in _SOCKETS if is_reachable(path)]
     view.blocked = [*view.blocked, *(context.ticket.get("blocked") or ())]
     shown = [real[path] for path in needed if path]
     shown += (

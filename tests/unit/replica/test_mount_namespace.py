@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.containment import enter_view
-from footplate.replica.isolation.hidden_paths import HiddenPaths
+from footplate.replica.isolation.hidden_paths import HiddenPaths, find_hidden, find_records
 from footplate.replica.isolation.mount_namespace import MountNamespace
 from footplate.replica.isolation.spawn import SpawnFailed, spawn
 
@@ -133,3 +134,29 @@ def _use(view: MountNamespace, path: str, use: str) -> None:
             view.single = [path]
         else:
             view.bound = [(path, "bound", True)]
+
+
+@pytest.mark.parametrize(
+    "find",
+    [
+        lambda path: find_hidden([path]),
+        lambda path: HiddenPaths("", [], [], [path]).sealed,
+        lambda path: find_records(path) and [path],
+    ],
+)
+def test_what_cannot_be_looked_at_is_not_left_open(
+    find: Callable[[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".footplate").mkdir()
+    assert find(str(tmp_path)) == [str(tmp_path)]
+
+    stat = os.stat
+
+    def fail(path: str, **more: Any) -> os.stat_result:
+        if str(path).startswith(str(tmp_path)):
+            raise OSError(errno.EIO, "Input/output error", path)
+        return stat(path, **more)
+
+    monkeypatch.setattr(os, "stat", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        find(str(tmp_path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
+from footplate.replica.file_io import is_directory
 from footplate.replica.isolation import syscalls
 from footplate.replica.realpath import find_real
 
@@ -30,7 +31,7 @@ class HiddenPaths:
     ) -> None:
         self.cover = cover
         self.hidden = hidden
-        self.sealed: list[str] = [path for path in sealed if os.path.isdir(path)]
+        self.sealed: list[str] = [path for path in sealed if _is_reachable_directory(path)]
         below = [path for path in shown if is_below(path, [*hidden, *self.sealed])]
         below = [path for path in below if path not in self.sealed]
         self.shown: list[str] = [path for path in below if os.path.isdir(path)]
@@ -86,7 +87,7 @@ def find_changeable(
     paths = [os.path.join(prefix, name) for prefix in prefixes for name in ("bin", "lib")]
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     paths.append(os.environ.get("UV_CACHE_DIR") or os.path.join(cache, "uv"))
-    real = {find_real(path) for path in paths if os.path.isdir(path)}
+    real = {find_real(path) for path in paths if _is_reachable_directory(path)}
     return sorted(
         path
         for path in real
@@ -124,13 +125,24 @@ def find_records(buckets: str) -> str:
     What it has written there it believes: programs have no business in it but to read.
     """
     path = os.path.join(buckets, _RECORDS)
-    return path if buckets and os.path.isdir(path) else ""
+    return path if buckets and is_directory(path) else ""
 
 
 def find_hidden(paths: Iterable[object]) -> list[str]:
     """Those that can be hidden, as real paths, the outermost first: the root of all can't."""
     real = {find_real(str(path)) for path in paths}
-    return sorted(path for path in real if path != os.path.sep and os.path.isdir(path))
+    return sorted(path for path in real if path != os.path.sep and _is_reachable_directory(path))
+
+
+def _is_reachable_directory(path: str) -> bool:
+    """Where this process may not go, programs may not either.
+
+    Raises OSError: what can't be found out must not be left open.
+    """
+    try:
+        return is_directory(path)
+    except PermissionError:
+        return False
 
 
 def _show(host: str, path: str) -> None:

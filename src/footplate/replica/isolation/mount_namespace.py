@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.replica.file_io import is_directory, is_reachable
 from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.hidden_paths import HiddenPaths
 
@@ -159,7 +160,7 @@ class MountNamespace:
         self._seal_bound()
         for source, place in self.files:
             syscalls.mount(_HOST + source, os.path.realpath(place), syscalls.MS_BIND)
-        for place in filter(os.path.exists, self.blocked):
+        for place in filter(is_reachable, self.blocked):
             syscalls.mount(os.devnull, place, syscalls.MS_BIND)
 
     def _fill_buckets(self, single: Sequence[str]) -> None:
@@ -209,7 +210,7 @@ class MountNamespace:
         places = [self.records] if self.records else []
         if places and self.buckets:
             places.append("/gcs" + self.records.removeprefix(self.buckets))
-        for place in filter(os.path.isdir, places):
+        for place in filter(is_directory, places):
             syscalls.bind_real(_HOST, self.records, place)
             syscalls.seal(place)
 
