@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -59,7 +58,7 @@ def copied(tmp_path: Path, how: str = "cp") -> Path:
     if how == "rsync":
         require_packages("rsync", "rsync")
     subprocess.run(command, check=True)
-    shutil.rmtree(tmp_path / "old")
+    (tmp_path / "old").rename(tmp_path / "gone")  # no new file has the inode of an old one
     return new
 
 
