@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
+from starlette.requests import Request
 
 from footplate.api.storage_v1.batch import _parts
 from footplate.api.storage_v1.multipart import RelatedParts
 from footplate.api.storage_v1.objects import parse_range
+from footplate.catalogue.loading import load_catalogue
+from footplate.console.forms import read_form
 from footplate.console.job_text import read_job
 from footplate.console.run_table import Run, choose
+from footplate.console.submit_view import read_draft
 from footplate.domain.errors import ServiceError
 from footplate.domain.image_reference import MalformedReference, parse_reference
 from footplate.domain.stacks import shorten
+from footplate.grpc_api.schema import load_schema
+from footplate.grpc_api.transcoding import Transcoder
 from footplate.proxy.request_head import END, BadHead, parse_head
 from footplate.replica.environment.archive_inspection import inspect
 from footplate.replica.environment.errors import PreparationError
@@ -28,7 +35,9 @@ from footplate.replica.environment.frameworks import pinned_version
 from footplate.replica.environment.uv_errors import explain
 from footplate.replica.failure_cause import CauseFinder
 from footplate.replica.metrics.events import read_scalars
+from footplate.replica.metrics.hypertune import HypertuneFile
 from footplate.replica.metrics.protobuf import Malformed
+from footplate.replica.shell.websocket_frames import BadFrame, Frames
 from footplate.wire.json_text import parse_object
 from footplate.wire.log_severity import read_line
 from footplate.wire.logging_v2.queries import parse_query
@@ -39,6 +48,10 @@ from footplate.wire.shell_v1 import decode_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from starlette.types import Message
+
+    from footplate.grpc_api.schema import Method
 
 _SCALARS = [TypeAdapter[object](kind) for kind in (Double, Duration, Int64, Timestamp)]
 _RUNS = [Run("a", "a", params={"a": 1}, metrics={"b": "c"})]
@@ -73,6 +86,49 @@ def read_scalar(given: str) -> None:
             continue
 
 
+@cache
+def load_methods() -> tuple[Transcoder, list[Method]]:
+    schema = load_schema()
+    return Transcoder(schema), [schema.methods[name] for name in sorted(schema.methods)]
+
+
+def read_call(data: bytes) -> None:
+    """The first byte chooses the method."""
+    transcoder, methods = load_methods()
+    transcoder.request(methods[(data or b"a")[0] % len(methods)], data[1:])
+
+
+def read_frames(data: bytes) -> None:
+    frames = Frames()
+    frames.feed(data[: len(data) // 2])
+    frames.feed(data[len(data) // 2 :])
+
+
+def read_hypertune(data: bytes) -> None:
+    with tempfile.NamedTemporaryFile() as file:
+        Path(file.name).write_bytes(data)
+        HypertuneFile(file.name).look(lambda *_: None)
+
+
+def read_catalogue(data: bytes) -> None:
+    with tempfile.NamedTemporaryFile(suffix=".toml") as file:
+        Path(file.name).write_bytes(data)
+        load_catalogue(Path(file.name))
+
+
+def read_submission(data: bytes) -> None:
+    """As the page of a new job reads it; what it asks of the service waits for nothing."""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    reading = read_form(Request({"type": "http", "headers": []}, receive), 1 << 20)
+    try:
+        reading.send(None)
+    except StopIteration as end:
+        read_draft(end.value)
+
+
 def read_archive(suffix: str) -> Callable[[bytes], None]:
     def read(data: bytes) -> None:
         with tempfile.NamedTemporaryFile(suffix=suffix) as file:
@@ -102,6 +158,53 @@ _LINES = (
     b"hint:",
 )
 _ARCHIVE = (b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06", b"\x1f\x8b\x08", b"\x00" * 512, b"ustar")
+_MESSAGE = (
+    b"\x0a",
+    b"\x12",
+    b"\x1a",
+    b"\x03abc",
+    b"\x08",
+    b"\x80" * 9,
+    b"\x05\x0a\x03\x0a\x01a",
+    b"\xff",
+)
+_TOML = (
+    *(
+        b"[machine_types.a]\n",
+        b"[regions.b]\n",
+        b"[[runtimes]]\n",
+        b"[remove]\n",
+        b"replace = true\n",
+    ),
+    *(
+        b"vcpus = ",
+        b"like = ",
+        b"memory_gb = ",
+        b"accelerators = ",
+        b"\n",
+        b'"a"',
+        b"[",
+        b"]",
+        b"{",
+        b"}",
+    ),
+    *(b"9" * 5000, b"1e999", b"nan", b"=", b"a.b.c", b"2020-01-01", b'"""', b"\\U00110000"),
+)
+_FORM = (
+    *(
+        b"&",
+        b"=",
+        b"%00",
+        b"%",
+        b"+",
+        b"mode=text",
+        b"text=",
+        b"replicas=",
+        b"9" * 5000,
+        b"labels=",
+    ),
+    *(b"%0A", b"program=image", b"env=a", b"count=", b"limit=", b"project=p", b"region=r"),
+)
 _YAML = (b"a: ", b"- ", b"\n", b" ", b"&a ", b"*a", b"{", b"[", b"9" * 5000, b":59" * 99, b"!!set")
 
 TARGETS = {
@@ -140,6 +243,17 @@ TARGETS = {
         (Malformed,),
         (b"\x09", b"\x10", b"\x2a", b"\x0a", b"\xff" * 9, b"\x15", b"\x7f"),
     ),
+    "calls by gRPC": Target(read_call, (ServiceError,), _MESSAGE),
+    "frames of WebSockets": Target(
+        read_frames,
+        (BadFrame,),
+        (b"\x81", b"\x01", b"\x80", b"\x03abc", b"\x7e", b"\x7f", b"\x89\0", b"\0" * 8),
+    ),
+    "files of hypertune": Target(
+        read_hypertune, (), (b'{"timestamp":', b'"global_step":', b'"1e999"', b"\n", b"NaN", *_JSON)
+    ),
+    "catalogues": Target(read_catalogue, (ServiceError,), _TOML),
+    "forms of the console": Target(read_submission, (ServiceError,), _FORM),
     "wheels": Target(read_archive(".whl"), (PreparationError,), _ARCHIVE),
     "source distributions": Target(read_archive(".tar.gz"), (PreparationError,), _ARCHIVE),
     "requirements": Target(
