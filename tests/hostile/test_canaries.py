@@ -25,6 +25,7 @@ from uv import find_uv_bin
 from footplate.domain.runtimes import Runtime, Slice
 from footplate.replica.isolation import mode_selection
 from footplate.replica.isolation.mount_namespace import MountNamespace
+from footplate.replica.isolation.promised import PROCESS_NAMESPACE, VIEW
 from footplate.replica.isolation.users import User
 from footplate.replica.supervisor_archive import build_archive
 from tests.hostile.conftest import NOBODY, SYSTEM_PYTHON, USERS
@@ -38,6 +39,7 @@ from tests.support.environments import (
     make_sdist,
     make_wheel,
 )
+from tests.support.promised import make_promised
 from tests.support.trainers import pack
 
 if TYPE_CHECKING:
@@ -298,3 +300,62 @@ def test_nothing_of_a_package_runs_outside_the_isolation_of_builds(
         reports.all.clear()
         outcome.run("import site; site.ENABLE_USER_SITE = True; import usercustomize")
         assert reports.places >= BY_PYTHON | {".pth of a runtime"}
+
+
+@pytest.mark.parametrize("service", ["nobody"], indirect=True)
+def test_where_nothing_hides_environments_what_programs_changed_is_not_run(
+    service: Service,
+) -> None:
+    service.bench.promised = make_promised(**{VIEW: "no namespaces", PROCESS_NAMESPACE: "none"})
+    outcome = service.prepare("environment")
+    assert outcome.code == 0, outcome
+    layers, runtimes = (service.bench.cache / kind for kind in ("layers", "runtimes"))
+    planted = []
+    for folder in (layers, runtimes):
+        (site,) = folder.glob("*/lib/*/site-packages")
+        site.chmod(0o755)  # as its owner, whom programs run as, can
+        planted.append(site / "planted.pth")
+        planted[-1].write_text(one_line(service.reports.canary("planted")))
+    again = service.prepare("environment")
+    assert again.code == 0, again
+    assert not any(path.exists() for path in planted)
+    again.run("pass")
+    assert "planted" not in service.reports.places
+
+
+RUNTIME = """\
+[runtimes.own]
+python = "{version}"
+versions = ["9.9"]
+[[runtimes.own.cpu]]
+name = "whole"
+lock = "lock.txt"
+"""
+
+
+@pytest.mark.parametrize("service", ["root"], indirect=True)
+def test_nothing_of_a_runtime_runs_as_who_builds_it(service: Service) -> None:
+    bench = service.bench
+    (bench.directory / "own.toml").write_text(RUNTIME.format(version=service.runtime.python))
+    (lock,) = bench.server.locks.values()
+    (bench.directory / "lock.txt").write_text(lock)
+    ended = subprocess.run(
+        [Path(sys.executable).with_name("footplate"), "runtimes", "build", "9.9"],
+        env={
+            **os.environ,
+            **bench.variables,
+            "FOOTPLATE_DATA_DIR": str(bench.directory / "data"),
+            "FOOTPLATE_CATALOGUE": str(bench.directory / "own.toml"),
+            "FOOTPLATE_PYTHONS": bench.interpreter,
+        },
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended
+    reports, own = service.reports, str(Path("/proc/self/ns/mnt").readlink())
+    assert "backend of a runtime" in reports.places
+    for report in reports.all:
+        assert report["uid"] != 0, report
+        assert (report["read"], report["written"]) == ([], []), report
+        assert report["view"] != own, report

@@ -212,6 +212,7 @@ class Bench:
     cache_limit_bytes: int = 0
     archives: Path | None = None
     """Where the supervisor's archive lies, or is built: by default in ``directory``."""
+    promised: dict[str, Any] = field(default_factory=make_promised)
 
     def describe(self, *slices: Slice) -> list[dict[str, Any]]:
         return [
@@ -244,7 +245,7 @@ class Bench:
             "cache_limit_bytes": self.cache_limit_bytes,
             "uv": self.uv,
             "pythons": self.pythons,
-            "promised": make_promised(),
+            "promised": self.promised,
         }
         task = {
             "program": {"kind": "python", "module": module, "args": []},

@@ -11,6 +11,7 @@ from footplate.replica.google_tools import make_settings, wrap_tools
 from footplate.replica.isolation import mode_selection
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import MARK_VARIABLE
+from footplate.replica.isolation.promised import VIEW
 from footplate.replica.isolation.resource_limits import Limits
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.kept_environments import keep
@@ -196,7 +197,12 @@ def _begin_container(context: Context) -> Phase:
 
 
 def recall(context: Context) -> Prepared | None:
-    """An environment that was made for the same before, and is still there."""
+    """An environment that was made for the same before, and is still there.
+
+    Where programs can change it, whether one has is looked at: by who prepares environments.
+    """
+    if context.promise().fault(VIEW) and os.geteuid() != 0:
+        return None
     answers = EnvironmentIndex(context.cache, context.ticket.get("pythons"))
     answer = answers.find(str(context.task.get("preparation") or ""))
     if answer is None:

@@ -50,7 +50,7 @@ def make(path, lock):
     open(path + "/half", "w").close()
     print("begun", flush=True)
     time.sleep(600)
-BuildCache(sys.argv[1]).get(sys.argv[2], make, lambda _: None)
+BuildCache(sys.argv[1]).get(sys.argv[2], make, "it", lambda _: None)
 """
 
 
@@ -74,7 +74,7 @@ def build(cache: Cache, name: str, kind: str = "runtimes", size: int = 10_000) -
         return {"runtime": name}
 
     try:
-        return builds.get(make_key(name), make, never).use
+        return builds.get(make_key(name), make, name, never).use
     finally:
         builds.close()
 
@@ -279,6 +279,67 @@ def test_what_was_moved_here_is_useless(cache: Cache, tmp_path: Path) -> None:
     assert BuildCache(f"{moved.root}/runtimes").hold(use.partition("/")[2]) is None
     assert build(moved, "a") == use
     assert [found.entry.useless for found in moved.look()] == [False]
+
+
+@pytest.mark.parametrize("change", ["content", "name", "mode", "bytecode"])
+def test_what_programs_could_change_is_compared_before_each_use(cache: Cache, change: str) -> None:
+    key, root = make_key("a"), f"{cache.root}/runtimes"
+    made: list[str] = []
+    told: list[str] = []
+
+    def make(path: str, _: int) -> dict[str, Any]:
+        Path(path, "lib").mkdir(parents=True)
+        Path(path, "lib", "json.py").write_text("good")
+        made.append(path)
+        return {}
+
+    def get() -> None:
+        builds = BuildCache(root, exposed=True)
+        assert builds.get(key, make, "it", told.append).path == f"{root}/{key}"
+        assert builds.hold(key) is not None
+        builds.close()
+
+    get()
+    get()
+    assert (len(made), told) == (1, [])
+    lib = Path(root, key, "lib")
+    assert lib.stat().st_mode & 0o222 == 0
+    lib.chmod(0o755)
+    match change:
+        case "content":
+            file, times = lib / "json.py", (lib / "json.py").stat()
+            file.write_text("evil")
+            os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+        case "name":
+            (Path(root, key) / "evil.pth").write_text("import evil")
+        case "bytecode":
+            (lib / "__pycache__").mkdir()
+    assert BuildCache(root, exposed=True).hold(key) is None
+    get()
+    assert (len(made), told) == (2, ["it was changed after it was made, so it is made anew"])
+    assert [path.name for path in lib.iterdir()] == ["json.py"]
+    assert (lib / "json.py").read_text() == "good"
+
+
+def test_what_was_changed_is_made_anew_once_nobody_uses_it(cache: Cache) -> None:
+    use = build(cache, "a")  # nothing was noted of it, so it counts as changed
+    told: list[str] = []
+
+    def make(path: str, _: int) -> dict[str, Any]:
+        Path(path).mkdir()
+        return {}
+
+    with process(HOLDER, cache.root, use, says="held") as holder:
+
+        def tell(words: str) -> None:
+            told.append(words)
+            holder.kill()
+
+        BuildCache(f"{cache.root}/runtimes", exposed=True).get(make_key("a"), make, "it", tell)
+    assert told == [
+        "it was changed after it was made: waiting until no program uses it, to make it anew",
+        "it was changed after it was made, so it is made anew",
+    ]
 
 
 def test_read_only_folders_go_too(cache: Cache) -> None:

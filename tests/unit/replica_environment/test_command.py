@@ -198,7 +198,7 @@ def test_a_build_that_was_killed_is_made_anew(
         wait_for(begun)
         second = bench.start(bench.make_home(runtime, trainer, environment=of_job(job_id)))
         assert second.stdout is not None
-        waiting = f"waiting for {builder} that makes the same environment"
+        waiting = f"waiting for {builder} that makes the environment of your packages"
         assert json.loads(second.stdout.readline()) == {"m": waiting}
         assert second.poll() is None
     finally:

@@ -94,11 +94,8 @@ class Assembly:
         def make(path: str, lock: int) -> dict[str, Any]:
             return self._make_layer(path, self._uv.holding(lock), packages, words)
 
-        def wait(builder: str) -> None:
-            self._teller.tell(f"waiting for {builder} that makes the same environment")
-
         key = self._make_key(packages, builds.root)
-        built = builds.get(key, make, wait)
+        built = builds.get(key, make, "the environment of your packages", self._teller.tell)
         base = self._reopen_base(built)
         layer_bin = os.path.join(built.path, "bin")
         python, bins = os.path.join(layer_bin, "python"), [layer_bin, base.bin]

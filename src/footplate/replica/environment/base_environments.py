@@ -63,7 +63,7 @@ class BaseEnvironments:
         root = os.path.join(cache, "runtimes")
         self._root = root
         self._folder = os.path.join(cache, "locks")
-        self._builds = BuildCache(root, job)
+        self._builds = BuildCache(root, job, exposed=uv.exposed)
         self._interpreter = interpreter
         self._uv = uv
         self._locks = locks
@@ -106,10 +106,8 @@ class BaseEnvironments:
         def make(path: str, lock: int) -> dict[str, Any]:
             return self._make(runtime, piece, path, self._uv.holding(lock))
 
-        def wait(builder: str) -> None:
-            self._teller.tell(f"waiting for {builder} that builds runtime {runtime}")
-
-        return self._open(self._builds.get(self._key(piece), make, wait), piece)
+        key, name = self._key(piece), f"the environment of runtime {runtime}"
+        return self._open(self._builds.get(key, make, name, self._teller.tell), piece)
 
     def _key(self, piece: Slice) -> str:
         root = os.path.realpath(self._root)

@@ -6,6 +6,8 @@ import contextlib
 import hashlib
 import json
 import os
+import stat
+import time
 
 from footplate.replica import cache_locks
 from footplate.replica.environment.cache_removal import discard
@@ -14,6 +16,9 @@ from footplate.replica.environment.disk_usage import measure
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
+
+_CHANGED_INTERVAL_S = 0.5
+_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_key(*parts: str) -> str:
@@ -42,10 +47,15 @@ class BuildCache:
     What is given out is kept from removal as long as this process lives, or until ``close``.
     """
 
-    def __init__(self, root: str, job: str = "") -> None:
-        """``job``: that of the replica, for other replicas of it that wait."""
+    def __init__(self, root: str, job: str = "", *, exposed: bool = False) -> None:
+        """``job``: that of the replica, for other replicas of it that wait.
+
+        ``exposed``: programs here could change what is built. It is compared before each use with
+        what it was when it was complete, and built anew where it was changed.
+        """
         self.root = root
         self._job = job
+        self._exposed = exposed
         self._held: dict[str, int] = {}
         self.made = 0
         """How many were built here, rather than found."""
@@ -62,25 +72,44 @@ class BuildCache:
         return built
 
     def get(
-        self, key: str, make: Callable[[str, int], dict[str, Any]], wait: Callable[[str], None]
+        self,
+        key: str,
+        make: Callable[[str, int], dict[str, Any]],
+        name: str,
+        tell: Callable[[str], None],
     ) -> CompleteBuild:
         """The directory of ``key``; ``make(path, lock)`` creates it if needed.
 
         ``make`` makes ``path``, which doesn't exist, and returns what is to be written down;
-        ``lock`` is a descriptor for its processes to inherit. ``wait`` is called before waiting
-        for another process that makes the same, with words for whose that is.
+        ``lock`` is a descriptor for its processes to inherit. ``tell`` gets what is waited for;
+        ``name`` is what users call what is made.
         """
+
+        def wait() -> None:
+            tell(f"waiting for {self._name_builder(descriptor)} that makes {name}")
+
         os.makedirs(self.root, exist_ok=True)
         descriptor = self._open(key)
+        told = False
         try:
             while True:
                 if self._find(key) is None and cache_locks.try_alone(descriptor):
+                    if self._read(key) is not None:
+                        tell(f"{name} was changed after it was made, so it is made anew")
                     self._build(key, make, descriptor)
-                cache_locks.share(descriptor, lambda: wait(self._name_builder(descriptor)))
+                cache_locks.share(descriptor, wait)
                 built = self._keep(key, descriptor)
                 if built is not None:
                     return built
                 cache_locks.release(descriptor)  # its builder failed, or it was removed just now
+                if self._read(key) is not None:  # somebody uses what was changed
+                    if not told:
+                        tell(
+                            f"{name} was changed after it was made: waiting until no program "
+                            "uses it, to make it anew"
+                        )
+                    told = True
+                    time.sleep(_CHANGED_INTERVAL_S)
         except BaseException:
             os.close(descriptor)
             raise
@@ -97,6 +126,13 @@ class BuildCache:
             os.close(self._held.popitem()[1])
 
     def _find(self, key: str) -> CompleteBuild | None:
+        """What is complete, and where programs could change it, as it was when it became so."""
+        built = self._read(key)
+        if built is None or not self._exposed:
+            return built
+        return built if built.record.get("digest") == _digest(built.path) else None
+
+    def _read(self, key: str) -> CompleteBuild | None:
         """What was built under another path, and then moved here, isn't it: it has that in it."""
         path = os.path.join(self.root, key)
         try:
@@ -129,14 +165,44 @@ class BuildCache:
         cache_locks.sign(lock, self._job)
         discard(path)
         try:
-            record = make(path, lock)
-            _complete(path, {**record, "path": path, "bytes": measure(path)})
+            record = {**make(path, lock), "path": path, "bytes": measure(path)}
+            if self._exposed:
+                _seal(path)
+                record["digest"] = _digest(path)
+            _complete(path, record)
         except BaseException:
             discard(path)
             raise
         finally:
             cache_locks.sign(lock, "")
         self.made += 1
+
+
+def _seal(path: str) -> None:
+    """Nobody can write its directories any more: Python would add bytecode by itself."""
+    for folder, _, _, descriptor in os.fwalk(path):
+        if folder != path:
+            os.fchmod(descriptor, os.fstat(descriptor).st_mode & ~_WRITE)
+
+
+def _digest(path: str) -> str:
+    """Of all names in it, and of what the kernel notes of each change; empty: it goes away.
+
+    No program can set the time of a change back, and reading contents would take seconds.
+    """
+    digest = hashlib.sha256()
+    try:
+        for folder, folders, files, descriptor in os.fwalk(path):
+            folders.sort()
+            for name in sorted([*folders, *files]):
+                if folder == path and name == cache_locks.MARKER:
+                    continue
+                state = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                facts = f"{state.st_mode} {state.st_size} {state.st_ctime_ns}"
+                digest.update(os.fsencode(os.path.join(folder, name)) + b"\0" + facts.encode())
+    except FileNotFoundError:
+        return ""
+    return digest.hexdigest()
 
 
 def _complete(path: str, record: dict[str, Any]) -> None:

@@ -119,7 +119,8 @@ class Setup:
             teller.tell(build_isolation.note)
         uv = uv.secluding(build_isolation)
         self._bases = BaseEnvironments(cache, interpreter, uv, server, teller, task.job)
-        self.layers = BuildCache(os.path.join(cache, "layers"), task.job)
+        layers = os.path.join(cache, "layers")
+        self.layers = BuildCache(layers, task.job, exposed=uv.exposed)
         self.assembly = Assembly(task, slices, interpreter, self._bases, uv, teller)
         self._limit_bytes = int(ticket.get("cache_limit_bytes") or 0)
         self._teller = teller

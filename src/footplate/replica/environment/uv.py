@@ -80,6 +80,8 @@ class Uv:
         self._held = held
         self._build_isolation = build_isolation
         self._entered: BuildIsolation | None = None
+        self.exposed = False
+        """Whether programs can change what this makes: they see all files of their own user."""
 
     def holding(self, descriptor: int) -> Uv:
         """The same, with a descriptor that its processes inherit."""
@@ -106,11 +108,12 @@ class Uv:
     def secluding(self, build_isolation: BuildIsolation) -> Uv:
         """The same, with another build isolation of builds.
 
-        Where programs see all files of their own user, environments are no links to uv's cache.
+        Where programs could change environments, these are no links to uv's cache.
         """
         made = object.__new__(Uv)
         made.__dict__.update(self.__dict__, _build_isolation=build_isolation)
-        if build_isolation.view is None and os.geteuid() != 0:
+        made.exposed = build_isolation.view is None and os.geteuid() != 0
+        if made.exposed:
             made._environment = {**self._environment, "UV_LINK_MODE": "copy"}
         return made
 
