@@ -44,7 +44,7 @@ def test_a_job_s_page_leads_to_a_terminal(
     page.goto(f"{context.service.url}{link.get_attribute('href')}")
     expect(page).to_have_title(f"{MASTER} \u00b7 Footplate")
     rows = page.locator(".xterm-rows")
-    expect(page.get_by_role("status").first).to_have_text("")
+    expect(page.locator("#shell-status")).to_have_text("")
     page.locator(".xterm-helper-textarea").focus()
     page.keyboard.type(
         "printf '\\033[38;2;250;20;40mcol\\033[0m\\033[1mour\\033[0m\\n'; stty size\n"

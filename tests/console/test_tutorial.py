@@ -71,7 +71,7 @@ def test_the_tutorial(page: Page, sent: RunningService) -> None:
     page.go_back()
 
     page.get_by_role("link", name="rate_bad").click()
-    expect(page.get_by_role("status").first).to_contain_text("ValueError")
+    expect(page.locator("p.verdict")).to_contain_text("ValueError")
     page.get_by_role("button", name="First error").click()
     expect(page.locator("#log .current")).to_contain_text("Traceback")
     expect(page.locator("#log")).to_contain_text("ValueError")
