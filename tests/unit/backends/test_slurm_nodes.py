@@ -7,7 +7,7 @@ import pytest
 from footplate.backends.slurm.nodes import SlurmNode, describe, expand, why_none_fits
 
 PLAIN = SlurmNode("n1", "idle", 64, 64000, features=("c8",), partitions=("pool",))
-GPUS = SlurmNode("n3", "mixed", 32, 64000, ("gpu:t4:4(S:0-1)", "shard:8"), ("c8", "ib"))
+GPUS = SlurmNode("n3", "mixed", 32, 64000, ("gpu:t4:4(S:0-1)", "shard:8", "nvme"), ("c8", "ib"))
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,8 @@ def test_nodes_in_words() -> None:
         ({"constraint": "[rack1|rack2]"}, None),
         ({"constraint": "c9"}, "no node has the feature c9"),
         ({"constraint": "ib", "cpus-per-task": "64"}, "no such node has 64 CPUs"),
+        ({"gres": "nvme"}, None),
+        ({"gres": "nvme:2"}, "no such node has the GRES nvme:2"),
         ({"gres": "gpu:5"}, "no such node has the GRES gpu:5"),
         ({"gres": "gpu:a100:1"}, "no such node has the GRES gpu:a100:1"),
         ({"mem": "128G"}, "no such node has 131072 MB of memory"),
