@@ -46,7 +46,7 @@ async def _as_get(scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
     body = await read_body(Request(scope, receive), MAX_FORM_BYTES)
     query = scope["query_string"]
     headers = MutableHeaders(raw=list(scope["headers"]))
-    if body and headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
+    if headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
         query = b"&".join(part for part in (query, body.strip()) if part)
     for name in ("content-type", "content-length", "transfer-encoding"):
         del headers[name]

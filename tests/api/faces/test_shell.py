@@ -235,6 +235,11 @@ def test_a_long_get_comes_as_a_post_with_its_query_in_the_body(http: httpx.Clien
     assert (code, message) == (400, 'pageSize: "x" given; allowed: 0 or more')
 
 
+def test_a_body_that_is_no_form_is_no_query(http: httpx.Client) -> None:
+    headers = {"X-HTTP-Method-Override": "GET", "Content-Type": "application/json"}
+    assert http.post(JOBS, content=b"pageSize=x", headers=headers).json() == {}
+
+
 def test_the_token_may_be_in_the_query_of_a_long_get(guarded: httpx.Client) -> None:
     headers = {
         "X-HTTP-Method-Override": "GET",
