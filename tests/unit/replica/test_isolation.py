@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,13 +17,12 @@ from footplate.replica.isolation import mode_selection, procfs
 from footplate.replica.isolation.cgroup import KINDS, CgroupContainment
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import MARK_VARIABLE, Process
-from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from footplate.replica.isolation.spawn import Launch, SpawnFailed, fork
 from tests.support.deadlines import EVENT_S
 from tests.support.supervisor_process import find_living, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -108,6 +108,16 @@ fcntl.flock(lock, fcntl.LOCK_EX)
 CgroupContainment.kill = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 CgroupContainment.open(sys.argv[2])
 """
+
+
+def test_a_child_that_is_abandoned_leaves_no_descriptor_open() -> None:
+    """Else a supervisor that ends its init keeps one open for as long as it lives."""
+    descriptors = Path("/proc/self/fd")
+    before = sorted(descriptors.iterdir())
+    child = fork(lambda _ready: os._exit(0))
+    child.abandon()
+    os.waitpid(child.pid, 0)
+    assert sorted(descriptors.iterdir()) == before
 
 
 def test_who_dies_while_it_probes_leaves_nobody_with_its_lock(word: str, tmp_path: Path) -> None:
