@@ -17,6 +17,11 @@ from torch.nn.parallel import DistributedDataParallel
 FEATURES = 32
 
 
+def find_path(uri):
+    """Where a gs:// address is a file: buckets are mounted at /gcs, on Vertex AI and here."""
+    return uri.replace("gs://", "/gcs/", 1)
+
+
 def parse_args():
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=100)
@@ -24,7 +29,7 @@ def parse_args():
     parser.add_argument("--hidden", type=int, default=256)
     parser.add_argument("--learning-rate", type=float, default=0.05)
     parser.add_argument("--wire", choices=["float32", "float16", "bfloat16"])
-    parser.add_argument("--model-dir", default=os.environ.get("AIP_MODEL_DIR", "."))
+    parser.add_argument("--model-dir", type=find_path, default=os.environ.get("AIP_MODEL_DIR", "."))
     return parser.parse_args()
 
 

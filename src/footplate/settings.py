@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from footplate.backends.region_bindings import LOCAL, read_region_bindings
 from footplate.buckets.bindings import read_bindings
+from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest
 from footplate.domain.price_table import read_prices
@@ -64,6 +65,7 @@ class Settings:
     cache_dir: Path | None = None
     cache_limit_gb: int = 50
     allowed_hosts: tuple[str, ...] = ()
+    directories: DirectoryForm = DirectoryForm.URIS
     job_dir_roots: tuple[Path, ...] = ()
     tmp_paths: tuple[Path, ...] = ()
     isolation: str = "auto"
@@ -350,10 +352,11 @@ def _one_of(allowed: tuple[str, ...]) -> Callable[[object], str]:
 
 
 def _mode(value: object) -> Mode:
-    try:
-        return Mode(value)
-    except ValueError:
-        raise ValueError(", ".join(mode.value for mode in Mode)) from None
+    return Mode(_one_of(tuple(mode.value for mode in Mode))(value))
+
+
+def _directories(value: object) -> DirectoryForm:
+    return DirectoryForm(_one_of(tuple(form.value for form in DirectoryForm))(value))
 
 
 _READERS: dict[str, Callable[[object], object]] = {
@@ -369,6 +372,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "cache_dir": _path,
     "cache_limit_gb": _whole(0, 1_000_000),
     "allowed_hosts": _texts,
+    "directories": _directories,
     "job_dir_roots": _paths,
     "tmp_paths": _paths,
     "isolation": _one_of(ISOLATIONS),

@@ -1,6 +1,6 @@
 """``python -m footplate_algorithms ALGORITHM --job-dir DIR --name=value ...``
 
-``--job-dir-uri`` and ``--folder DIR=URI`` say how the user names directories; messages do so, too.
+``--folder=gs://BUCKET=DIR`` says where a bucket lies; without it that is ``/gcs/BUCKET``.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footplate_algorithms.algorithms import ALGORITHMS
+from footplate_algorithms.algorithms import ALGORITHMS, PATHS
 from footplate_algorithms.arguments import read_arguments
 from footplate_algorithms.errors import DataError
+from footplate_algorithms.folders import Folders
 from footplate_algorithms.outputs import JobDirectory
+from footplate_algorithms.parameters import Values
 from footplate_algorithms.reporting import say
 from footplate_algorithms.tabular import Run, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate_algorithms.parameters import Values
-
-_OWN = ("--job-dir", "--job-dir-uri", "--folder")
+_OWN = ("--job-dir", "--folder")
 
 
 class UsageError(Exception):
@@ -54,11 +54,12 @@ def read_run(args: Sequence[str]) -> Run:
     wrong += [f"{algorithm.name} has no argument --{name}" for _, name in read.unknown]
     if wrong:
         raise UsageError("; ".join(wrong))
-    path = own["--job-dir"][-1]
-    uri = own["--job-dir-uri"][-1] if own["--job-dir-uri"] else path
-    folders = dict(text.partition("=")[::2] for text in own["--folder"])
+    folders = Folders(dict(text.partition("=")[::2] for text in own["--folder"]))
+    paths = {n: folders.find(read.values.text(n)) for n in PATHS if n in read.values}
+    uri = own["--job-dir"][-1]
     _say_ignored(read.given, algorithm.name)
-    return Run(algorithm, read.values, JobDirectory(Path(path), uri), folders)
+    directory = JobDirectory(Path(folders.find(uri)), uri)
+    return Run(algorithm, Values({**read.values, **paths}), directory, folders)
 
 
 def _say_ignored(given: Values, name: str) -> None:

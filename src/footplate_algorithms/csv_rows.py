@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from footplate_algorithms.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from footplate_algorithms.folders import Folders
 
 CHUNK_ROWS = 10_000
 MAX_CELL_CHARACTERS = 1 << 20
@@ -33,12 +35,12 @@ class Chunk:
 
 
 class CsvFiles:
-    """The files of a path, which may have wildcards; ``folders`` are shown as the user names them.
+    """The files of a path, which may have wildcards; messages name them as the user does.
 
     Every row has as many columns as the first one.
     """
 
-    def __init__(self, path: str, folders: Mapping[str, str], width: int | None = None) -> None:
+    def __init__(self, path: str, folders: Folders, width: int | None = None) -> None:
         self._folders = folders
         self.paths = self._find(path)
         self.width = self._first_width() if width is None else width
@@ -50,10 +52,7 @@ class CsvFiles:
             yield from self._chunks(path)
 
     def shown(self, path: str) -> str:
-        for folder, name in self._folders.items():
-            if path.startswith(folder):
-                return f"{name}{path.removeprefix(folder)}"
-        return path
+        return self._folders.show(path)
 
     def _find(self, path: str) -> list[str]:
         if not _WILDCARDS.isdisjoint(path) and not Path(path).exists():

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from footplate_algorithms.csv_rows import Chunk
+    from footplate_algorithms.folders import Folders
 
 PARTS = ("training", "validation", "test")
 _SPLIT_SEED = 1
@@ -57,7 +58,7 @@ class Request:
     """
 
     paths: Mapping[str, str]
-    folders: Mapping[str, str]
+    folders: Folders
     preprocess: bool
     target: Target
     splits: tuple[float, float] = (0.0, 0.0)

@@ -20,6 +20,7 @@ from footplate_algorithms.scores import shown
 if TYPE_CHECKING:
     from footplate_algorithms.algorithms import Algorithm
     from footplate_algorithms.datasets import Dataset
+    from footplate_algorithms.folders import Folders
     from footplate_algorithms.outputs import JobDirectory
     from footplate_algorithms.parameters import Values
     from footplate_algorithms.preparation import Prepared
@@ -29,12 +30,10 @@ Scores = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Run:
-    """``folders``: how the user names directories, by the directories."""
-
     algorithm: Algorithm
     values: Values
     directory: JobDirectory
-    folders: Mapping[str, str]
+    folders: Folders
 
 
 def run(job: Run) -> None:

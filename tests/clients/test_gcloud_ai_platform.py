@@ -26,7 +26,7 @@ for number in range({COUNT}):
     print("line", number)
 print("to stderr", file=sys.stderr)
 print(json.dumps({{"severity": "WARNING", "message": "structured"}}))
-with open(os.path.join(sys.argv[-1], "args.json"), "w") as file:
+with open(os.path.join(sys.argv[-1].replace("gs://", "/gcs/"), "args.json"), "w") as file:
     json.dump(sys.argv[1:-1], file)
 """
 LONG = "import time; print('up', flush=True); time.sleep(3600)"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PARENT = "projects/demo"
 ECHO = """
 import json, os, sys
-with open(os.path.join(sys.argv[-1], "seen.json"), "w") as file:
+with open(os.path.join(sys.argv[-1].replace("gs://", "/gcs/"), "seen.json"), "w") as file:
     json.dump([sys.argv[1:], os.environ["CLOUD_ML_JOB_ID"], sys.version_info[:2]], file)
 """
 LONG = "import time; print('up', flush=True); time.sleep(3600)"
@@ -118,9 +118,9 @@ reporter = hypertune.HyperTune()
 for step in range(3):
     reporter.report_hyperparameter_tuning_metric("accuracy", step / 10, step)
 file = os.environ["CLOUD_ML_HP_METRIC_FILE"]
-with open(os.path.join(sys.argv[-1], "where"), "w") as where:
+with open(os.path.join(sys.argv[-1].replace("gs://", "/gcs/"), "where"), "w") as where:
     where.write(file)
-shutil.copy(file, sys.argv[-1])
+shutil.copy(file, sys.argv[-1].replace("gs://", "/gcs/"))
 """
 
 

@@ -30,7 +30,7 @@ parser.add_argument("--depth", type=int)
 images, digits = load_digits(return_X_y=True)
 model = DecisionTreeClassifier(max_depth=parser.parse_args().depth, random_state=0)
 accuracy = model.fit(images, digits).score(images, digits)
-folder = os.environ["AIP_MODEL_DIR"]
+folder = os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/")
 joblib.dump(model, os.path.join(folder, "model.joblib"))
 with open(os.path.join(folder, "accuracy.txt"), "w") as file:
     file.write(str(accuracy))
@@ -95,7 +95,7 @@ for job in (long, failing):
 
 LOGGER = f"""
 import os
-folder = os.environ["AIP_TENSORBOARD_LOG_DIR"]
+folder = os.environ["AIP_TENSORBOARD_LOG_DIR"].replace("gs://", "/gcs/")
 with open(os.path.join(folder, "events.out.tfevents.1"), "wb") as file:
     file.write({record(event(simple("loss", 0.5), step=3))!r})
 """

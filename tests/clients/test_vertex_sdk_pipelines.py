@@ -19,6 +19,7 @@ def script(name, text):
     return name + ".py"
 
 saving = script("saving", "import os, pathlib; p = os.environ['AIP_MODEL_DIR']; "
+                          "p = p.replace('gs://', '/gcs/'); "
                           "pathlib.Path(p, 'model.txt').write_text('42')")
 job = aiplatform.CustomTrainingJob("script", saving, IMAGE, labels={"team": "a"},
                                    model_serving_container_image_uri=SERVE)
@@ -74,7 +75,11 @@ say([each.display_name for each in aiplatform.Model.list(filter='display_name="m
 second.delete()
 say(aiplatform.Model.list(filter='display_name="mymodel"'))
 """
-TRAINER = "import os; open(os.environ['AIP_MODEL_DIR'] + '/model.txt', 'w').write('42')"
+TRAINER = """
+import os
+with open(os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/") + "/model.txt", "w") as file:
+    file.write("42")
+"""
 
 
 def test_pipelines_and_models(sdk: Callable[[str], list[str]], trainers: Trainers) -> None:

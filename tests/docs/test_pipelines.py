@@ -13,7 +13,11 @@ from tests.support.forked_process import run_footplate
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "train-by-pipelines.md"
 ADDRESS = "http://127.0.0.1:8470"
-TASK = "import os; open(os.environ['AIP_MODEL_DIR'] + '/model.txt', 'w').write('42')"
+TASK = """
+import os
+with open(os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/") + "/model.txt", "w") as file:
+    file.write("42")
+"""
 
 
 def test_the_script_of_the_page_makes_a_model(tmp_path: Path) -> None:

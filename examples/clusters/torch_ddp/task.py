@@ -17,12 +17,17 @@ from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 FEATURES = 8
 
 
+def find_path(uri):
+    """Where a gs:// address is a file: buckets are mounted at /gcs, on Vertex AI and here."""
+    return uri.replace("gs://", "/gcs/", 1)
+
+
 def parse_args():
     parser = argparse.ArgumentParser()
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--batch-size", type=int, default=20)
     parser.add_argument("--learning-rate", type=float, default=0.05)
-    parser.add_argument("--model-dir", default=os.environ.get("AIP_MODEL_DIR", "."))
+    parser.add_argument("--model-dir", type=find_path, default=os.environ.get("AIP_MODEL_DIR", "."))
     return parser.parse_args()
 
 

@@ -10,10 +10,15 @@ import torch
 from torch import distributed
 
 
+def find_path(uri):
+    """Where a gs:// address is a file: buckets are mounted at /gcs, on Vertex AI and here."""
+    return uri.replace("gs://", "/gcs/", 1)
+
+
 def parse_args():
     parser = argparse.ArgumentParser()
     parser.add_argument("--processes-per-node", type=int, default=2)
-    parser.add_argument("--model-dir", default=os.environ.get("AIP_MODEL_DIR", "."))
+    parser.add_argument("--model-dir", type=find_path, default=os.environ.get("AIP_MODEL_DIR", "."))
     parser.add_argument("--rank-of-torchrun", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 

@@ -18,9 +18,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 
+def find_path(uri):
+    """Where a gs:// address is a file: buckets are mounted at /gcs, on Vertex AI and here."""
+    return uri.replace("gs://", "/gcs/", 1)
+
+
 def parse_args():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--job-dir", default=os.environ.get("AIP_MODEL_DIR", "."))
+    parser.add_argument("--job-dir", type=find_path, default=os.environ.get("AIP_MODEL_DIR", "."))
     parser.add_argument("--regularization", type=float, default=1.0)
     parser.add_argument("--max-iter", type=int, default=200)
     return parser.parse_args()

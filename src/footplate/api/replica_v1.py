@@ -244,7 +244,7 @@ def given_token(connection: HTTPConnection) -> str:
 def _places(request: Request) -> NodePlaces:
     """What the supervisor says of its node: it is for its own program alone."""
     query = request.query_params
-    return NodePlaces(query.get("url", ""), query.get("files", ""))
+    return NodePlaces(query.get("url", ""), query.get("files", ""), gcs="gcs" in query)
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from footplate.console.formatting import duration, machines
+from footplate.domain.directory_form import DirectoryForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,9 +130,11 @@ def _rest(reader: _Reader, spec: Any, *, ml: bool) -> Iterator[Value]:
     web = "on" if spec["webAccess"] else "off"
     yield reader.value("shell in replicas", web, "enableWebAccess", "default: off")
     directories = [str(each["uri"]) for each in spec["directories"]]
+    named = spec.get("jobDir") or ", ".join(directories) or "none"
+    as_paths = directories and spec["directoryForm"] == DirectoryForm.PATHS.value
     yield reader.value(
         "directories",
-        spec.get("jobDir") or ", ".join(directories) or "none",
+        f"{named} (programs get paths)" if as_paths else named,
         "jobDir" if ml else "baseOutputDirectory",
         "of the tuning job, for this trial" if directories else "default: none",
     )

@@ -14,6 +14,8 @@ class NodePlaces:
 
     url: str = ""
     files: str = ""
+    gcs: bool = False
+    """Its programs find the buckets at ``/gcs``: their mount namespace was promised."""
 
 
 HERE = NodePlaces()

@@ -17,7 +17,8 @@ from footplate.control.program_storage import UNREACHABLE
 from footplate.control.tokens import Bearer
 from footplate.domain import algorithms, program_arguments, reduction, variable_expansion
 from footplate.domain.bucket_sharing import EVERY
-from footplate.domain.containers import container_path
+from footplate.domain.containers import gcs_path
+from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import FailedPrecondition, NotFound, Unavailable
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram, WorkerPool
 from footplate.domain.lifecycle import awaited, to_stop
@@ -187,28 +188,42 @@ class Tasks:
         self, job: Job, pool: WorkerPool, variables: Mapping[str, str], node: NodePlaces
     ) -> _WhatRuns:
         """The program, its packages and its runtime."""
-        program, path = pool.program, partial(self._places.path, job, node)
+        program, form = pool.program, self._directory_form(job, pool, node)
         if isinstance(program, ContainerProgram):
-            task = self._container(job, program, variables)
+            task = self._container(job, program, form, variables)
             return {"program": task, "packages": (), "runtime": None}
         return {
             "program": PythonTask(
                 program.module,
-                program_arguments.arguments(job.spec, program, path),
+                program_arguments.arguments(
+                    job.spec, program, form, partial(self._places.path, job, node)
+                ),
             ),
             "packages": self._packages(job.spec, pool, program),
             "runtime": self._catalogue.runtimes.resolve(program.runtime, pool.field),
         }
 
+    def _directory_form(self, job: Job, pool: WorkerPool, node: NodePlaces) -> Callable[[str], str]:
+        """Returns what a program of the pool gets in place of a directory's URI."""
+        if job.spec.directory_form is DirectoryForm.URIS:
+            return str
+        if node.gcs or isinstance(pool.program, ContainerProgram):
+            return gcs_path
+        return partial(self._places.path, job, node)
+
     def _container(
-        self, job: Job, program: ContainerProgram, variables: Mapping[str, str]
+        self,
+        job: Job,
+        program: ContainerProgram,
+        form: Callable[[str], str],
+        variables: Mapping[str, str],
     ) -> ContainerTask:
         """While the engine is unavailable the supervisor waits and reports it.
 
         Raises Unavailable: nobody knows where it would come back.
         """
         socket = self._find_socket(job.spec.region)
-        args = program_arguments.container_arguments(job.spec, program, container_path)
+        args = program_arguments.container_arguments(job.spec, program, form)
         return ContainerTask(
             program.image_uri,
             _expand(program.command, variables),
@@ -256,7 +271,8 @@ class Tasks:
         variables = self._environment(job, replica, pool, addresses, node)
         program, container = pool.program, None
         if isinstance(program, ContainerProgram):
-            container = self._container(job, program, variables)
+            form = self._directory_form(job, pool, node)
+            container = self._container(job, program, form, variables)
         return Start(tuple(variables.items()), program=container)
 
     def package(self, bearer: Bearer, index: int) -> BinaryIO:
@@ -315,8 +331,8 @@ class Tasks:
         """
         site = self._site(job.spec.region)
         container = isinstance(pool.program, ContainerProgram)
-        path = container_path if container else partial(self._places.path, job, node)
-        given = program_arguments.variables(job.spec, replica, job.name.job_id, addresses, path)
+        form = self._directory_form(job, pool, node)
+        given = program_arguments.variables(job.spec, replica, job.name.job_id, addresses, form)
         given = (*given, *program_arguments.starts(job.attempt, _find(job, replica).restart))
         if addresses:
             kit, attempt = self._reduction, job.attempt_id

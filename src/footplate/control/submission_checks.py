@@ -11,6 +11,7 @@ from footplate.control.replica_machines import machines_of
 from footplate.control.resource_checks import resource_violations, tensorboard_violations
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.containers import with_containers
+from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
@@ -25,6 +26,7 @@ from footplate.domain.preview.data_locality import advise_locality
 from footplate.domain.quotas import exceeded
 from footplate.domain.sites import too_large
 from footplate.domain.unsupported_features import unsupported
+from footplate.wire.directories_label import check_directory_form, directory_form
 from footplate.wire.json_model import MAX_VIOLATIONS, limited
 from footplate.wire.trial_regions_label import LABEL
 
@@ -50,7 +52,8 @@ class SubmissionChecks:
 
     ``reduction``: whether there is what reduction servers run. ``container_images``: patterns of
     the prebuilt images that run as containers. ``path_fault`` says why a job can't
-    have a directory outside the buckets; None: it can. ``resource`` finds persistent resources.
+    have a directory outside the buckets; None: it can. ``directories`` is the form in which
+    programs get directories unless a label says it. ``resource`` finds persistent resources.
     """
 
     def __init__(
@@ -66,10 +69,12 @@ class SubmissionChecks:
         reduction: bool,
         path_fault: Callable[[str], str | None] = preflight.no_paths,
         container_images: Sequence[str] = (),
+        directories: DirectoryForm = DirectoryForm.URIS,
         resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
         has_tensorboard: Callable[[TrackingName], bool] = lambda _: True,
     ) -> None:
         self._container_images = container_images
+        self._directories = directories
         self._resource = resource
         self._has_tensorboard = has_tensorboard
         self._path_fault = path_fault
@@ -89,6 +94,7 @@ class SubmissionChecks:
         return replace(
             asked,
             scheduling=self._bounds.apply(asked.scheduling),
+            directory_form=directory_form(dict(submission.labels), self._directories),
             search=search,
             pipeline=submission.pipeline,
         )
@@ -118,6 +124,7 @@ class SubmissionChecks:
             *resource_violations(submission, self._resource, self._catalogue),
             *tensorboard_violations(submission, self._has_tensorboard),
             *self._place_violations(submission),
+            *check_directory_form(dict(submission.labels)),
         )
         return limited(preflight.joined(submission.violations, missing, search, engine, named))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.control.preflight import NOTHING
-from footplate.control.uri_paths import local_path
 from footplate.domain.errors import NotFound, ServiceError, name_taken
 from footplate.domain.machine_hours import NO_PRICES
 from footplate.domain.names import TrainingJobName
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from footplate.domain.preview.plan import Plan
     from footplate.domain.sites import Site
     from footplate.domain.submission import Submission
-    from footplate.ports.buckets import Buckets
     from footplate.ports.store import Store
 
 
@@ -41,7 +39,6 @@ class Validation:
         self,
         store: Store,
         submission_checks: SubmissionChecks,
-        buckets: Buckets,
         catalogue: Catalogue,
         site: Callable[[str], Site],
         outlook: Callable[[JobSpec, str], Explanation | None],
@@ -51,7 +48,6 @@ class Validation:
         """``check_room`` raises Unavailable where the disk is full."""
         self._store = store
         self._submission_checks = submission_checks
-        self._buckets = buckets
         self._catalogue = catalogue
         self._site = site
         self._outlook = outlook
@@ -108,16 +104,9 @@ class Validation:
             self._catalogue,
             site,
             job_id=job_id,
-            path=self._path,
             search=submission.search,
             prices=self._prices,
         )
-
-    def _path(self, uri: str) -> str:
-        try:
-            return local_path(uri, self._buckets)
-        except NotFound:  # a bucket that the client is going to make
-            return uri
 
     def _queue(self, submission: Submission) -> Outlook:
         explanation = self._outlook(submission.spec, submission.name.project)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.jobs import PythonProgram
 from footplate.domain.names import GcsUri
-from footplate_algorithms.algorithms import ALGORITHMS, PATHS
+from footplate_algorithms.algorithms import ALGORITHMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +23,7 @@ RUNTIME = "algorithm:"
 """What the runtime of such a program begins with; the algorithm's name follows."""
 IMAGES = "gcr.io/cloud-ml-algos/"
 MODULE = "footplate_algorithms"
+_SCHEME = "gs://"
 _IMAGE = re.compile(
     rf"{re.escape(IMAGES)}(?P<name>[^/:@\s]+)(?::[\w][\w.-]{{0,127}})?(?:@sha256:[0-9a-f]{{64}})?"
 )
@@ -52,17 +53,15 @@ def of_program(program: PythonProgram) -> Algorithm | None:
     return ALGORITHMS.get(program.runtime.removeprefix(RUNTIME))
 
 
-def arguments(spec: JobSpec, program: PythonProgram, path: Callable[[str], str]) -> tuple[str, ...]:
-    """Of the program: paths that it can open, and how the user names them."""
-    args = [_opened(text, path) for text in program.args]
-    roots = dict.fromkeys(_root(uri) for uri in _uris(program.args))
-    folders = ((path(root), root) for root in roots)
-    for folder, root in folders:
-        if folder != root:
-            args += ["--folder", f"{folder.rstrip('/')}={root}"]
-    if spec.job_dir is not None:
-        args += ["--job-dir", path(spec.job_dir), "--job-dir-uri", spec.job_dir]
-    return tuple(args)
+def arguments(
+    spec: JobSpec, program: PythonProgram, find_folder: Callable[[str], str]
+) -> tuple[str, ...]:
+    """Of the program: its own as they are, and the folders of the buckets that they name."""
+    uris = [uri for uri in (*_uris(program.args), spec.job_dir or "") if uri.startswith(_SCHEME)]
+    folders = {root: find_folder(root) for root in map(_root, uris)}
+    found = [f"--folder={root}={folder}" for root, folder in folders.items() if folder != root]
+    directory = () if spec.job_dir is None else ("--job-dir", spec.job_dir)
+    return (*program.args, *found, *directory)
 
 
 def model_path(job_dir: str) -> str:
@@ -70,19 +69,10 @@ def model_path(job_dir: str) -> str:
     return f"{job_dir.rstrip('/')}/model/"
 
 
-def _opened(text: str, path: Callable[[str], str]) -> str:
-    name, equals, value = text.partition("=")
-    if text.startswith("gs://"):
-        return path(text)
-    if name.removeprefix("--") in PATHS and value.startswith("gs://"):
-        return f"{name}{equals}{path(value)}"
-    return text
-
-
 def _uris(args: tuple[str, ...]) -> tuple[str, ...]:
     """The gs:// paths of the data."""
-    values = (text if text.startswith("gs://") else text.partition("=")[2] for text in args)
-    return tuple(value for value in values if value.startswith("gs://"))
+    values = (text if text.startswith(_SCHEME) else text.partition("=")[2] for text in args)
+    return tuple(value for value in values if value.startswith(_SCHEME))
 
 
 def data_uris(program: PythonProgram) -> Iterator[tuple[int, str]]:
@@ -95,4 +85,4 @@ def data_uris(program: PythonProgram) -> Iterator[tuple[int, str]]:
 
 
 def _root(uri: str) -> str:
-    return f"gs://{GcsUri.parse(uri, 'args').bucket}"
+    return f"{_SCHEME}{GcsUri.parse(uri, 'args').bucket}"

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import JobSpec, Program
 
 BUCKETS = "/gcs"
-"""Where containers find the buckets."""
+"""Where programs find the buckets, in containers and where they have a mount namespace."""
 _IMAGE = "image:"
 
 
-def container_path(uri: str) -> str:
-    """What a program in a container can open; a trailing slash stays."""
+def gcs_path(uri: str) -> str:
+    """Returns what opens ``uri`` where the buckets are at ``/gcs``; a trailing slash stays."""
     return f"{BUCKETS}/{uri.removeprefix('gs://')}" if uri.startswith("gs://") else uri
 
 
@@ -47,6 +47,6 @@ def _with_container(program: Program, patterns: Sequence[str]) -> Program:
 
 def _script(program: PythonProgram) -> str:
     """As the Vertex SDK installs packages in an image of the user's own."""
-    paths = " ".join(shlex.quote(container_path(uri)) for uri in program.package_uris)
+    paths = " ".join(shlex.quote(gcs_path(uri)) for uri in program.package_uris)
     install = f"python3 -m pip install --quiet --user {paths} && " if paths else ""
     return f'{install}exec python3 -m {shlex.quote(program.module)} "$@"'

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from footplate.domain import names
+from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
 
@@ -129,8 +130,8 @@ class ClusterVariable(Enum):
 class Directory:
     """A directory of the job that exists before its programs start.
 
-    ``uri`` is gs:// or a path; programs get it as a path they can open, in ``variable``
-    (None: only made).
+    ``uri`` is gs:// or a path; programs get it in ``variable`` (None: it is only made), in the
+    form that the job says.
     """
 
     variable: str | None
@@ -151,11 +152,11 @@ class JobSpec:
     job_dir: str | None = None
     """Appended to the arguments as ``--job-dir DIR``; None: not appended."""
     directories: tuple[Directory, ...] = ()
+    directory_form: DirectoryForm = DirectoryForm.URIS
     environment: tuple[tuple[str, str], ...] = ()
     """Variables of the service, the same for each replica."""
     data: tuple[tuple[str, str], ...] = ()
-    """Variables that name files of buckets (``gs://BUCKET/data/training-*.csv``); programs get
-    them as paths."""
+    """Variables that name files of buckets: ``gs://BUCKET/data/training-*.csv``."""
     cluster_variables: frozenset[ClusterVariable] = frozenset()
     chief_role: str = "chief"
     """What TF_CONFIG calls the primary: ``chief`` or ``master``."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.jobs import Address, ContainerProgram, JobSpec, PythonProgram
 
-    OpenPath = Callable[[str], str]
+    FormDirectory = Callable[[str], str]
 
 
 def torch_variables(
@@ -42,26 +42,35 @@ def _ranked(spec: JobSpec) -> list[str]:
     ]
 
 
-def arguments(spec: JobSpec, program: PythonProgram, path: OpenPath) -> tuple[str, ...]:
-    """The user's own first, the job directory last, only if one was given."""
+def arguments(
+    spec: JobSpec,
+    program: PythonProgram,
+    form: FormDirectory,
+    find_folder: Callable[[str], str] = str,
+) -> tuple[str, ...]:
+    """The user's own first, the job directory last, only if one was given.
+
+    ``form`` returns what programs get of a directory's URI, ``find_folder`` the folder of a bucket
+    or of a job directory, for the built-in algorithms.
+    """
     if algorithms.of_program(program) is not None:
-        return algorithms.arguments(spec, program, path)
+        return algorithms.arguments(spec, program, find_folder)
     if spec.job_dir is None:
         return program.args
-    return (*program.args, "--job-dir", path(spec.job_dir))
+    return (*program.args, "--job-dir", form(spec.job_dir))
 
 
 def container_arguments(
-    spec: JobSpec, program: ContainerProgram, path: OpenPath
+    spec: JobSpec, program: ContainerProgram, form: FormDirectory
 ) -> tuple[str, ...] | None:
     """As ``arguments``; None: the image's own."""
     if spec.job_dir is None:
         return program.args
-    return (*(program.args or ()), "--job-dir", path(spec.job_dir))
+    return (*(program.args or ()), "--job-dir", form(spec.job_dir))
 
 
 def variables(
-    spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, Address], path: OpenPath
+    spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, Address], form: FormDirectory
 ) -> tuple[tuple[str, str], ...]:
     """What the service sets, before the user's own variables; a later name wins.
 
@@ -72,8 +81,8 @@ def variables(
         ("CLOUD_ML_JOB_ID", job_id),
         *spec.environment,
         *(() if spec.trial is None else (("CLOUD_ML_TRIAL_ID", spec.trial),)),
-        *_directories(spec, path),
-        *((name, path(uri)) for name, uri in spec.data),
+        *_directories(spec, form),
+        *((name, form(uri)) for name, uri in spec.data),
         *(_cluster(spec, replica, job_id, addresses) if addresses else ()),
     )
 
@@ -90,7 +99,7 @@ def _cluster(
     yield from torch_variables(spec, replica, addresses).items()
 
 
-def _directories(spec: JobSpec, path: OpenPath) -> Iterator[tuple[str, str]]:
+def _directories(spec: JobSpec, form: FormDirectory) -> Iterator[tuple[str, str]]:
     for directory in spec.directories:
         if directory.variable is not None:
-            yield directory.variable, path(directory.uri)
+            yield directory.variable, form(directory.uri)

@@ -64,7 +64,7 @@ class ReportClient:
         jitter: Callable[[], float],
         places: str = "",
     ) -> None:
-        """``places`` is a query: what the server must know of this machine, if it isn't its own."""
+        """``places`` is a query: what the server must know of where the program runs."""
         self.task: dict[str, Any] | None = None
         self.fault = ""
         """Why the server doesn't give us what we ask it for, and never will."""

@@ -11,6 +11,7 @@ from footplate.replica.context import Context
 from footplate.replica.control_requests import ControlRequests
 from footplate.replica.file_io import is_directory, is_there, write_text
 from footplate.replica.isolation import init
+from footplate.replica.isolation.promised import VIEW, Promised
 from footplate.replica.journal import Journal
 from footplate.replica.nonblocking_http import NonblockingRequest
 from footplate.replica.report_client import ReportClient
@@ -110,7 +111,7 @@ def _supervise(
     spool.resume_after(int(ticket.get("restart") or 0) * RESTART_SPAN)
     context.journal = Journal(spool, limit_bytes, time.time)
     exchange = NonblockingRequest(ticket["server_file"], ticket["token"])
-    context.report_client = ReportClient(exchange, spool, jitter, str(ticket.get("places") or ""))
+    context.report_client = ReportClient(exchange, spool, jitter, _places(ticket))
     background_tasks = BackgroundTasks(home.path, command, host)
     context.control_requests = ControlRequests(
         NonblockingRequest(ticket["server_file"], ticket["token"]), background_tasks, jitter
@@ -128,6 +129,16 @@ def _supervise(
         spool.clear()
     context.clear_up()
     return outcome
+
+
+def _places(ticket: Mapping[str, Any]) -> str:
+    """What the server must know of where the program runs, as a query.
+
+    On a node nobody knows yet, when the task is asked for, whether it has a mount namespace.
+    """
+    if ticket.get("promised") and not Promised(ticket["promised"]).fault(VIEW):
+        return "?gcs"
+    return str(ticket.get("places") or "")
 
 
 def jitter() -> float:

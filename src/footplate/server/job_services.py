@@ -109,6 +109,7 @@ class JobServices:
             reduction=reduction,
             path_fault=HostDirectories(settings.job_dir_roots).fault,
             container_images=settings.container_images,
+            directories=settings.directories,
             resource=context.find_resource,
             has_tensorboard=lambda name: bool(context.database.tracking.find((name,))),
         )
@@ -131,7 +132,6 @@ class JobServices:
         self.validation = Validation(
             store,
             submission_checks,
-            buckets,
             catalogue,
             regions.site,
             queue.outlook,

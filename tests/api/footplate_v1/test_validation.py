@@ -65,7 +65,7 @@ def http(tmp_path: Path, store: MemoryStore) -> Iterator[httpx.Client]:
         FakeContainerEngine(),
         reduction=True,
     )
-    validation = Validation(store, gate, buckets, built_in(), regions.site, lambda *_: None)
+    validation = Validation(store, gate, built_in(), regions.site, lambda *_: None)
     app = create_app(validation_routes(validation, built_in()), Access(None, frozenset()))
     with serve(app) as url, httpx.Client(base_url=url, trust_env=False) as client:
         yield client

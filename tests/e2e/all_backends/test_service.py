@@ -43,7 +43,7 @@ import argparse, os, time
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--job-dir")
-folder = parser.parse_args().job_dir
+folder = parser.parse_args().job_dir.replace("gs://", "/gcs/")
 
 def note(name):
     with open(os.path.join(folder, name), "a") as file:

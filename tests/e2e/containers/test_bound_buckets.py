@@ -25,7 +25,7 @@ try:
     pathlib.Path("/gcs/data/new").write_text("x")
 except OSError:
     read += " sealed"
-pathlib.Path(os.environ["AIP_MODEL_DIR"], "model").write_text(read)
+pathlib.Path(os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/"), "model").write_text(read)
 """
 
 

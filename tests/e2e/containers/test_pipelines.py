@@ -22,7 +22,8 @@ from google.cloud import aiplatform
 aiplatform.init(project="demo", location="us-central1", staging_bucket="gs://BUCKET",
                 api_endpoint=os.environ["URL"], api_transport="rest",
                 credentials=AnonymousCredentials())
-program = "import os; open(os.environ['AIP_MODEL_DIR'] + '/model.txt', 'w').write('42')"
+program = ("import os; folder = os.environ['AIP_MODEL_DIR'].replace('gs://', '/gcs/'); "
+           "open(folder + '/model.txt', 'w').write('42')")
 job = aiplatform.CustomContainerTrainingJob(
     "container", "IMAGE", ["python3", "-c", program],
     model_serving_container_image_uri="serve:1")

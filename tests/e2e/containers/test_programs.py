@@ -36,7 +36,7 @@ def test_a_training_job_runs_an_image(each: ContainerContext) -> None:
     name = each.submit(SHOW, "--first", "1")
 
     each.wait_for(name, State.SUCCEEDED)
-    assert each.said(name) == ["--first", "1", "--job-dir", f"/gcs/stage/out/{name.job_id}"]
+    assert each.said(name) == ["--first", "1", "--job-dir", f"gs://stage/out/{name.job_id}"]
 
 
 def test_lines_come_whole_and_in_order(each: ContainerContext) -> None:

@@ -42,8 +42,8 @@ files = "copied"
 WRITES = """\
 import os
 print("runs as", os.getuid())
-os.makedirs(os.environ["AIP_MODEL_DIR"], exist_ok=True)
-with open(os.environ["AIP_MODEL_DIR"] + "/weights", "w") as file:
+os.makedirs(os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/"), exist_ok=True)
+with open(os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/") + "/weights", "w") as file:
     file.write("learned")
 """
 SLEEPS = "import time; print('sleeps', flush=True); time.sleep(600)"

@@ -28,7 +28,7 @@ CI = os.environ.get("CI") == "true"
 ARGUMENTS = """
 import argparse
 parser = argparse.ArgumentParser()
-parser.add_argument("--job-dir")
+parser.add_argument("--job-dir", type=lambda uri: uri.replace("gs://", "/gcs/"))
 parser.add_argument("--rate", type=float)
 arguments = parser.parse_args()
 """

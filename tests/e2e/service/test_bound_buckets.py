@@ -35,7 +35,7 @@ def write(path):
     with open(path, "w") as file:
         return file.write("written")
 
-srv, job_dir = sys.argv[1], sys.argv[sys.argv.index("--job-dir") + 1]
+srv, job_dir = sys.argv[1], sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/")
 print(json.dumps({
     "read": [attempt(lambda: read(top + "/a/x")) for top in ("/gcs/data", srv + "/data")],
     "write": [attempt(lambda: write(top + "/new")) for top in ("/gcs/data", srv + "/data")],

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PROBE = """
 import json, os, sys, urllib.request
 
-job_dir, top = sys.argv[sys.argv.index("--job-dir") + 1], "/gcs/data"
+job_dir, top = sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"), "/gcs/data"
 if not os.path.isdir("/gcs"):
     print(json.dumps({"view": False}), flush=True)
     sys.exit()
@@ -73,7 +73,7 @@ urllib.request.urlopen(urllib.request.Request(sys.argv[1], method="DELETE")).clo
 """
 SAVE = """
 import sys
-path = sys.argv[sys.argv.index("--job-dir") + 1]
+path = sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/")
 with open(path + "/result", "w") as file:
     file.write("precious")
 """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TALKER = """
 import pathlib, sys, time
-out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"))
 number = 0
 while not (out / "enough").exists():
     print("line", number, flush=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FAMILY = """
 import os, pathlib, signal, subprocess, sys, time
-out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"))
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 for number in range(3):
     if os.fork() == 0:

@@ -22,7 +22,7 @@ MASTER = "master-replica-0"
 WORKER = "worker-replica-0"
 TALKER = """
 import pathlib, sys, time
-out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"))
 number = 0
 while not (out / "enough").exists():
     number += 1

@@ -88,7 +88,7 @@ def test_a_job_that_can_not_be_kept_is_refused_and_can_come_again(
 
 HASTY = """
 import pathlib, sys, time
-path = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+path = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"))
 path.mkdir(parents=True, exist_ok=True)
 print("begun", flush=True)
 with open(path / "much", "wb", buffering=0) as file:

@@ -25,7 +25,7 @@ PAIR = {
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 PRELUDE = """
 import json, os, pathlib, signal, socket, sys, time
-here = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+here = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"))
 described = json.loads(os.environ["TF_CONFIG"])
 role = described["task"]["type"]
 places = {role: members[0].split(":") for role, members in described["cluster"].items()}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SLEEPER = """
 import json, os, pathlib, sys, time
-out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"))
 print("begins", flush=True)
 while not (out / "go").exists():
     time.sleep(0.05)

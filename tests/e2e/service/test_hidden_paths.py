@@ -30,7 +30,7 @@ found = {path: attempt(path) for path in [f"{data}/{name}" for name in names]}
 found[f"{home}/ticket.json"] = attempt(f"{home}/ticket.json")
 found["replicas"] = glob.glob(f"{data}/replicas/*/*")
 found["logs"] = glob.glob(f"{data}/logs/*")
-with open(os.path.join(sys.argv[-1], "model"), "w") as file:
+with open(os.path.join(sys.argv[-1].replace("gs://", "/gcs/"), "model"), "w") as file:
     file.write("m")
 found["setup.py"] = importlib.metadata.metadata("trainer")["Summary"]
 print(json.dumps(found), flush=True)

@@ -108,7 +108,7 @@ def test_a_package_whose_build_takes_too_much_disk_is_ended(limiting: Context) -
 SHOW = """
 import os, pathlib, sys, time
 print(os.environ.get("CUDA_VISIBLE_DEVICES"), flush=True)
-out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"))
 while "--wait" in sys.argv and not (out / "end").exists():
     time.sleep(0.05)
 """

@@ -21,8 +21,9 @@ SCHEMA = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
 TRAINER = """
 import glob, os, pathlib, time
-print(pathlib.Path(glob.glob(os.environ["AIP_TRAINING_DATA_URI"])[0]).read_text(), flush=True)
-folder = pathlib.Path(os.environ["AIP_MODEL_DIR"])
+data = os.environ["AIP_TRAINING_DATA_URI"].replace("gs://", "/gcs/")
+print(pathlib.Path(glob.glob(data)[0]).read_text(), flush=True)
+folder = pathlib.Path(os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/"))
 while not (folder.parent / "go").exists():
     time.sleep(0.05)
 (folder / "model.txt").write_text("42")

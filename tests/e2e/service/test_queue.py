@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 UNTIL_TOLD = """
 import pathlib, sys, time
-out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"))
 while not (out / "end").exists():
     time.sleep(0.05)
 """

@@ -42,7 +42,7 @@ PROGRAM = """
 import os, sys, time
 open("/tmp/mine", "w").close()
 print("here", os.getcwd(), flush=True)
-while not os.path.exists(os.path.join(sys.argv[-1], "end")):
+while not os.path.exists(sys.argv[-1].replace("gs://", "/gcs/") + "/end"):
     time.sleep(0.05)
 """
 """Until someone puts ``end`` into its job directory."""

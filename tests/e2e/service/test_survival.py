@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 COUNTER = """
 import pathlib, sys, time
-out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+out = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"))
 for number in range(1_000_000):
     print("line", number, flush=True)
     if (out / "enough").exists():

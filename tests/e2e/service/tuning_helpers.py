@@ -31,7 +31,7 @@ class HyperTune:  # as cloudml-hypertune does it
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--x", type=float)
-parser.add_argument("--job-dir", type=pathlib.Path)
+parser.add_argument("--job-dir", type=lambda uri: pathlib.Path(uri.replace("gs://", "/gcs/")))
 given = parser.parse_args()
 trial = int(os.environ["CLOUD_ML_TRIAL_ID"])
 """

@@ -13,7 +13,7 @@ SOURCE = """\
 import argparse, json, os, time, urllib.error, urllib.request
 parser = argparse.ArgumentParser()
 parser.add_argument("--input")
-parser.add_argument("--job-dir")
+parser.add_argument("--job-dir", type=lambda uri: uri.replace("gs://", "/gcs/"))
 args = parser.parse_args()
 task = json.loads(os.environ["TF_CONFIG"])["task"]["type"]
 storage = os.environ["STORAGE_EMULATOR_HOST"]
@@ -65,7 +65,7 @@ def test_files_are_copied_and_the_storage_api_is_relayed(context: Context) -> No
     messages = context.messages(name)
     seen = [line for line in messages if line.startswith("sees")]
     assert len(seen) == 2
-    assert all("['in', 'out']" in line and "/copies/files/stage/" in line for line in seen)
+    assert all("['in', 'out']" in line and "/gcs/stage/out/" in line for line in seen)
     assert messages.count("storage what the job doesn't name") == 2
     assert "peer sent by worker" in messages
     for task in ("chief", "worker"):

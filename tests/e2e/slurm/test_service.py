@@ -52,7 +52,7 @@ PAIR = {
 GOES_ON = """\
 import json, os, pathlib, signal, sys, time
 role = json.loads(os.environ["TF_CONFIG"])["task"]["type"]
-here = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1])
+here = pathlib.Path(sys.argv[sys.argv.index("--job-dir") + 1].replace("gs://", "/gcs/"))
 def end(*_):
     print("worker ends in order", flush=True)
     sys.exit(0)

@@ -16,6 +16,7 @@ from footplate_algorithms.cluster import Cluster, read_cluster
 from footplate_algorithms.csv_rows import CsvFiles
 from footplate_algorithms.encoding import Encoder
 from footplate_algorithms.errors import DataError
+from footplate_algorithms.folders import Folders
 from footplate_algorithms.parameters import Range
 from footplate_algorithms.preparation import Prepared, Request, Target, prepare
 from tests.support.algorithm_data import WORK, write_census, write_prices
@@ -42,7 +43,7 @@ class Desk:
         return str(path)
 
     def request(self, path: str, target: Target = CLASSES, *, preprocess: bool = True) -> Request:
-        folders = {str(self.folder): "gs://b"}
+        folders = Folders({"gs://b": str(self.folder)})
         return Request({"training": path}, folders, preprocess=preprocess, target=target)
 
     def prepare(self, request: Request) -> Prepared:
@@ -273,10 +274,10 @@ def test_replicas_share_the_rows(context: Desk) -> None:
     assert {(each.size, each.host, each.port) for each in own} == {(3, "h", 1)}
     for name in "abcd":
         context.write("1,2\n", f"{name}.csv")
-    files = CsvFiles(f"{context.folder}/*.csv", {})
+    files = CsvFiles(f"{context.folder}/*.csv", Folders({}))
     shares = [each.files(files) for each in own]
     assert [len(paths) for paths, _, _ in shares] == [2, 1, 1]
-    alone = CsvFiles(f"{context.folder}/a.csv", {})
+    alone = CsvFiles(f"{context.folder}/a.csv", Folders({}))
     assert [each.files(alone)[1:] for each in own] == [(0, 3), (1, 3), (2, 3)]
 
 

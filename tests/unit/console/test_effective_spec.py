@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from footplate.console.effective_spec import effective_values, look_up
+from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.jobs import Scheduling
 from footplate.wire.footplate_v1.jobs import details_json
 from tests.support.jobs import make_custom_name, make_job, make_spec, make_training_name
@@ -59,6 +60,14 @@ def test_a_custom_jobs_pools_are_found_by_their_place() -> None:
     assert found["workerpool0: boot disk"][1] == ""
     assert found["shell in replicas"][1] == "jobSpec.enableWebAccess"
     assert "FLEX_START" in found["longest waiting time"][2]
+
+
+def test_directories_that_programs_get_as_paths_are_said_to_be() -> None:
+    name = make_custom_name()
+    spec = replace(make_spec(name), directory_form=DirectoryForm.PATHS)
+    text, _, _ = _values(make_job(name, spec=spec), {"jobSpec": {}})["directories"]
+    assert text.startswith("gs://demo-bucket/output/")
+    assert text.endswith("/logs/ (programs get paths)")
 
 
 def test_a_waiting_time_by_default_is_that_of_flex_start() -> None:

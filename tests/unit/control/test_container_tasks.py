@@ -96,15 +96,13 @@ def rig(tmp_path: Path) -> Rig:
     return Rig(tmp_path / "buckets")
 
 
-def test_a_container_is_told_of_its_engine_and_finds_buckets_at_gcs(
-    rig: Rig, tmp_path: Path
-) -> None:
+def test_a_container_is_told_of_its_engine_and_its_directories(rig: Rig, tmp_path: Path) -> None:
     bearer = rig.start(ContainerProgram(IMAGE, ("run", "$(WHERE)"), ("$$(WHERE)", "$(NOBODY)")))
     task = rig.tasks.task(bearer)
     assert task.program == ContainerTask(
-        IMAGE, ("run", "/gcs/stage/out/model/"), ("$(WHERE)", "$(NOBODY)"), SOCKET, "", "always"
+        IMAGE, ("run", "gs://stage/out/model/"), ("$(WHERE)", "$(NOBODY)"), SOCKET, "", "always"
     )
-    assert dict(task.environment)["AIP_MODEL_DIR"] == "/gcs/stage/out/model/"
+    assert dict(task.environment)["AIP_MODEL_DIR"] == "gs://stage/out/model/"
     assert task.directories == (f"{tmp_path}/buckets/stage/out/model/",)
     assert (task.runtime, task.packages, task.host_network) == (None, (), True)
     encoded = encode_task(task)

@@ -15,6 +15,7 @@ from footplate.control.reduction_setup import ReductionKit
 from footplate.control.replica_tasks import Limits, Tasks
 from footplate.control.tokens import Bearer
 from footplate.control.wheels import Wheel
+from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import NotFound, PermissionDenied
 from footplate.domain.jobs import (
     Address,
@@ -139,15 +140,36 @@ def test_what_a_replica_is_to_do(tasks: Tasks, job: Job, tmp_path: Path) -> None
     task = tasks.task(Bearer(job.attempt_id, MASTER))
 
     out = str(tmp_path / "buckets" / "stage" / "out")
-    assert task.program.args == ("--x", "a b", "--job-dir", out)
+    assert task.program.args == ("--x", "a b", "--job-dir", "gs://stage/out")
     assert task.directories == (out, f"{out}/model/")
     variables = dict(task.environment)
-    assert variables["OUT"] == f"{out}/model/m"
+    assert variables["OUT"] == "gs://stage/out/model/m"
     assert variables["CLOUD_ML_JOB_ID"] == "job_1"
     assert json.loads(variables["TF_CONFIG"])["job"] == json.loads(job.spec.cluster_job)
     assert task.packages[0].file == "trainer-0.1.tar.gz"
     assert task.runtime is not None
     assert task.runtime.name == "2.21"
+
+
+@pytest.mark.parametrize(
+    ("node", "out"),
+    [
+        (NodePlaces(gcs=True), "/gcs/stage/out"),
+        (NodePlaces(), "{folder}/stage/out"),
+        (NodePlaces("http://127.0.0.1:7", "/scratch/files"), "/scratch/files/stage/out"),
+    ],
+)
+def test_directories_are_paths_where_the_job_asks_for_it(
+    tasks: Tasks, store: MemoryStore, job: Job, tmp_path: Path, node: NodePlaces, out: str
+) -> None:
+    spec = replace(job.spec, directory_form=DirectoryForm.PATHS)
+    store.update(replace(job, spec=spec, version=job.version + 1), ())
+
+    task = tasks.task(Bearer(job.attempt_id, MASTER), node)
+
+    out = out.format(folder=tmp_path / "buckets")
+    assert task.program.args == ("--x", "a b", "--job-dir", out)
+    assert dict(task.environment)["OUT"] == f"{out}/model/m"
 
 
 def test_storage_is_found_at_an_address_of_the_replicas_own(tasks: Tasks, job: Job) -> None:
@@ -180,7 +202,7 @@ def test_on_a_node_without_the_servers_folders_what_the_job_names_is_a_copy(
     node = NodePlaces("http://127.0.0.1:7", "/scratch/files")
     task = tasks.task(Bearer(job.attempt_id, MASTER), node)
     out = "/scratch/files/stage/out"
-    assert task.program.args == ("--x", "a b", "--job-dir", out)
+    assert task.program.args == ("--x", "a b", "--job-dir", "gs://stage/out")
     assert task.directories == (out, f"{out}/model/")
     assert task.buckets == ()
     assert task.bound_buckets == (BoundBucket("stage", "/scratch/files/stage", False, copied=True),)

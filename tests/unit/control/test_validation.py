@@ -82,7 +82,6 @@ class Desk:
         self.validation = Validation(
             self.store,
             submission_checks,
-            self.buckets,
             built_in(),
             regions.site,
             self._outlook,
@@ -157,15 +156,25 @@ def test_what_an_engine_can_never_have_is_refused(tmp_path: Path) -> None:
     assert verdict.refusal == "this job can never start there: no nodes for n1-standard-4"
 
 
-def test_programs_get_paths_that_they_can_open(context: Desk) -> None:
+def test_a_label_has_programs_get_paths(context: Desk) -> None:
     spec = submission().spec
     out = "gs://demo-bucket/out"
     spec = replace(spec, job_dir=out, directories=(Directory(None, out, "trainingInput.jobDir"),))
 
     plan = context.validation.validate(replace(submission(), spec=spec)).plan
-
     assert plan is not None
-    assert plan.pools[0].program.args == ("--job-dir", str(context.folder / "demo-bucket" / "out"))
+    assert plan.pools[0].program.args == ("--job-dir", out)
+
+    labels = (("footplate-directories", "paths"),)
+    plan = context.validation.validate(replace(submission(), spec=spec, labels=labels)).plan
+    assert plan is not None
+    assert plan.pools[0].program.args == ("--job-dir", "/gcs/demo-bucket/out")
+
+    wrong = (("footplate-directories", "path"),)
+    verdict = context.validation.validate(replace(submission(), labels=wrong))
+    assert verdict.violations == (
+        Violation("labels.footplate-directories", "'path' given; allowed: uris, paths"),
+    )
 
 
 def test_the_rules_violations_and_what_is_missing_are_told_together(context: Desk) -> None:

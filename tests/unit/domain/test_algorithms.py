@@ -17,24 +17,19 @@ def path(uri: str) -> str:
     return f"/buckets/{uri.removeprefix('gs://')}"
 
 
-def test_paths_can_be_opened_and_are_called_as_the_user_does() -> None:
+def test_arguments_stay_and_the_folders_of_their_buckets_follow() -> None:
     program = algorithms.program("boosted_trees", (*DATA, "--eta=0.1"))
-    spec = replace(make_spec(program=program), job_dir="gs://b/out")
+    spec = replace(make_spec(program=program), job_dir="gs://d/out")
 
-    assert program_arguments.arguments(spec, program, path) == (
+    assert program_arguments.arguments(spec, program, str, path) == (
         "boosted_trees",
-        "--training_data_path",
-        "/buckets/b/x.csv",
-        "--validation_data_path=/buckets/c/d/*.csv",
+        *DATA,
         "--eta=0.1",
-        "--folder",
-        "/buckets/b=gs://b",
-        "--folder",
-        "/buckets/c=gs://c",
+        "--folder=gs://b=/buckets/b",
+        "--folder=gs://c=/buckets/c",
+        "--folder=gs://d=/buckets/d",
         "--job-dir",
-        "/buckets/b/out",
-        "--job-dir-uri",
-        "gs://b/out",
+        "gs://d/out",
     )
 
 
@@ -42,7 +37,7 @@ def test_a_path_of_the_machine_stays_as_it_is() -> None:
     program = algorithms.program("boosted_trees", ("--training_data_path=/data/x.csv",))
     spec = replace(make_spec(program=program), job_dir="/data/out")
 
-    assert program_arguments.arguments(spec, program, path)[1:3] == (
+    assert program_arguments.arguments(spec, program, str, path)[1:3] == (
         "--training_data_path=/data/x.csv",
         "--job-dir",
     )

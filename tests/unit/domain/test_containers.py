@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from footplate.domain.containers import container_path, with_containers
+from footplate.domain.containers import gcs_path, with_containers
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 from tests.support.jobs import make_spec
 
@@ -30,5 +30,5 @@ def test_others_stay_runtimes() -> None:
 
 
 def test_a_bucket_is_a_folder_and_a_path_stays() -> None:
-    assert container_path("gs://b/out/") == "/gcs/b/out/"
-    assert container_path("/data/out") == "/data/out"
+    assert gcs_path("gs://b/out/") == "/gcs/b/out/"
+    assert gcs_path("/data/out") == "/data/out"

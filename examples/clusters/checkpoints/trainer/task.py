@@ -19,9 +19,14 @@ STEPS_PER_EPOCH = 25
 TIMEOUT_S = 60
 
 
+def find_path(uri):
+    """Where a gs:// address is a file: buckets are mounted at /gcs, on Vertex AI and here."""
+    return uri.replace("gs://", "/gcs/", 1)
+
+
 def parse_args():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--job-dir", required=True)
+    parser.add_argument("--job-dir", type=find_path, required=True)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seconds-per-step", type=float, default=0.0, help="of pretended work")
     return parser.parse_args()

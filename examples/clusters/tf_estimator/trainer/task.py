@@ -17,9 +17,14 @@ from sklearn.datasets import load_digits
 TEST_ROWS = 297
 
 
+def find_path(uri):
+    """Where a gs:// address is a file: buckets are mounted at /gcs, on Vertex AI and here."""
+    return uri.replace("gs://", "/gcs/", 1)
+
+
 def parse_args():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--job-dir", required=True)
+    parser.add_argument("--job-dir", type=find_path, required=True)
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--batch-size", type=int, default=32, help="of each worker")
     return parser.parse_args()

@@ -15,9 +15,14 @@ from sklearn.datasets import load_digits
 TEST_ROWS = 297
 
 
+def find_path(uri):
+    """Where a gs:// address is a file: buckets are mounted at /gcs, on Vertex AI and here."""
+    return uri.replace("gs://", "/gcs/", 1)
+
+
 def parse_args():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--job-dir", required=True)
+    parser.add_argument("--job-dir", type=find_path, required=True)
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument(
         "--seconds-per-evaluation", type=float, default=0.0, help="of pretended work"

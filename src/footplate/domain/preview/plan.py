@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, assert_never
 from footplate.domain import program_arguments
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.cluster_roles import ClusterRole, role_of
-from footplate.domain.containers import container_path
+from footplate.domain.containers import gcs_path
+from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import Address, ContainerProgram, PythonProgram
 from footplate.domain.machine_hours import NO_PRICES, hours_of, say_cost, say_hours
@@ -18,7 +19,7 @@ from footplate.domain.sites import gpu_assignment
 from footplate.domain.tuning.trial_spec import run_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import DiskSpec, JobSpec, Scheduling, WorkerPool
@@ -125,18 +126,14 @@ def plan(
     site: Site,
     *,
     job_id: str = JOB_ID,
-    path: Callable[[str], str] = str,
     search: SearchRequest | None = None,
     prices: Prices = NO_PRICES,
 ) -> Plan:
-    """``path`` says what programs of the site can open, of a directory's URI.
-
-    ``search``: of a tuning job; the plan is that of its first trial then.
-    """
+    """``search``: of a tuning job; the plan is that of its first trial then."""
     before = () if search is None else tuple(trial_steps(spec, search))
     if search is not None:
         spec = first_trial(spec, search, job_id)
-    planner = _Planner(spec, catalogue, site, job_id, path)
+    planner = _Planner(spec, catalogue, site, job_id)
     zones = zones_for([pool.machine for pool in spec.pools], spec.region, catalogue)
     return Plan(
         region=spec.region,
@@ -162,13 +159,12 @@ class _Planner:
         catalogue: Catalogue,
         site: Site,
         job_id: str,
-        path: Callable[[str], str],
     ) -> None:
         self._spec = spec
         self._catalogue = catalogue
         self._site = site
         self._job_id = job_id
-        self._path = path
+        self._form = str if spec.directory_form is DirectoryForm.URIS else gcs_path
         self._addresses = {name: Address(name, PORT, (OPEN_PORT,)) for name in spec.replica_names()}
         self._devices = gpu_assignment.assign(spec, catalogue, site, ()) or {}
 
@@ -203,10 +199,10 @@ class _Planner:
                     python=python,
                     module=program.module,
                     packages=program.package_uris,
-                    args=program_arguments.arguments(self._spec, program, self._path),
+                    args=program_arguments.arguments(self._spec, program, self._form),
                 )
             case ContainerProgram():
-                args = program_arguments.container_arguments(self._spec, program, container_path)
+                args = program_arguments.container_arguments(self._spec, program, self._form)
                 return PlannedProgram(image=program.image_uri, command=program.command, args=args)
             case _:
                 assert_never(program)
@@ -214,10 +210,8 @@ class _Planner:
     def _variables(self, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
         """The service's, but for those that the user's own take the place of."""
         replica, own = pool.replica_names()[0], dict(pool.environment)
-        contained = isinstance(pool.program, ContainerProgram)
-        path = container_path if contained else self._path
         given = program_arguments.variables(
-            self._spec, replica, self._job_id, self._addresses, path
+            self._spec, replica, self._job_id, self._addresses, self._form
         )
         held = self._devices.get(replica, ())
         added = gpu_assignment.variables(pool.machine, held, self._catalogue, self._site, own)

@@ -141,6 +141,7 @@ def _spec(job: Job) -> JsonObject:
         "webAccess": spec.web_access,
         "tuning": spec.search is not None,
         "directories": [{"variable": each.variable, "uri": each.uri} for each in spec.directories],
+        "directoryForm": spec.directory_form.value,
     }
     optional: dict[str, JsonValue] = {
         "jobDir": spec.job_dir,

@@ -119,7 +119,7 @@ class Desk:
             lambda: None,
         )
         self.validation = Validation(
-            self.store, submission_checks, buckets, built_in(), regions.site, lambda *_: None
+            self.store, submission_checks, built_in(), regions.site, lambda *_: None
         )
         self._tuned("done", State.SUCCEEDED, make_search())
         self._tuned("goes_on", State.RUNNING, make_search())

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from footplate.catalogue import load_catalogue
+from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.jobs import (
     ContainerProgram,
     Directory,
@@ -119,17 +120,21 @@ def test_a_variable_that_the_user_sets_is_not_the_services() -> None:
     assert {"CLUSTER_SPEC", "AIP_MODEL_DIR", "CLOUD_ML_PROJECT_ID"} <= set(names)
 
 
-def test_directories_are_told_as_programs_get_them() -> None:
+@pytest.mark.parametrize(
+    ("form", "out"), [(DirectoryForm.URIS, "gs://b/out"), (DirectoryForm.PATHS, "/gcs/b/out")]
+)
+def test_directories_are_told_as_programs_get_them(form: DirectoryForm, out: str) -> None:
     spec = replace(
         make_spec(program=PythonProgram("version:/", (), "m")),
         job_dir="gs://b/out",
         directories=(Directory("AIP_MODEL_DIR", "gs://b/out/model/"),),
+        directory_form=form,
     )
 
-    (pool,) = plan(spec, CATALOGUE, LAPTOP, path=lambda uri: uri.replace("gs://", "/data/")).pools
+    (pool,) = plan(spec, CATALOGUE, LAPTOP).pools
 
-    assert pool.program.args == ("--job-dir", "/data/b/out")
-    assert dict(pool.variables)["AIP_MODEL_DIR"] == "/data/b/out/model/"
+    assert pool.program.args == ("--job-dir", out)
+    assert dict(pool.variables)["AIP_MODEL_DIR"] == f"{out}/model/"
 
 
 def test_the_gpus_of_a_site_that_has_some() -> None:

@@ -1,0 +1,28 @@
+"""The label that has the programs of one job get its directories in another form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from footplate.domain.directory_form import DirectoryForm
+from footplate.domain.errors import Violation
+from footplate.domain.formatting import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+LABEL = "footplate-directories"
+"""Its value is one of ``DirectoryForm``; it is stronger than the setting ``directories``."""
+_VALUES = tuple(form.value for form in DirectoryForm)
+
+
+def directory_form(labels: Mapping[str, str], default: DirectoryForm) -> DirectoryForm:
+    """``labels`` break no rule."""
+    return DirectoryForm(labels[LABEL]) if LABEL in labels else default
+
+
+def check_directory_form(labels: Mapping[str, str]) -> Iterator[Violation]:
+    given = labels.get(LABEL)
+    if given is not None and given not in _VALUES:
+        allowed = f"allowed: {', '.join(_VALUES)}"
+        yield Violation(f"labels.{LABEL}", f"{quoted(given)} given; {allowed}")
