@@ -72,6 +72,7 @@ def test_the_snippets_do_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     for snippet in examples("python"):
         exec(snippet, made)  # noqa: S102  from our own page
     assert made["endpoint"] == "127.0.0.1:42001"
+    assert str(made["folder"]).startswith("/gcs/demo-bucket/")
     assert (made["rank"], made["world_size"]) == (2, 3)
 
 

@@ -156,6 +156,15 @@ def _watch_metrics(context: Context) -> Watch | None:
     return Watch(context)
 
 
+def _report_lost_files(context: Context, *, succeeded: bool) -> None:
+    """Most programs have none. Never raises."""
+    if not context.workdir or not os.path.lexists(os.path.join(context.workdir, "gs:")):
+        return
+    from footplate.replica import lost_files  # only those that have some pay for it
+
+    lost_files.report(context, succeeded=succeeded)
+
+
 def watch_disk(context: Context, paths: Sequence[str]) -> DiskLimit:
     """Of what goes with the child that runs now."""
     limit_bytes = 0 if context.wanted is None else context.wanted.disk_bytes
@@ -282,6 +291,7 @@ class Draining(Phase):
         errors = self.streams[-1]
         finder = errors.finder if isinstance(errors, Errors) else CauseFinder()
         kind, code, cause = self._end.judge(finder)
+        _report_lost_files(self.context, succeeded=(kind, code) == ("EXITED", 0))
         advice = find_advice(self.context, kind, code, cause)
         return after_saving(self.context, kind, code, cause, advice)
 

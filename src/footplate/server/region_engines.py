@@ -167,4 +167,5 @@ def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict
         "job_dir_roots": [str(path) for path in settings.job_dir_roots],
         "spool_limit_bytes": settings.spool_limit_mb << 20,
         "reserve": "",
+        "keeps_files": region.backend != KUBERNETES,  # a Pod's disk goes with it
     }

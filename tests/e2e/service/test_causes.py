@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.domain.names import GcsUri, TrainingJobName
+from footplate.replica.lost_files import WAYS_OUT
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import BUCKET, CACHE, Context
 from tests.support.trainers import pack
@@ -84,8 +85,7 @@ PROGRAMS = {
     "bucket": (
         "open('gs://stage/data/a.csv')",
         FAILED + "FileNotFoundError: [Errno 2] No such file or directory: 'gs://stage/data/a.csv'. "
-        "Buckets of this service are folders: a program finds this at /gcs/stage/data/a.csv, and "
-        "the job's directories in its variables and --job-dir",
+        f"For files this is at /gcs/stage/data/a.csv. {WAYS_OUT}",
     ),
 }
 _VARIED = (

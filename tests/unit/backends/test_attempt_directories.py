@@ -1,13 +1,15 @@
 import errno
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from footplate.backends.local.attempt_directories import AttemptDirectories
+from footplate.backends.local.attempt_directories import KEPT_S, AttemptDirectories
 from footplate.domain.errors import FailedPrecondition, Unavailable
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Ticket
+from footplate.replica import lost_files
 from tests.support.backend_rig import WORKERS, make_request, make_restart
 
 
@@ -155,3 +157,14 @@ def test_of_two_homes_that_a_dead_server_left_the_newest_counts(
     assert [home.restart for home in attempts.homes()] == [10]
     attempts.discard(AttemptId("u-1"))
     assert attempts.homes() == ()
+
+
+def test_files_are_kept_for_an_hour(attempts: AttemptDirectories) -> None:
+    assert attempts.discard_expired(0) is None
+    for name, changed_s in (("old", 1000), ("new", 1060)):
+        (attempts.kept / name).mkdir(parents=True)
+        os.utime(attempts.kept / name, (changed_s, changed_s))
+    assert attempts.discard_expired(1000 + KEPT_S - 1) == 1
+    assert attempts.discard_expired(1000 + KEPT_S) == 60
+    assert [path.name for path in attempts.kept.iterdir()] == ["new"]
+    assert KEPT_S == lost_files.KEPT_S

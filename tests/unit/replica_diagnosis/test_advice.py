@@ -116,7 +116,15 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         ),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: 'gs://data/census/a.csv'",
-            "a program finds this at /gcs/data/census/a.csv",
+            "For files this is at /gcs/data/census/a.csv. What opens files takes no gs:// address",
+        ),
+        (
+            "RuntimeError: Parent directory gs://data/out does not exist.",
+            "For files this is at /gcs/data/out. What opens files takes no gs:// address",
+        ),
+        (
+            "PermissionError: [Errno 13] Permission denied: 'gs:'",
+            "the label footplate-directories=paths of the job",
         ),
         (
             (
@@ -125,7 +133,7 @@ def facts(tmp_path: Path) -> ReplicaFacts:
                 "hostname' when reading metadata "
                 "of gs://bkt/o"
             ),
-            "at /gcs/bkt/o",
+            "the same is at /gcs/bkt/o, here and on Vertex AI",
         ),
         (
             "PermissionError: [Errno 13] Permission denied: '/etc/x'",

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+KEPT_S = 3600
+"""As in ``footplate.replica.lost_files``: what the events of jobs say."""
+
 
 class DeletionQueue:
     """Renames a directory at once, and deletes it on a background thread.
@@ -98,6 +101,8 @@ class AttemptDirectories:
         self._deletion_queue = DeletionQueue(root / ".trash")
         self.roots = root / ".roots"
         """Where supervisors keep the roots of programs for those that come after."""
+        self.kept = root / ".kept"
+        """Where supervisors keep files of ended programs, for ``KEPT_S``."""
 
     def open(self) -> None:
         """Throw away what an earlier server left half-made or half-removed."""
@@ -208,6 +213,24 @@ class AttemptDirectories:
             self._deletion_queue.enqueue(self._making)
         except OSError:
             return  # the next start or the next server does
+
+    def discard_expired(self, now_s: float) -> float | None:
+        """Delete what was kept for long enough; returns the seconds until the next is due."""
+        due_s = [KEPT_S - (now_s - changed_s) for changed_s in self._expire(now_s)]
+        return min(due_s, default=None)
+
+    def _expire(self, now_s: float) -> Iterator[float]:
+        """When that was kept which stays."""
+        try:
+            with os.scandir(self.kept) as entries:
+                found = [(entry.name, entry.stat().st_mtime) for entry in entries]
+        except FileNotFoundError:
+            return
+        for name, changed_s in found:
+            if now_s - changed_s < KEPT_S:
+                yield changed_s
+            else:
+                self._deletion_queue.enqueue(self.kept / name)
 
     def discard(self, attempt_id: AttemptId) -> None:
         """Raises:

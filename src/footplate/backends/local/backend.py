@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DEFAULT_SPOOL_LIMIT_BYTES = 64 * 1024 * 1024
+_RETRY_S = 60.0
 
 
 class LocalBackend:
@@ -109,6 +110,7 @@ class LocalBackend:
         # Supervisors are recognised by the path of their HOME: there is one way to write it.
         self._attempts = AttemptDirectories(root.resolve(), self._write_ticket)
         self._facts["roots"] = str(self._attempts.roots)
+        self._facts["kept"] = str(self._attempts.kept)
         self._watcher = watcher()
         self._controller = ReplicaController(self._launcher, self._watcher, monotonic)
         self._mutex = threading.RLock()
@@ -208,6 +210,16 @@ class LocalBackend:
         with self._mutex:
             return self._controller.seconds_to_due()
 
+    def _seconds_to_work(self) -> float | None:
+        """As ``seconds_to_due``, after kept files were deleted whose time is over."""
+        try:
+            expires_s = self._attempts.discard_expired(time.time())
+        except OSError:
+            log.warning("can't look at kept files", exc_info=True)
+            expires_s = _RETRY_S
+        due_s = [each for each in (self.seconds_to_due(), expires_s) if each is not None]
+        return min(due_s, default=None)
+
     def _open(self) -> None:
         """Load the requests on disk and start processing them.
 
@@ -229,7 +241,7 @@ class LocalBackend:
 
     def _work(self) -> None:
         while not self._closed:
-            dead = self._watcher.wait(self.seconds_to_due())
+            dead = self._watcher.wait(self._seconds_to_work())
             with self._mutex:
                 self._controller.reconcile_dead(dead)
                 self._controller.reconcile_due()

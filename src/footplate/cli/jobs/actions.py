@@ -102,10 +102,13 @@ def say_use(used: Mapping[str, Any]) -> str:
 
 
 def print_warnings(happened: Sequence[Event]) -> None:
-    """Print a job's warnings and what its search resumed, on stderr."""
+    """Print a job's warnings, lost files and what its search resumed, on stderr."""
     for event in happened:
         if event.kind == "WARNING":
             click.secho(f"Warning: {disarm(event.message)}", err=True, fg="yellow")
+        elif event.kind == "LOST_FILES":
+            text = f"Warning: {event.replica}: {event.message}."
+            click.secho(disarm(text), err=True, fg="yellow")
         elif event.kind == "EARLIER_TRIALS":
             click.echo(disarm(f"It {event.message}."), err=True)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from footplate.replica.lost_files import WAYS_OUT
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from footplate.replica.diagnosis.replica_facts import ReplicaFacts
@@ -12,11 +14,19 @@ if TYPE_CHECKING:
 _QUOTED = re.compile(r"""['"]([^'"]+)['"]\s*$""")
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|\[Errno (?:28|122)\]")
 _DENIED = re.compile(r"Permission denied|PermissionError|Read-only file system|\[Errno 30\]")
+_LOCAL_SCHEME = re.compile(r"(?:Permission denied|File exists|Not a directory).*'gs:/?'")
+"""Of what would make the folder ``gs:`` in the working directory."""
 _SCHEME = re.compile(r"gs:/{1,2}([a-z0-9][\w.-]+)(/[^\s'\"),]*)?")
 _NO_FILE = re.compile(
-    r"FileNotFoundError|No such file|NotFoundError|scheme 'gs' not implemented"
+    r"FileNotFoundError|No such file|NotFoundError|scheme 'gs' not implemented|does not exist"
     r"|not implemented \(file|HTTP request|NotADirectoryError|OSError|DefaultCredentialsError"
+    r"|PermissionError|Permission denied|Unable to (?:synchronously )?(?:open|create) file"
 )
+_REMOTE = re.compile(
+    r"scheme 'gs' not implemented|not implemented \(file|HTTP request|DefaultCredentialsError"
+    r"|errors_impl"
+)
+"""It took the address for what it is, and couldn't reach the bucket."""
 _NO_TOOL = re.compile(
     r"No such file or directory: '(gsutil|gcloud)'|\b(gsutil|gcloud): (?:command )?not found"
     r"|Command '.*\b(gsutil|gcloud)\b.*returned non-zero exit status 127"
@@ -38,10 +48,11 @@ def advise_on_files(cause: str, facts: ReplicaFacts) -> str:
     address = _SCHEME.search(cause)
     if address is not None and _NO_FILE.search(cause):
         path = f"/gcs/{address.group(1)}{address.group(2) or ''}"
-        return (
-            f"Buckets of this service are folders: a program finds this at {path}, and the job's "
-            "directories in its variables and --job-dir"
-        )
+        if _REMOTE.search(cause):
+            return f"Buckets are folders, too: the same is at {path}, here and on Vertex AI"
+        return f"For files this is at {path}. {WAYS_OUT}"
+    if _LOCAL_SCHEME.search(cause):
+        return WAYS_OUT
     if _DENIED.search(cause):
         return (
             "Programs run as the user of the service, or where that is root as one of their own: "

@@ -23,6 +23,7 @@ from footplate.replica.launcher.parent import LEFT, OK
 from footplate.replica.launcher.relay import Relay
 from footplate.replica.launcher.replica_process import OWNER, ReplicaProcess, find_last
 from footplate.replica.launcher.server_link import ServerLink
+from footplate.replica.lost_files import KEPT_S
 from footplate.replica.node_copies import UNSAVED
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -33,6 +34,7 @@ PATH = "/replica/v1/launcher"
 COPIED = "copied"
 """What a ticket says of files where the node doesn't share the folders of buckets."""
 COPIES = "copies"
+KEPT = "kept"
 LONGEST_HOLD_S = 20.0
 _ANSWER_S = 20.0
 _MIN_RETRY_S, _MAX_RETRY_S = 0.2, 2.0
@@ -101,6 +103,7 @@ class Launcher:
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
+        remove_expired(os.path.join(self._config["scratch"], KEPT), time.time())
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end, f"signal {int(number)}")
         loop.add_signal_handler(signal.SIGCHLD, lambda: None)  # only to wake the loop
@@ -297,6 +300,18 @@ def add_places(ticket: dict[str, Any], url: str, directory: str) -> dict[str, An
     return {**ticket, "places": "?" + urlencode(places)}
 
 
+def remove_expired(folder: str, now_s: float) -> None:
+    """Deletes what earlier replicas of this node kept, where its time is over. Never raises."""
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        path = os.path.join(folder, name)
+        try:
+            expired = now_s - os.lstat(path).st_mtime >= KEPT_S
+        except FileNotFoundError:  # another launcher was faster
+            continue
+        if expired:
+            shutil.rmtree(path, ignore_errors=True)
+
+
 def find_uv(path: str) -> str:
     """Where the server has it, or what the node has in PATH."""
     return path if os.access(path, os.X_OK) else shutil.which("uv") or path
@@ -311,6 +326,7 @@ def complete(ticket: dict[str, Any], scratch: str, server_file: str, host: str) 
         "cache": ticket.get("cache") or os.path.join(scratch, "cache"),
         "uv": find_uv(ticket.get("uv", "")),
         "roots": os.path.join(scratch, "roots"),
+        "kept": os.path.join(scratch, KEPT) if ticket.get("keeps_files") else "",
         "launchers": os.path.join(scratch, "launchers"),
         "private": [*ticket.get("private", ()), scratch],
     }

@@ -57,10 +57,12 @@ def test_describe_repeats_warnings_and_what_a_search_went_on_from(
         {"number": 1, "kind": "QUEUED", "message": ""},
         {"number": 2, "kind": "WARNING", "message": "3 trials are few for 1 parameter"},
         {"number": 3, "kind": "EARLIER_TRIALS", "message": "goes on from census_0: 9 trials"},
-        {"number": 4, "kind": "RUNNING", "message": ""},
+        {"number": 4, "kind": "LOST_FILES", "message": "1 file", "replica": "master-replica-0"},
+        {"number": 5, "kind": "RUNNING", "message": ""},
     ]
     assert invoke("ai-platform", "jobs", "describe", "census_1").stderr == (
-        "Warning: 3 trials are few for 1 parameter\nIt goes on from census_0: 9 trials.\nRUNNING\n"
+        "Warning: 3 trials are few for 1 parameter\nIt goes on from census_0: 9 trials.\n"
+        "Warning: master-replica-0: 1 file.\nRUNNING\n"
     )
 
 
