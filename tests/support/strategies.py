@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import (
@@ -73,6 +74,7 @@ specs = st.builds(
     scheduling=schedulings,
     job_dir=st.none() | any_text,
     directories=st.lists(directories, max_size=3).map(tuple),
+    directory_form=st.sampled_from(DirectoryForm),
     environment=pairs,
     cluster_variables=st.frozensets(st.sampled_from(ClusterVariable)),
     chief_role=any_text,

@@ -186,7 +186,7 @@ def test_nothing_of_the_cluster_is_told_before_it_is_known() -> None:
     assert made["CLOUD_ML_JOB_ID"] == "7"
 
 
-def test_directories_are_handed_over_as_they_can_be_opened() -> None:
+def test_directories_are_handed_over_in_the_form_of_the_job() -> None:
     spec = make_spec(make_custom_name("7"))
     made = dict(variables(spec, "workerpool0-0", "7", {}, lambda uri: uri.replace("gs:/", "/gcs")))
     assert made["AIP_MODEL_DIR"] == "/gcs/demo-bucket/output/7/model/"

@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import (
@@ -76,6 +77,7 @@ SPEC = JobSpec(
         Directory("AIP_MODEL_DIR", "gs://b/model/", leaf="model/"),
         Directory(None, "gs://b/made/"),
     ),
+    directory_form=DirectoryForm.PATHS,
     environment=(("CLOUD_ML_PROJECT_ID", "p"),),
     cluster_variables=frozenset(ClusterVariable),
     chief_role="master",
@@ -120,7 +122,8 @@ SPEC_DOCUMENT = (
     '"scheduling":{"max_running_time_s":3600.0,"max_wait_time_s":60.5,"priority":3,'
     '"max_restarts":4,"max_retries":2,"restarts_together":true},"job_dir":"gs://b/job",'
     '"directories":[{"variable":"AIP_MODEL_DIR","uri":"gs://b/model/","leaf":"model/"},'
-    '{"variable":null,"uri":"gs://b/made/"}],"environment":[["CLOUD_ML_PROJECT_ID","p"]],'
+    '{"variable":null,"uri":"gs://b/made/"}],"directory_form":"paths",'
+    '"environment":[["CLOUD_ML_PROJECT_ID","p"]],'
     '"cluster_variables":["CLUSTER_SPEC","TF_CONFIG"],"chief_role":"master",'
     '"cluster_job":"{\\"a\\": 1}","trial":"7","metrics":["loss","acc"],'
     '"search":{"study":{"space":{"parameters":[{"kind":"double","name":"lr","low":0.001,'
