@@ -26,7 +26,7 @@ def client() -> None:
 
     grpc = aiplatform_v1.JobServiceClient(transport="grpc")
     rest = aiplatform_v1.JobServiceClient(transport="rest")
-    with httpx.Client(base_url=os.environ["FOOTPLATE_RUN_URL"]) as plain:
+    with httpx.Client(base_url=os.environ["FOOTPLATE_URL"]) as plain:
         calls = {
             "list of jobs, gRPC": lambda: list(grpc.list_custom_jobs(parent=PARENT)),
             "list of jobs, REST, the same client": lambda: list(
@@ -57,7 +57,7 @@ def main() -> None:
         return
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_service(Path(folder) / "data", grpc_port=0) as service,
+        running_service(Path(folder) / "data") as service,
     ):
         command = [*MAIN, "run", "--", sys.executable, "-W", "ignore", __file__, "client"]
         subprocess.run(command, env=service.environment(), check=True)

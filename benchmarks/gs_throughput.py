@@ -161,7 +161,7 @@ def main() -> None:
             for _ in range(MEGABYTES):
                 file.write(random.read(1 << 20))
         with (
-            running_service(Path(temporary) / "data", CACHE, proxy_port=0) as service,
+            running_service(Path(temporary) / "data", CACHE) as service,
             file_server(folder) as port,
             Service(service.url) as client,
         ):

@@ -4,7 +4,7 @@
 googleapis/python-aiplatform; without one it is fetched from GitHub. TEST is the name of a module
 (``custom_job``) or an expression of pytest's; without one all of MODULES run.
 
-It makes an environment with the SDK of that clone, starts ``footplate up --proxy`` with a new data
+It makes an environment with the SDK of that clone, starts ``footplate up`` with a new data
 directory, runs the tests under ``footplate run``, and prints a table of tests and results. Needs a
 package index. What fails here, and why, is in docs/reference/google-system-tests.md.
 """
@@ -88,7 +88,7 @@ def run_tests(
     files = [f"tests/system/aiplatform/test_{name}.py" for name in modules]
     options = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}", "-rfE", "--tb=short"]
     chosen = ["-k", select] if select else []
-    settings = {"proxy_port": 0, "api_access": PROJECT, "stop_grace_s": 2}
+    settings = {"api_access": PROJECT, "stop_grace_s": 2}
     with running_service(source.parent / "data", CACHE / "footplate", **settings) as service:
         environment = service.environment(
             BUILD_SPECIFIC_GCLOUD_PROJECT=PROJECT, FOOTPLATE_PROJECT=PROJECT, HOME=str(work)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from footplate.domain.quotas import Quota
 
 DEFAULT_PORT = 8470
+USUAL_PORTS = {"grpc_port": 8473, "proxy_port": 8472}
+AUTO, NONE = "auto", "none"
 FILE_NAME = "footplate.toml"
 PREFIX = "FOOTPLATE_"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -55,8 +57,8 @@ class Settings:
     data_dir: Path
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
-    grpc_port: int | None = None
-    proxy_port: int | None = None
+    grpc_port: int | str = AUTO
+    proxy_port: int | str = AUTO
     cluster_address: tuple[str, int] | None = None
     token: str | None = None
     trusted_proxies: tuple[str, ...] = ()
@@ -110,11 +112,6 @@ class Settings:
     def database(self) -> str:
         """Where the store is: SQLite in the data directory unless said otherwise."""
         return self.database_url or f"sqlite:///{self.data_dir / 'footplate.db'}"
-
-    @property
-    def serves_grpc(self) -> bool:
-        """Programs that use the proxy need gRPC, too: at a free port, unless one is set."""
-        return self.grpc_port is not None or self.proxy_port is not None
 
     @property
     def bound_folders(self) -> tuple[Path, ...]:
@@ -311,6 +308,15 @@ def _whole(low: int, high: int) -> Callable[[object], int]:
     return read
 
 
+def _port_or_word(value: object) -> int | str:
+    if value in (AUTO, NONE):
+        return str(value)
+    try:
+        return _whole(0, 65535)(value)
+    except ValueError as error:
+        raise ValueError(f"{AUTO}, {NONE}, or {error}") from None
+
+
 def _address(value: object) -> tuple[str, int]:
     """``HOST:PORT``, of an IPv6 address ``[HOST]:PORT``."""
     found = _ADDRESS.fullmatch(value) if isinstance(value, str) else None
@@ -362,8 +368,8 @@ def _directories(value: object) -> DirectoryForm:
 _READERS: dict[str, Callable[[object], object]] = {
     "host": _text,
     "port": _whole(0, 65535),
-    "grpc_port": _whole(0, 65535),
-    "proxy_port": _whole(0, 65535),
+    "grpc_port": _port_or_word,
+    "proxy_port": _port_or_word,
     "cluster_address": _address,
     "token": _text,
     "trusted_proxies": _networks,

@@ -16,60 +16,39 @@ if TYPE_CHECKING:
 
     from tests.support.fake_service import FakeService
 
-NAMES = """\
-CLOUDSDK_AI_PLATFORM_REGION
-CLOUDSDK_AI_REGION
-CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM
-CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDRESOURCEMANAGER
-CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING
-CLOUDSDK_API_ENDPOINT_OVERRIDES_ML
-CLOUDSDK_API_ENDPOINT_OVERRIDES_SERVICEUSAGE
-CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE
-CLOUDSDK_AUTH_DISABLE_CREDENTIALS
-CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK
-CLOUDSDK_COMPUTE_REGION
-CLOUDSDK_CORE_CHECK_GCE_METADATA
-CLOUDSDK_CORE_DISABLE_USAGE_REPORTING
-CLOUDSDK_CORE_PROJECT
-CLOUDSDK_ML_ENGINE_POLLING_INTERVAL
-CLOUD_STORAGE_EMULATOR_ENDPOINT
-GCE_METADATA_HOST
-GCE_METADATA_IP
-GCE_METADATA_ROOT
-GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT
-GOOGLE_API_USE_CLIENT_CERTIFICATE
-GOOGLE_API_USE_MTLS_ENDPOINT
-GOOGLE_APPLICATION_CREDENTIALS
-GOOGLE_CLOUD_PROJECT
-METADATA_SERVER_DETECTION
-NO_GCE_CHECK
-STORAGE_EMULATOR_HOST
-""".splitlines()
+NO_PROXY = (
+    "Error: this server has no proxy: start it without --no-proxy, and without proxy_port = none\n"
+)
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+    for name in ("JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "PYTHONPATH", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
     return tmp_path
 
 
-def test_a_shell_can_take_the_lines(
-    invoke: Callable[..., Result], fake: FakeService, cache: Path
+def test_a_shell_can_take_the_lines_and_give_them_back(
+    invoke: Callable[..., Result], fake: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = invoke("env", "--project=it's mine")
-    script = result.stdout + 'printf "%s|" "$GOOGLE_CLOUD_PROJECT" "$STORAGE_EMULATOR_HOST"\n'
-    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True, env={})
-    assert done.stdout == f"it's mine|{fake.url}|"
-    lines = result.stdout.splitlines()
-    assert [line.partition("=")[0].removeprefix("export ") for line in lines[:-1]] == NAMES
-    assert lines[-1] == '# Use it so: eval "$(footplate env)"'
-    assert f"export CLOUDSDK_API_ENDPOINT_OVERRIDES_ML={fake.url}/" in lines
-    (account,) = (cache / "footplate" / "launch").iterdir()
-    assert f"export GOOGLE_APPLICATION_CREDENTIALS={account}" in lines
-    assert os.name != "posix" or account.stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("GOOGLE_API_KEY", "real")
+    monkeypatch.setenv("PYTHONPATH", "/it's/mine")
+    lines = invoke("env", "--project=it's mine").stdout
+    assert lines.startswith("unset GOOGLE_API_KEY\nexport ALL_PROXY=")
+    assert lines.endswith('\n# Use it so: eval "$(footplate env)"\n')
+    show = 'printf "%s|" "$GOOGLE_CLOUD_PROJECT" "$STORAGE_EMULATOR_HOST" "$GOOGLE_API_KEY"\n'
+    again = invoke("env", "--unset").stdout
+    script = f"{lines}{show}{again}env\n"
+    environment = {"GOOGLE_API_KEY": "real", "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        ["sh", "-c", script], capture_output=True, text=True, check=True, env=environment
+    )
+    shown, _, left = done.stdout.partition("||")
+    assert shown == f"it's mine|{fake.url}"
+    kept = {line.partition("=")[0] for line in left.splitlines()}
+    assert kept - {"_", "OLDPWD", "SHLVL"} == {"PATH", "PWD", "PYTHONPATH"}
+    assert "PYTHONPATH=/it's/mine" in left
 
 
 def test_other_shells(invoke: Callable[..., Result], fake: FakeService) -> None:
@@ -79,47 +58,30 @@ def test_other_shells(invoke: Callable[..., Result], fake: FakeService) -> None:
     powershell = invoke("env", "--shell=powershell", "--project=it's").stdout
     assert f"\n$Env:STORAGE_EMULATOR_HOST = '{fake.url}'\n" in powershell
     assert "\n$Env:GOOGLE_CLOUD_PROJECT = 'it''s'\n" in powershell
+    assert invoke("env", "--unset", "--shell=fish").stdout.startswith("set -e ALL_PROXY;\n")
 
 
-def test_unset(invoke: Callable[..., Result]) -> None:
-    names = sorted([*NAMES, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"])
-    assert invoke("env", "--unset").stdout == "".join(f"unset {name}\n" for name in names)
-    assert invoke("env", "--unset", "--shell=fish").stdout.startswith(
-        "set -e CLOUDSDK_AI_PLATFORM_REGION;"
-    )
-
-
-def test_a_token_is_handed_to_gcloud(
-    invoke: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+def test_both_need_the_proxy_of_the_server(
+    invoke: Callable[..., Result], fake: FakeService
 ) -> None:
-    monkeypatch.setenv("FOOTPLATE_TOKEN", "s3cret")
-    lines = invoke("env").stdout.splitlines()
-    assert "export CLOUDSDK_AUTH_ACCESS_TOKEN=s3cret" in lines
-    assert not any("DISABLE_CREDENTIALS" in line for line in lines)
+    fake.proxy_port = None
+    for words in (("env",), ("env", "--allow-host=pypi.org"), ("run", "--", "true")):
+        result = invoke(*words)
+        assert (result.exit_code, result.stdout, result.stderr) == (1, "", NO_PROXY)
 
 
-def test_a_proxy_is_kept_away_from_loopback(
-    invoke: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
-    monkeypatch.setenv("NO_PROXY", "intranet")
-    assert "export NO_PROXY=intranet,127.0.0.1,localhost\n" in invoke("env").stdout
-
-
-def test_zero_change_needs_the_proxy_of_the_server(invoke: Callable[..., Result]) -> None:
-    result = invoke("env", "--zero-change")
-    assert result.exit_code == 1
-    assert result.stderr.endswith(
-        "--zero-change: this server has no proxy; start it with `footplate up --proxy`\n"
+def test_a_proxy_out_of_reach_is_named(invoke: Callable[..., Result], fake: FakeService) -> None:
+    fake.proxy_port = 9
+    result = invoke("env")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "Error: the server's proxy can't be reached at 127.0.0.1:9: open this port, or lead it "
+        "here, too: ssh -L 9:127.0.0.1:9 HOST\n"
     )
-    assert invoke("env", "--allow-host=pypi.org").exit_code == 1
-    result = invoke("run", "--allow-host=pypi.org", "--", "true")
-    assert result.exit_code == 1
-    assert "--allow-host pypi.org: this server has no proxy" in result.stderr
 
 
 @pytest.mark.parametrize("host", ["", "a b", "http://a", "a:443", "*", "a,b"])
 def test_a_host_is_a_name(invoke: Callable[..., Result], host: str) -> None:
-    result = invoke("env", "--zero-change", f"--allow-host={host}")
+    result = invoke("env", f"--allow-host={host}")
     assert result.exit_code == 2
     assert "allowed: a name such as pypi.org" in result.stderr

@@ -360,8 +360,9 @@ def test_an_option_of_the_program_belongs_behind_dashes(invoke: Callable[..., Re
 
 
 def test_a_script_without_its_python_is_told_so(
-    invoke: Callable[..., Result], tmp_path: Path
+    invoke: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     script = tmp_path / "submit.py"
     script.write_text("")
     result = invoke("run", str(script), "a b")

@@ -26,7 +26,7 @@ Machine: emulate, up to 5 replicas at once, 2 simulated NVIDIA_L4; no limits on 
   up to MANY files and connections open at once
 
   footplate run -- python submit.py    run an unchanged Vertex AI script against it
-  eval "$(footplate env)"              or point gcloud at it
+  eval "$(footplate env)"              or lead all programs of a shell to it
   footplate status                     see what it does
 
 Ctrl-C stops the service, not its jobs; `footplate down` ends them, too.

@@ -11,7 +11,9 @@ from typing import Any
 from google.api_core import exceptions
 from google.cloud import aiplatform
 
-OVER = "grpc" if "FOOTPLATE_RUN_GRPC" in os.environ else "rest"
+OVER = os.environ.get("SDK_TRANSPORT", "grpc")
+if OVER == "rest":
+    aiplatform.init(project="demo", api_transport="rest")
 ME = f"{OVER}-{aiplatform.__version__.replace('.', '-')}"
 """So that all can use one service, each under names of its own."""
 

@@ -9,7 +9,9 @@ import os
 
 from google.cloud import aiplatform
 
-OVER = "grpc" if "FOOTPLATE_RUN_GRPC" in os.environ else "rest"
+OVER = os.environ.get("SDK_TRANSPORT", "grpc")
+if OVER == "rest":
+    aiplatform.init(project="demo", api_transport="rest")
 
 
 def case_runs_and_their_series() -> None:

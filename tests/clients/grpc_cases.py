@@ -57,7 +57,7 @@ def case_the_transport_is_grpc() -> None:
         client = module.JobServiceClient()
         assert type(client.transport).__name__ == "JobServiceGrpcTransport"
         assert client.transport.kind == "grpc"
-        assert client.transport.host == os.environ["FOOTPLATE_RUN_GRPC"]
+        assert client.transport.host == "aiplatform.googleapis.com:443"
 
 
 def case_rest_is_used_where_it_is_asked_for() -> None:
@@ -233,7 +233,7 @@ def case_names_that_lead_elsewhere_are_refused() -> None:
 def _channel(*options: tuple[str, str]) -> Any:
     pem = Path(os.environ["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"]).read_bytes()
     credentials = grpc.ssl_channel_credentials(pem)
-    return grpc.secure_channel(os.environ["FOOTPLATE_RUN_GRPC"], credentials, options)
+    return grpc.secure_channel(os.environ["GRPC_ADDRESS"], credentials, options)
 
 
 def case_bytes_that_are_no_message_are_refused() -> None:
@@ -269,10 +269,10 @@ def case_whom_the_certificate_does_not_name_is_not_reached() -> None:
 
 
 def case_clients_made_by_hand_reach_it() -> None:
-    """As under ``footplate env``, where nothing is patched but the roots are set."""
+    """At the gRPC port, whose certificate the variables name."""
     client = aiplatform_v1.JobServiceClient(
         credentials=AnonymousCredentials(),
-        client_options=ClientOptions(api_endpoint=os.environ["FOOTPLATE_RUN_GRPC"]),
+        client_options=ClientOptions(api_endpoint=os.environ["GRPC_ADDRESS"]),
     )
     assert list(client.list_hyperparameter_tuning_jobs(parent=PARENT)) == []
 

@@ -24,14 +24,12 @@ from footplate.api.storage_v1 import storage_routes
 from footplate.api.training_v1 import training_routes
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
-from footplate.cli.environment_variables import google_variables
 from footplate.cli.main import main
-from footplate.cli.session import Target
 from footplate.domain.names import TrainingJobName
 from footplate.server.clock import SystemClock
 from tests.clients.corpus import entries, require_corpus
 from tests.support.forked_process import run_forked
-from tests.support.gcloud import find_gcloud
+from tests.support.gcloud import endpoint_variables, find_gcloud
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
 
@@ -101,7 +99,7 @@ def test_gcloud(service: Service, entry: Entry) -> None:
     job_id = f"gcloud_{entry}"
     home = service.folder / "home"
     environment = {
-        **google_variables(Target(service.url, None), PROJECT, REGION, home / "nobody.json"),
+        **endpoint_variables(service.url, PROJECT, REGION),
         "PATH": os.environ["PATH"],
         "HOME": str(home),
         "LANG": "C.UTF-8",

@@ -9,14 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from footplate.api.security import Access
-from footplate.cli.environment_variables import google_variables
 from footplate.cli.main import main
-from footplate.cli.session import Target
 from footplate.testing.service import outside
 from tests.api.faces.conftest import build
 from tests.clients.corpus import Entry, entries, require_corpus
 from tests.support.forked_process import run_forked
-from tests.support.gcloud import find_gcloud
+from tests.support.gcloud import endpoint_variables, find_gcloud
 from tests.support.http_server import serve
 from tests.support.jobs_service import MemoryJobs
 
@@ -44,7 +42,7 @@ def url(jobs: MemoryJobs) -> Iterator[str]:
 
 def gcloud(url: str, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     own = {"HOME": str(home), "CLOUDSDK_CONFIG": str(home / "gcloud")}
-    pointed = google_variables(Target(url, None), "demo", REGION, home / "none.json")
+    pointed = endpoint_variables(url, "demo", REGION)
     environment = {**outside(os.environ), **own, **pointed}
     command = (find_gcloud(), "--quiet", "ai", *words)
     return run_forked(command, env=environment, timeout=LIMIT_S)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import stat
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -23,6 +22,7 @@ from tests.support.own_process import case_names, run_cases, run_scripts
 from tests.support.request_record import recorded_service
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
     from typing import Any
 
@@ -54,7 +54,7 @@ def case_the_token_is_sent():
 def case_without_it_nothing_is_answered():
     pem = open(os.environ["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"], "rb").read()
     credentials = grpc.ssl_channel_credentials(pem)
-    with grpc.secure_channel(os.environ["FOOTPLATE_RUN_GRPC"], credentials) as channel:
+    with grpc.secure_channel(os.environ["GRPC_ADDRESS"], credentials) as channel:
         call = channel.unary_unary("/google.cloud.aiplatform.v1.JobService/ListCustomJobs")
         request = aiplatform_v1.ListCustomJobsRequest(parent=PARENT)
         content = aiplatform_v1.ListCustomJobsRequest.serialize(request)
@@ -75,7 +75,7 @@ def case_without_it_nothing_is_answered():
 def served(tmp_path_factory: pytest.TempPathFactory, anonymous: Any) -> Iterator[RunningService]:
     """A service with a gRPC port, and buckets for what is submitted to it."""
     data_dir = tmp_path_factory.mktemp("grpc") / "data"
-    with recorded_service(data_dir, CACHE / "footplate", grpc_port=0, stop_grace_s=2) as service:
+    with recorded_service(data_dir, CACHE / "footplate", stop_grace_s=2) as service:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("STORAGE_EMULATOR_HOST", service.url)
             client = storage.Client(PROJECT, anonymous)
@@ -88,7 +88,9 @@ def served(tmp_path_factory: pytest.TempPathFactory, anonymous: Any) -> Iterator
 def run(
     service: RunningService, script: Path, folder: Path, python: str = sys.executable
 ) -> dict[str, str]:
-    return run_cases(script, service.environment(HOME=str(folder)), folder, LAUNCHER, python)
+    port = httpx.get(f"{service.url}/healthz").json()["grpcPort"]
+    variables = service.environment(HOME=str(folder), GRPC_ADDRESS=f"127.0.0.1:{port}")
+    return run_cases(script, variables, folder, LAUNCHER, python)
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +144,7 @@ def test_vizier(served: RunningService, tmp_path: Path) -> None:
 def test_the_token_is_required_as_over_rest(tmp_path: Path) -> None:
     script = tmp_path / "token_cases.py"
     script.write_text(TOKEN_CASES)
-    with running_service(tmp_path / "data", grpc_port=0, token="s3cret") as service:
+    with running_service(tmp_path / "data", token="s3cret") as service:
         errors = run(service, script, tmp_path)
         answer = httpx.get(f"{service.url}/footplate/v1/certificateAuthority")
     assert not any(errors.values()), errors
@@ -174,7 +176,7 @@ def _read(path: Path) -> bytes:
 
 
 def test_the_authority_outlives_the_server(tmp_path: Path) -> None:
-    service = RunningService(tmp_path / "data", grpc_port=0)
+    service = RunningService(tmp_path / "data")
     found = []
     for _ in range(2):
         service.start()
@@ -184,7 +186,7 @@ def test_the_authority_outlives_the_server(tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
-def up(tmp_path: Path, port: int, before: str = "") -> subprocess.CompletedProcess[str]:
+def up(tmp_path: Path, port: int) -> subprocess.CompletedProcess[str]:
     environment = {
         **outside(os.environ),
         "HOME": str(tmp_path),
@@ -192,15 +194,7 @@ def up(tmp_path: Path, port: int, before: str = "") -> subprocess.CompletedProce
         "FOOTPLATE_DATA_DIR": str(tmp_path / "data"),
         "FOOTPLATE_GRPC_PORT": str(port),
     }
-    code = f"{before}; from footplate.cli.main import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code.removeprefix("; "), "up"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
+    return run_footplate("up", env=environment, timeout=LIMIT_S)
 
 
 def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
@@ -213,14 +207,4 @@ def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
     assert done.stderr == (
         f"Error: grpc_port: {port} given: something else listens there; choose another grpc_port, "
         "or 0 for a free one\n"
-    )
-
-
-@pytest.mark.parametrize("package", ["grpc", "cryptography"])
-def test_a_missing_package_is_one_sentence(package: str, tmp_path: Path) -> None:
-    done = up(tmp_path, 0, f"import sys; sys.modules['{package}'] = None")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"Error: grpc_port: 0 given, and the package {package}")
-    assert done.stderr.endswith(
-        "is not installed; pip install 'footplate[grpc]', or leave the setting out\n"
     )

@@ -40,7 +40,7 @@ def sdk_errors(
     def run_all(version: str) -> dict[Path, dict[str, str]]:
         scripts = (EXPERIMENTS, FRAMES) if version == PANDAS else (EXPERIMENTS,)
         folder = tmp_path_factory.mktemp("experiments")
-        environment = service.environment(HOME=str(home))
+        environment = service.environment(HOME=str(home), SDK_TRANSPORT="rest")
         return run_scripts(scripts, environment, folder, LAUNCHER, python_of(version))
 
     return run_all

@@ -33,9 +33,11 @@ _PIDFD_OPEN = 434
 """The number of the system call, on all machines."""
 PRELOADED = (
     "footplate.server.serving",
-    "footplate.server.grpc_listener",
-    "footplate.server.program_accounts",
+    "grpc.aio",
+    "footplate.grpc_api.port",
+    "footplate.grpc_api.schema",
     "footplate.server.certificate_authority",
+    "cryptography.hazmat.primitives.asymmetric.rsa",
     "footplate.control.suggestions.tuner_functions",
     "scipy.stats",
     "uvicorn.lifespan.off",

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-NO_PROXY = "this server has no proxy; start it with `footplate up --proxy`"
 _HOST = re.compile(r"\.?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 
 

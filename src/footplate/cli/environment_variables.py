@@ -1,32 +1,27 @@
-"""Environment variables that point Google's tools to Footplate."""
+"""Environment variables under which programs in any language use the service's proxy."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
+import socket
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from footplate.cli.fake_credentials import write_account, write_once
+from footplate.cli.group import Failure
+from footplate.cli.trust_stores import java_key_store, machine_roots
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, MutableMapping, Sequence
 
     from footplate.cli.session import Target
     from footplate.client.service import Service
-    from footplate.wire.json_text import JsonObject
-
-LAUNCH = Path(__file__).with_name("launch")
-"""Goes onto PYTHONPATH."""
-
-UNREACHABLE_ADDRESS = "127.0.0.1:1"
-"""Nobody listens there: a metadata server that gives no tokens."""
-
-LOOPBACK = ("127.0.0.1", "localhost")
-GOOGLE = (".googleapis.com", "googleapis.com", "accounts.google.com", "metadata.google.internal")
 
 SECRETS = (
     "CLOUDSDK_AUTH_ACCESS_TOKEN",
@@ -42,38 +37,178 @@ SECRETS = (
     "GOOGLE_OAUTH_ACCESS_TOKEN",
 )
 """Real credentials, and what leads to them: taken out of a program's environment."""
-
-APIS = ("AIPLATFORM", "CLOUDRESOURCEMANAGER", "LOGGING", "ML", "SERVICEUSAGE", "STORAGE")
-"""gcloud's names of those that it is to call at the service."""
-
-_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-
-
-ROOTS = "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
-"""Whom gRPC trusts, in any language."""
+PROXIES = (
+    *("http_proxy", "https_proxy", "all_proxy", "grpc_proxy"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+)
+NO_PROXIES = ("no_proxy", "NO_PROXY", "no_grpc_proxy")
+TRUSTING = (
+    *("CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"),  # SSL_CERT_FILE: OpenSSL, Go, Rust
+    *("HTTPLIB2_CA_CERTS", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", "NODE_EXTRA_CA_CERTS"),
+    *("GIT_SSL_CAINFO", "PIP_CERT", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"),
+)
+CARRYING = ("JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "PYTHONPATH")
+"""What is in these of others stays there."""
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_UNREACHABLE = "127.0.0.1:1"
+"""Nobody listens there: a metadata server that gives no tokens."""
+_TOKENS = "https://oauth2.googleapis.com"
+"""Where the made-up account's key is exchanged: through the proxy."""
+_USER = "footplate"
+_TIMEOUT_S = 5.0
+_NODE = Path(__file__).with_name("node_proxy.cjs")
+_JAVA = (
+    *("javax.net.ssl.trustStore", "javax.net.ssl.trustStoreType", "http.proxyHost"),
+    *("http.proxyPort", "https.proxyHost", "https.proxyPort", "http.nonProxyHosts"),
+)
+_JAVA_OPTION = re.compile(
+    r'\s*(?:"-D(?:{0})=[^"]*"|-D(?:{0})=\S*)'.format("|".join(map(re.escape, _JAVA)))
+)
 
 
 @dataclass(frozen=True)
-class GrpcTarget:
-    """``address`` is ``HOST:PORT``; ``authority``, the file with whom clients have to trust."""
+class ProxyTarget:
+    """``authority`` is the certificate in PEM that clients have to trust."""
 
-    address: str
-    authority: Path
+    host: str
+    port: int
+    authority: str
 
 
-def google_variables(
-    target: Target, project: str, region: str, account: Path, grpc: GrpcTarget | None = None
+@dataclass(frozen=True)
+class Files:
+    """What the variables name.
+
+    ``roots`` is alone in its folder. ``python`` is a folder with PySocks, without which httplib2
+    (``googleapiclient``) passes by the proxy.
+    """
+
+    roots: Path = Path()
+    java_roots: Path = Path()
+    boto: Path = Path()
+    account: Path = Path()
+    python: Path = Path()
+
+
+def find_proxy(service: Service) -> ProxyTarget | None:
+    """None: the server has none. Raises a ServiceError: the server doesn't answer."""
+    port = service.health().get("proxyPort")
+    if not isinstance(port, int):
+        return None
+    host = urlsplit(service.url).hostname or "localhost"
+    return ProxyTarget(host, port, service.certificate_authority())
+
+
+def answers(proxy: ProxyTarget) -> bool:
+    """Whether its port can be reached: a server's main port may be led here without it."""
+    try:
+        socket.create_connection((proxy.host, proxy.port), _TIMEOUT_S).close()
+    except OSError:  # whatever the reason is, it is out of reach
+        return False
+    return True
+
+
+def write_files(
+    target: Target,
+    project: str,
+    proxy: ProxyTarget,
+    allowed: Sequence[str],
+    environ: Mapping[str, str],
+) -> Files:
+    """Write those into the user's cache that aren't there yet: a name says what is in the file."""
+    cache = _cache(environ)
+    trusted = proxy.authority + (machine_roots() if allowed else "")
+    roots = cache / f"roots-{_digest(trusted)}"
+    boto = _boto_config(proxy, project, target.token, roots / "roots.pem")
+    files = Files(
+        roots / "roots.pem",
+        roots.with_suffix(".jks"),
+        cache / f"boto-{_digest(boto)}",
+        cache / f"account-{_digest(project)}.json",
+        cache / "python",
+    )
+    write_once(files.roots, trusted)
+    write_once(files.java_roots, java_key_store(trusted))
+    write_once(files.boto, boto)
+    write_account(files.account, _TOKENS, project, secrets.randbits)
+    write_once(files.python / "socks.py", _pysocks())
+    return files
+
+
+def make_variables(
+    target: Target,
+    project: str,
+    region: str,
+    proxy: ProxyTarget,
+    files: Files,
+    allowed: Sequence[str],
+    environ: Mapping[str, str],
 ) -> dict[str, str]:
-    """For gcloud and every client that has a variable for where it goes."""
-    found = {f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": f"{target.url}/" for api in APIS}
-    if target.token:
-        found["CLOUDSDK_AUTH_ACCESS_TOKEN"] = target.token
-    else:
-        found["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] = "true"
-    if grpc is not None:
-        found[ROOTS] = str(grpc.authority)
+    """``allowed``: hosts that programs reach without the proxy."""
+    own = urlsplit(target.url).hostname or _LOOPBACK[0]
+    beside = tuple(dict.fromkeys((*_LOOPBACK, own, *allowed)))
+    before = dict(take_away(environ))
     return {
-        **found,
+        **_google(project, region, files),
+        **_gcloud(proxy, target.token),
+        **_emulator(target),
+        **dict.fromkeys(PROXIES, _address(proxy, target.token)),
+        **dict.fromkeys(NO_PROXIES, ",".join(beside)),
+        **dict.fromkeys(TRUSTING, str(files.roots)),
+        "JAVA_TOOL_OPTIONS": _java_options(proxy, files, beside, before["JAVA_TOOL_OPTIONS"]),
+        "NODE_OPTIONS": f"{before['NODE_OPTIONS']} {_node_options()}".strip(),
+        "NODE_USE_ENV_PROXY": "1",  # from version 22.21 and 24.5 on
+        "PYTHONPATH": os.pathsep.join(filter(None, (before["PYTHONPATH"], str(files.python)))),
+        "SSL_CERT_DIR": str(files.roots.parent),  # or OpenSSL would trust the machine's, too
+    }
+
+
+def launch(
+    variables: Mapping[str, str], target: Target, environ: Mapping[str, str]
+) -> dict[str, str]:
+    """The whole environment of a program under ``footplate run``."""
+    kept = {name: value for name, value in environ.items() if name not in SECRETS}
+    token = {"FOOTPLATE_TOKEN": target.token} if target.token else {}
+    return {**kept, **variables, **token, "FOOTPLATE_URL": target.url}
+
+
+def take_away(environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Each variable with what is left of it, in ``environ``, without ours."""
+    python = str(_cache(environ) / "python")
+    paths = environ.get("PYTHONPATH", "").split(os.pathsep)
+    left = {
+        "JAVA_TOOL_OPTIONS": _JAVA_OPTION.sub("", environ.get("JAVA_TOOL_OPTIONS", "")).strip(),
+        "NODE_OPTIONS": environ.get("NODE_OPTIONS", "").replace(_node_options(), "").strip(),
+        "PYTHONPATH": os.pathsep.join(part for part in paths if part and part != python),
+    }
+    return sorted({**dict.fromkeys(_names(), ""), **left}.items())
+
+
+def forget(environ: MutableMapping[str, str]) -> None:
+    """Take what `footplate env` has set out of the environment of a server.
+
+    A server downloads packages, and so do its jobs' builds: the proxy would refuse them.
+    """
+    if str(_cache(environ) / "python") in environ.get("PYTHONPATH", "").split(os.pathsep):
+        for name, rest in take_away(environ):
+            environ.pop(name, None)
+            if rest:
+                environ[name] = rest
+
+
+def _names() -> set[str]:
+    proxy = ProxyTarget("", 0, "")
+    return {
+        *_google("", "", Files()),
+        *_gcloud(proxy, "token"),
+        *_emulator(None),
+        *(*PROXIES, *NO_PROXIES, *TRUSTING, "NODE_USE_ENV_PROXY", "SSL_CERT_DIR"),
+    }
+
+
+def _google(project: str, region: str, files: Files) -> dict[str, str]:
+    return {
+        "BOTO_CONFIG": str(files.boto),  # of gsutil
         "CLOUDSDK_AI_REGION": region,
         "CLOUDSDK_COMPUTE_REGION": region,
         # Of models only, which gcloud asks for at REGION-ENDPOINT, and breaks where that isn't.
@@ -83,91 +218,88 @@ def google_variables(
         "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "true",
         "CLOUDSDK_CORE_PROJECT": project,
         "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL": "2",  # seconds; stream-logs would ask once a minute
-        "CLOUD_STORAGE_EMULATOR_ENDPOINT": target.url,
-        "GCE_METADATA_HOST": UNREACHABLE_ADDRESS,
-        "GCE_METADATA_IP": UNREACHABLE_ADDRESS,
-        "GCE_METADATA_ROOT": UNREACHABLE_ADDRESS,
+        "GCE_METADATA_HOST": _UNREACHABLE,
+        "GCE_METADATA_IP": _UNREACHABLE,
+        "GCE_METADATA_ROOT": _UNREACHABLE,
         "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",  # else gcsfs asks each bucket over gRPC
         "GOOGLE_API_USE_CLIENT_CERTIFICATE": "false",
         "GOOGLE_API_USE_MTLS_ENDPOINT": "never",
-        "GOOGLE_APPLICATION_CREDENTIALS": str(account),
+        "GOOGLE_APPLICATION_CREDENTIALS": str(files.account),
+        "GOOGLE_AUTH_TOKEN_FOR_TESTING": _USER,  # TensorFlow looks for credentials without it
         "GOOGLE_CLOUD_PROJECT": project,
         "METADATA_SERVER_DETECTION": "none",
         "NO_GCE_CHECK": "true",
-        "STORAGE_EMULATOR_HOST": target.url,
     }
 
 
-def launch_variables(
-    target: Target,
-    project: str,
-    region: str,
-    account: Path,
-    grpc: GrpcTarget | None,
-    environ: Mapping[str, str],
-) -> dict[str, str]:
-    """The whole environment of a program under ``footplate run``."""
-    kept = {name: value for name, value in environ.items() if name not in SECRETS}
-    kept.pop("CLOUDSDK_AUTH_DISABLE_CREDENTIALS", None)
-    path = [str(LAUNCH), *(part for part in [environ.get("PYTHONPATH", "")] if part)]
-    token = {"FOOTPLATE_TOKEN": target.token} if target.token else {}
-    kept.pop("FOOTPLATE_RUN_GRPC", None)
-    grpc_variables = {"FOOTPLATE_RUN_GRPC": grpc.address} if grpc is not None else {}
-    return {
-        **kept,
-        ROOTS: str(LAUNCH / "nobody.pem"),
-        **google_variables(target, project, region, account, grpc),
-        **grpc_variables,
-        **token,
-        **no_proxy(environ, (*LOOPBACK, *GOOGLE)),
-        "FOOTPLATE_RUN_URL": target.url,
-        "FOOTPLATE_URL": target.url,
-        "PYTHONPATH": os.pathsep.join(path),
+def _gcloud(proxy: ProxyTarget, token: str | None) -> dict[str, str]:
+    found = {
+        "CLOUDSDK_AUTH_DISABLE_CREDENTIALS": "true",
+        "CLOUDSDK_PROXY_ADDRESS": proxy.host,
+        "CLOUDSDK_PROXY_PORT": str(proxy.port),
+        "CLOUDSDK_PROXY_TYPE": "http",
     }
+    if token:
+        # gcloud makes an address of it, and encodes no slashes in that.
+        encoded = quote(token, safe="")
+        found |= {"CLOUDSDK_PROXY_USERNAME": _USER, "CLOUDSDK_PROXY_PASSWORD": encoded}
+    return found
 
 
-def no_proxy(environ: Mapping[str, str], hosts: tuple[str, ...]) -> dict[str, str]:
-    """NO_PROXY with ``hosts`` added, in both spellings: a proxy hides where a call leads to."""
-    before = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
-    known = [part.strip() for part in before.split(",") if part.strip()]
-    value = ",".join([*known, *(host for host in hosts if host not in known)])
-    return {"NO_PROXY": value, "no_proxy": value}
+def _emulator(target: Target | None) -> dict[str, str]:
+    """For gcsfs, which ignores proxies. Clients send no token there: the proxy does it for them."""
+    url = "" if target is None else target.url
+    names = ("CLOUD_STORAGE_EMULATOR_ENDPOINT", "STORAGE_EMULATOR_HOST")
+    return {} if target is not None and target.token else dict.fromkeys(names, url)
 
 
-def has_proxy(environ: Mapping[str, str]) -> bool:
-    return any(environ.get(name) for name in _PROXIES)
+def _address(proxy: ProxyTarget, token: str | None) -> str:
+    host = f"[{proxy.host}]" if ":" in proxy.host else proxy.host
+    credentials = f"{_USER}:{quote(token, safe='')}@" if token else ""
+    return f"http://{credentials}{host}:{proxy.port}"
 
 
-def stand_in(url: str, project: str, environ: Mapping[str, str]) -> Path:
-    """The made-up service account for this server and project, in the user's cache."""
-    path = cached(f"account-{digest(f'{url} {project}')}.json", environ)
-    write_account(path, url, project, secrets.randbits)
-    return path
+def _boto_config(proxy: ProxyTarget, project: str, token: str | None, roots: Path) -> str:
+    """Of gsutil, in whose own file there may be credentials."""
+    lines = [
+        "[Boto]",
+        f"proxy = {proxy.host}",
+        f"proxy_port = {proxy.port}",
+        f"ca_certificates_file = {roots}",
+        "https_validate_certificates = True",
+    ]
+    if token:
+        encoded = quote(token, safe="").replace("%", "%%")
+        lines += [f"proxy_user = {_USER}", f"proxy_pass = {encoded}"]
+    gsutil = ["[GSUtil]", f"default_project_id = {project}", "software_update_check_period = 0"]
+    return "\n".join([*lines, *gsutil, ""])
 
 
-def find_grpc(
-    service: Service, health: JsonObject, environ: Mapping[str, str]
-) -> GrpcTarget | None:
-    """Where the server serves gRPC, its authority in a file of the cache; None: it doesn't.
-
-    ``health`` is what the server says of itself.
-
-    Raises a ServiceError: the server doesn't answer.
-    """
-    port = health.get("grpcPort")
-    if not isinstance(port, int):
-        return None
-    certificate = service.certificate_authority()
-    path = cached(f"authority-{digest(certificate)}.pem", environ)
-    write_once(path, certificate)
-    host = urlsplit(service.url).hostname or "localhost"
-    return GrpcTarget(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", path)
+def _java_options(proxy: ProxyTarget, files: Files, beside: Sequence[str], before: str) -> str:
+    host, port = proxy.host, str(proxy.port)
+    direct = "|".join("127.*" if name == _LOOPBACK[0] else name for name in beside)
+    values = (str(files.java_roots), "JKS", host, port, host, port, direct.replace("::1", "[::1]"))
+    given = (f"-D{name}={value}" for name, value in zip(_JAVA, values, strict=True))
+    words = (f'"{word}"' if " " in word else word for word in given)
+    return " ".join(filter(None, (before, *words)))
 
 
-def digest(text: str) -> str:
+def _node_options() -> str:
+    """Trust ``SSL_CERT_FILE`` alone, also where a client passes by the proxy."""
+    return f'--use-openssl-ca "--require={_NODE}"'
+
+
+def _pysocks() -> bytes:
+    found = find_spec("socks")
+    if found is None or found.origin is None:
+        raise Failure("the package PySocks is missing; install footplate again")
+    return Path(found.origin).read_bytes()
+
+
+def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def cached(name: str, environ: Mapping[str, str]) -> Path:
+def _cache(environ: Mapping[str, str]) -> Path:
     cache = Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    return cache / "footplate" / "launch" / name
+    return cache / "footplate" / "launch"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.allowed_hosts import NO_PROXY, allow_host_option
-from footplate.cli.group import Failure
+from footplate.cli.allowed_hosts import allow_host_option
+from footplate.cli.env import led_variables
 from footplate.cli.option_values import offered
 from footplate.cli.session import region_option, with_session
 
@@ -45,18 +45,14 @@ def command(
 ) -> None:
     """Run a program that knows nothing of Footplate against the service.
 
-    Where the server has its proxy (`footplate up --proxy`), the program may be in any language:
-    variables lead it to the proxy, which answers for Google's hosts and refuses all others but
-    those of --allow-host.
+    The program may be in any language: variables lead it to the service's proxy, which answers for
+    Google's hosts and refuses all others but those of --allow-host. Endpoints, transports and
+    credentials that it names stay as they are: their hosts are answered here.
 
-    Elsewhere Python programs (3.8 or later) need no change: google-cloud-aiplatform,
-    google-api-python-client and google-cloud-storage speak with the service, also where the
-    script names real endpoints or credentials. gcloud and programs in other languages are led
-    by variables, as with `footplate env`.
-
-    Nothing of it can reach, or bill, the real service: Google's hosts are refused, and the only
-    credentials in reach open nothing. Not covered: programs that drop their environment
-    (env -i, sudo), or that ignore it (proxies: aiohttp) and bring credentials of their own.
+    Nothing of it can reach, or bill, the real service: the proxy reaches no other host, the
+    program trusts no certificates but the service's, and the credentials in reach open nothing.
+    Not covered: programs that drop their environment (env -i, sudo), and clients that ignore both
+    proxies and the variables of trust, and bring credentials of their own.
 
     The program takes the place of this one: its exit code and signals are its own.
 
@@ -67,7 +63,11 @@ def command(
       footplate run -- pytest tests/
       footplate run --allow-host pypi.org -- ./train.sh
     """
-    environment = _make_environment(session, region, allow_hosts, words)
+    # Imported here: the help text needs no keys.
+    from footplate.cli.environment_variables import launch
+
+    variables = led_variables(session, region, allow_hosts)
+    environment = launch(variables, session.target(), os.environ)
     sys.stdout.flush()
     sys.stderr.flush()
     try:
@@ -78,28 +78,6 @@ def command(
         _fail(f"{words[0]}: {error.strerror}{_as_script(words)}", NOT_EXECUTABLE)
 
 
-def _make_environment(
-    session: Session, region: str, allowed: tuple[str, ...], words: tuple[str, ...]
-) -> dict[str, str]:
-    # Imported here: the help text needs no keys.
-    from footplate.cli.environment_variables import find_grpc, launch_variables, stand_in
-    from footplate.cli.proxy_variables import find_proxy, launch_by_proxy, proxy_variables
-
-    target, project = session.target(), session.project
-    with session.connect() as service:
-        health = service.health()
-        proxy = find_proxy(service, health)
-        if proxy is None:
-            if allowed:
-                raise Failure(f"--allow-host {allowed[0]}: {NO_PROXY}")
-            _check_python(words)
-            grpc = find_grpc(service, health, os.environ)
-            account = stand_in(target.url, project, os.environ)
-            return launch_variables(target, project, region, account, grpc, os.environ)
-    variables = proxy_variables(target, project, region, proxy, allowed, os.environ)
-    return launch_by_proxy(variables, target, os.environ)
-
-
 def _become(words: tuple[str, ...], environment: dict[str, str]) -> None:
     if os.name == "posix":
         os.execvpe(words[0], words, environment)  # noqa: S606 - that is what run is for
@@ -108,20 +86,6 @@ def _become(words: tuple[str, ...], environment: dict[str, str]) -> None:
     if program is None:
         raise FileNotFoundError(words[0])
     sys.exit(subprocess.run([program, *words[1:]], env=environment, check=False).returncode)
-
-
-def _check_python(words: tuple[str, ...]) -> None:
-    """Refuse a Python that is told to leave PYTHONPATH or sitecustomize alone."""
-    if not Path(words[0]).name.startswith("python"):
-        return
-    for word in words[1:]:
-        if not word.startswith("-") or word in {"-c", "-m", "-"}:
-            return
-        if not word.startswith("--") and (given := set(word[1:]) & set("IES")):
-            raise Failure(
-                f"{words[0]} {word}: with -{min(given)} Python would run without the guards "
-                "that keep it from the real service; leave that option out"
-            )
 
 
 def _as_script(words: tuple[str, ...]) -> str:

@@ -12,12 +12,6 @@ if TYPE_CHECKING:
 
     from footplate.domain.sites import Site
 
-_SHELLS = {
-    False: '  eval "$(footplate env)"              or point gcloud at it',
-    True: '  eval "$(footplate env --zero-change)"  or lead all programs of a shell to it',
-}
-"""By whether the server has its proxy."""
-
 
 @click.command("up")
 @click.option(
@@ -38,15 +32,11 @@ _SHELLS = {
     help="Address to answer at; others than 127.0.0.1 want FOOTPLATE_TOKEN.",
 )
 @click.option(
-    "--proxy",
-    type=click.IntRange(0, 65535),
-    is_flag=False,
-    flag_value=8472,
-    metavar="[PORT]",
-    help="Serve programs in any language under Google's own host names, by a proxy: at PORT, 0 "
-    "for a free one; 8472 unless given.  [env: FOOTPLATE_PROXY_PORT]",
+    "--no-proxy",
+    is_flag=True,
+    help="Serve no proxy, which leads unchanged programs here.  [env: FOOTPLATE_PROXY_PORT=none]",
 )
-def command(port: int | None, data_dir: str | None, host: str | None, proxy: int | None) -> None:
+def command(port: int | None, data_dir: str | None, host: str | None, *, no_proxy: bool) -> None:
     """Start the service on this machine, in the foreground.
 
     Ctrl-C stops the service only: its jobs keep running, and the next `footplate up` resumes them
@@ -56,22 +46,23 @@ def command(port: int | None, data_dir: str | None, host: str | None, proxy: int
     Examples:
       footplate up
       footplate up --port 0 --data-dir ./footplate-data
-      footplate up --proxy
     """
     # Imported here: a server takes longer to import than a help text may take.
+    from footplate.cli.environment_variables import forget
     from footplate.server import describe_machine, serve
     from footplate.server.machine import describe_open_files
     from footplate.settings import load_settings, strays
 
+    forget(os.environ)
+    proxy = "none" if no_proxy else None
     options = {"port": port, "data_dir": data_dir, "host": host, "proxy_port": proxy}
     settings = load_settings(os.environ, options)
     for sentence in strays(os.environ):
         click.secho(f"Warning: {sentence}", err=True, fg="yellow")
 
     def greet(url: str, site: Site, leader: str | None) -> None:
-        shell = _SHELLS[settings.proxy_port is not None]
         lines = [*describe_machine(site, settings), f"  {describe_open_files()}"]
-        _greet(url, str(settings.data_dir), leader, lines, shell)
+        _greet(url, str(settings.data_dir), leader, lines)
 
     left = serve(settings, on_ready=greet)
     click.echo("\nThe service has stopped.", err=True)
@@ -80,7 +71,7 @@ def command(port: int | None, data_dir: str | None, host: str | None, proxy: int
         click.echo(f"{noun} on without it; the next `footplate up` takes over again.", err=True)
 
 
-def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str], shell: str) -> None:
+def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str]) -> None:
     click.echo(f"Footplate answers at {url} (data in {data_dir}).")
     if leader is not None:
         click.echo(f"It follows {leader}, which leads; if that one ends, a follower leads.")
@@ -89,7 +80,7 @@ def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str], 
     click.echo(
         "\n"
         "  footplate run -- python submit.py    run an unchanged Vertex AI script against it\n"
-        f"{shell}\n"
+        '  eval "$(footplate env)"              or lead all programs of a shell to it\n'
         "  footplate status                     see what it does\n\n"
         "Ctrl-C stops the service, not its jobs; `footplate down` ends them, too."
     )

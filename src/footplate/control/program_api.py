@@ -22,7 +22,7 @@ _DIRECT = "localhost,127.0.0.1,::1"
 class ProgramApi:
     """``projects`` is the setting ``api_access``, ``url`` the server's.
 
-    ``proxy_port`` returns the port of the proxy, None where there is none. ``tells_callers``: on
+    ``proxy_port`` is None where the server has no proxy. ``tells_callers``: on
     this machine their connections distinguish programs from users. On others they show what
     ``make_key`` returns. ``make_account`` returns the key file of a made-up service account, of
     its project, its email, and where it asks for tokens.
@@ -32,7 +32,7 @@ class ProgramApi:
         self,
         projects: Sequence[str] = (),
         url: str = "",
-        proxy_port: Callable[[], int | None] = lambda: None,
+        proxy_port: int | None = None,
         make_key: Callable[[Bearer], str] = lambda _: "",
         make_account: Callable[[str, str, str], str] = lambda _project, _email, _tokens: "",
         *,
@@ -71,7 +71,7 @@ class ProgramApi:
 
     def _proxy(self, bearer: Bearer, relay: str) -> str | None:
         """Its address; on another machine the launcher's port leads there, too."""
-        port = self._proxy_port()
+        port = self._proxy_port
         if port is None:
             return None
         if relay:

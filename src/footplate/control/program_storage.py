@@ -9,8 +9,6 @@ from footplate.control.current_attempts import current
 from footplate.control.tokens import Tokens, derive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from footplate.control.tokens import Bearer
     from footplate.domain.jobs import Job
     from footplate.ports.store import Store
@@ -58,7 +56,7 @@ class ProgramStorage:
         store: Store,
         secret: bytes,
         url: str,
-        proxy_port: Callable[[], int | None] = lambda: None,
+        proxy_port: int | None = None,
     ) -> None:
         """``url`` is that of the server, as programs of this machine reach it."""
         self._store = store
@@ -83,7 +81,7 @@ class ProgramStorage:
 
     def _proxy(self, key: str, relay: str) -> tuple[tuple[str, str], ...]:
         """The proxy with the key as its password; nothing where the server has none."""
-        port = self._proxy_port()
+        port = self._proxy_port
         if port is None:
             return ()
         url, port = (relay, urlsplit(relay).port or 0) if relay else (self._url, port)

@@ -83,7 +83,7 @@ class _WhatRuns(TypedDict):
 class Tasks:
     """``site`` returns the capacity of a region; ``free_port`` returns an unused port of this
     machine; ``storage`` returns variables that point clients of Cloud Storage to the buckets;
-    ``authority`` is the certificate of the one that signs for the proxy, in PEM.
+    ``authority`` returns the certificate of the one that signs for the proxy, in PEM.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Tasks:
         storage: StorageVariables = lambda _bearer, _relay: (),
         image_pull: str = "missing",
         shared_buckets: Sequence[str] = (EVERY,),
-        authority: str = "",
+        authority: Callable[[], str] = str,
         resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
         copies: BucketCopies | None = None,
         api: ProgramApi | None = None,
@@ -164,7 +164,7 @@ class Tasks:
             build_environment=self._build_environment(bearer, pool, node),
             devices=self._container_devices(job, replica, pool, site),
             host_network=_has_containers(job.spec),
-            authority=self._authority,
+            authority=self._authority(),
             account=self._api.account(job, bearer, node.url),
             buckets=buckets,
             bound_buckets=bound,

@@ -30,7 +30,7 @@ def refuse_host(request: ProxyRequest) -> bytes:
         f"other host: {host}:{request.port} is refused, so that nothing gets to the real service "
         "or is billed there.\n\n"
         f"    footplate run --allow-host {host} -- CMD\n"
-        f"    footplate env --zero-change --allow-host {host}\n\n"
+        f"    footplate env --allow-host {host}\n\n"
         "let programs reach it directly.",
     )
 
@@ -55,8 +55,8 @@ def refuse_head(reason: str) -> bytes:
 def ask_password() -> bytes:
     text = (
         "This server requires a token, and so does its proxy: as the password in the address of "
-        "the proxy (http://footplate:TOKEN@HOST:PORT), which `footplate run` and `footplate env "
-        "--zero-change` print with FOOTPLATE_TOKEN."
+        "the proxy (http://footplate:TOKEN@HOST:PORT), which `footplate run` and `footplate env` "
+        "write with FOOTPLATE_TOKEN."
     )
     head = 'Proxy-Authenticate: Basic realm="footplate"\r\n'
     return _answer("407 The proxy requires the token of Footplate", text, head)

@@ -17,17 +17,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from footplate.domain.errors import FailedPrecondition
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
     from footplate.server.data_dir import DataDir
 
-GOOGLE_NAMES = ("googleapis.com", "*.googleapis.com")
-"""Clients that insist on Google's names are led here by other means."""
-LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 LIFE = timedelta(days=3650)
 LEAF_LIFE = timedelta(days=825)
 """The longest that all clients accept."""
@@ -85,10 +80,7 @@ def open_authority(data_dir: DataDir, now: datetime) -> CertificateAuthority:
     except ValueError:
         key = None
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise FailedPrecondition(
-            f"{data_dir.authority_file} is spoilt: put it back from a copy, or remove it to get a "
-            "new certificate authority"
-        )
+        raise data_dir.spoilt_authority()
     if certificate.not_valid_after_utc - now < RENEWED_BEFORE:
         pem = _certify(key, now)
         data_dir.replace_authority(pem)

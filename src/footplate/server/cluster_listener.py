@@ -1,7 +1,7 @@
 """The listener for launchers on other machines and for programs there, over TLS.
 
 Of several servers only the one that leads listens, so that an address that all of them are given
-leads to it. Needs the extra ``grpc``.
+leads to it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ClusterListener:
         authority = open_authority(data_dir, now())
         data_dir.keep_cluster_certificate(authority.certificate)
         self.certificate_file: Path = data_dir.cluster_certificate
-        self._leaves = LeafCertificates(authority, data_dir.root, now)
+        self._leaves = LeafCertificates(lambda: authority, data_dir.root, now)
         self._context = self._leaves.context(self.host)
         self._context.sni_callback = self._choose_certificate
         self._shared = not settings.database.startswith("sqlite:")

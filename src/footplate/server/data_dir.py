@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import secrets
+import ssl
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -163,6 +164,20 @@ class DataDir:
         with suppress(FileNotFoundError):
             return self.authority_file.read_bytes()
         return _once(self.authority_file, make())
+
+    def check_authority(self) -> None:
+        """Without what it takes to sign. Raises FailedPrecondition: its file is spoilt."""
+        with suppress(FileNotFoundError):
+            try:
+                ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.authority_file)
+            except ssl.SSLError:
+                raise self.spoilt_authority() from None
+
+    def spoilt_authority(self) -> FailedPrecondition:
+        return FailedPrecondition(
+            f"{self.authority_file} is spoilt: put it back from a copy, or remove it to get a new "
+            "certificate authority"
+        )
 
     def replace_authority(self, content: bytes) -> None:
         self._replace(self.authority_file, content)

@@ -1,39 +1,80 @@
-"""Copies the bytes of a client's gRPC connection to the gRPC port and back."""
+"""Copies the bytes of a client's gRPC connection to the gRPC server of this process and back.
+
+gRPC's library takes a sixth of an idle service's memory, so the first connection imports it. It
+accepts no connections from elsewhere: it listens at a free port of the loopback address.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import ssl
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from footplate.api.request_bodies import MAX_JSON_BYTES
+from footplate.api.worker_threads import in_thread
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
     from collections.abc import Callable
 
-    from footplate.grpc_api.relayed_calls import RelayedCaller
-    from footplate.server.grpc_listener import GrpcListener
+    from starlette.types import ASGIApp
+
+    from footplate.grpc_api.port import GrpcPort
+    from footplate.grpc_api.relayed_calls import RelayedCaller, RelayedCallers
+    from footplate.grpc_api.schema import Schema
 
 _CHUNK_BYTES = 64 << 10
-LOOPBACK = "127.0.0.1"
+_LOOPBACK = "127.0.0.1"
+_OPTIONS = (
+    ("grpc.max_receive_message_length", MAX_JSON_BYTES),
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_concurrent_streams", 1000),
+)
 
 
 class GrpcRelay:
-    """``host`` is where gRPC listens: an address of this machine."""
+    """``url`` is where the HTTP server answers."""
 
-    def __init__(self, grpc: GrpcListener, host: str) -> None:
-        self._grpc = grpc
-        self._host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104
-        self._context = ssl.create_default_context(cadata=grpc.certificate)
-        self._context.set_alpn_protocols(["h2"])
+    def __init__(self, url: str) -> None:
+        self._relayed: RelayedCallers = {}
+        self._http_host = urlsplit(url).netloc
+        self._app: ASGIApp | None = None
+        self._most = 0
+        self._starting: asyncio.Task[int] | None = None
+        self._server: Any = None
+
+    def start(self, app: ASGIApp, most: int) -> None:
+        """Answer with ``app`` from now on; ``most``: connections at once."""
+        self._app, self._most = app, most
 
     async def connect(self, caller: RelayedCaller) -> GrpcConnection:
         """Raises OSError: gRPC doesn't answer."""
-        reader, writer = await asyncio.open_connection(
-            self._host, self._grpc.port, ssl=self._context, server_hostname="localhost"
-        )
+        if self._app is None:
+            raise ConnectionRefusedError("gRPC isn't served here")
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start(self._app))
+        port = await asyncio.shield(self._starting)  # one client may leave while others wait
+        reader, writer = await asyncio.open_connection(_LOOPBACK, port)
         own: tuple[str, int] = writer.get_extra_info("sockname")[:2]
-        self._grpc.relayed[own] = caller
-        return GrpcConnection(reader, writer, lambda: self._grpc.relayed.pop(own, None))
+        self._relayed[own] = caller
+        return GrpcConnection(reader, writer, lambda: self._relayed.pop(own, None))
+
+    async def stop(self, grace_s: float) -> None:
+        """New calls are refused; those in progress are cut off after ``grace_s``."""
+        if self._server is not None:
+            await self._server.stop(grace_s)
+            self._server = None
+
+    async def _start(self, app: ASGIApp) -> int:
+        make_server, make_port, schema = await in_thread(_load)
+        handler = make_port(app, schema, self._http_host, _LOOPBACK, self._relayed)
+        options = (*_OPTIONS, ("grpc.max_allowed_incoming_connections", self._most))
+        server = make_server(handlers=(handler,), options=options)
+        # Without TLS: the ports that clients connect to end theirs before.
+        handler.port = port = int(server.add_insecure_port(f"{_LOOPBACK}:0"))
+        await server.start()
+        self._server = server
+        return port
 
 
 class GrpcConnection:
@@ -58,6 +99,16 @@ class GrpcConnection:
             self._writer.close()
             writer.close()
             self._forget()
+
+
+def _load() -> tuple[Callable[..., Any], type[GrpcPort], Schema]:
+    # Imported here: see above.
+    import grpc.aio
+
+    from footplate.grpc_api.port import GrpcPort
+    from footplate.grpc_api.schema import load_schema
+
+    return grpc.aio.server, GrpcPort, load_schema()
 
 
 async def _copy(reader: StreamReader, writer: StreamWriter) -> None:

@@ -8,6 +8,7 @@ import tempfile
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,32 +30,37 @@ class _Leaf:
 
 
 class LeafCertificates:
-    """``folder`` holds a key for the moment in which OpenSSL reads it, which it does from files."""
+    """``folder`` holds a key for the moment in which OpenSSL reads it, which it does from files.
+
+    ``authority`` is called when the first certificate is needed. All threads may use it.
+    """
 
     def __init__(
         self,
-        authority: CertificateAuthority,
+        authority: Callable[[], CertificateAuthority],
         folder: Path,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._authority = authority
         self._folder = folder
         self._now = now
-        self._leaves: OrderedDict[str, _Leaf] = OrderedDict()
+        self._leaves: OrderedDict[tuple[str, ...], _Leaf] = OrderedDict()
+        self._lock = Lock()
 
-    def context(self, host: str) -> ssl.SSLContext:
-        """For a server of that name. It chooses HTTP/1.1 where the client offers it."""
-        now = self._now()
-        leaf = self._leaves.get(host)
-        if leaf is None or now - leaf.made > RENEWED_AFTER:
-            leaf = self._leaves[host] = _Leaf(self._make(host, now), now)
-        self._leaves.move_to_end(host)
-        if len(self._leaves) > MAX_KEPT:
-            self._leaves.popitem(last=False)
-        return leaf.context
+    def context(self, *names: str) -> ssl.SSLContext:
+        """For a server of these names. It chooses HTTP/1.1 where the client offers it."""
+        with self._lock:
+            now = self._now()
+            leaf = self._leaves.get(names)
+            if leaf is None or now - leaf.made > RENEWED_AFTER:
+                leaf = self._leaves[names] = _Leaf(self._make(names, now), now)
+            self._leaves.move_to_end(names)
+            if len(self._leaves) > MAX_KEPT:
+                self._leaves.popitem(last=False)
+            return leaf.context
 
-    def _make(self, host: str, now: datetime) -> ssl.SSLContext:
-        pair = self._authority.sign((host,), now)
+    def _make(self, names: tuple[str, ...], now: datetime) -> ssl.SSLContext:
+        pair = self._authority().sign(names, now)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.set_alpn_protocols([HTTP, GRPC])

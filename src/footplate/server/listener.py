@@ -32,11 +32,6 @@ def listen(host: str, port: int, last: Sequence[int] = (), setting: str = "port"
     return _listen(host, port, setting)
 
 
-def check_free(host: str, port: int, setting: str) -> None:
-    """Raises InvalidArgument: nobody can listen there; it names the setting."""
-    _listen(host, port, setting).close()
-
-
 def _listen(host: str, port: int, setting: str = "port") -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Said to be TCP, asyncio sends each write at once (TCP_NODELAY): 40 ms less for an answer.

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from functools import cached_property
 
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
-
 _EXPONENT = 65537
 _BITS = 2048
 
@@ -31,6 +28,10 @@ class ProgramAccounts:
 
     @cached_property
     def _key(self) -> str:
+        # Imported here: it takes memory that most servers never need.
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import rsa
+
         key = rsa.generate_private_key(_EXPONENT, _BITS)
         return key.private_bytes(
             serialization.Encoding.PEM,

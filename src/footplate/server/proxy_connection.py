@@ -1,8 +1,9 @@
-"""A connection to the proxy: the head of one request, and the tunnel after that."""
+"""Connections to the proxy, which begin with the head of one request, and to the gRPC port."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from asyncio import StreamReader, StreamReaderProtocol, StreamWriter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,8 @@ from footplate.server.leaf_certificates import GRPC
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
+    from typing import Any
 
     import uvicorn
     from starlette.types import ASGIApp
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 _HEAD_S = 30.0
 _HANDSHAKE_S = 30.0
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,53 @@ class Tunnels:
     state: ServerState
     connections: set[asyncio.Transport] = field(default_factory=set)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self.tasks.add(task)  # or nothing would hold it
+        task.add_done_callback(self.tasks.discard)
+
+    async def start_tls(
+        self, transport: asyncio.Transport, received: _Received, context: ssl.SSLContext
+    ) -> asyncio.Transport | None:
+        """None: the client didn't take it, and the connection has ended."""
+        try:
+            tls = await asyncio.get_running_loop().start_tls(
+                transport, received, context, server_side=True, ssl_handshake_timeout=_HANDSHAKE_S
+            )
+        except (OSError, asyncio.CancelledError):  # ssl's errors are OSErrors
+            tls = None
+        if tls is None:
+            self.connections.discard(transport)
+            transport.abort()
+        return tls
+
+    async def relay_grpc(
+        self,
+        transport: asyncio.Transport,
+        tls: asyncio.Transport,
+        received: _Received,
+        admission: Admission,
+    ) -> None:
+        """Until one side has ended. ``transport`` is the one below ``tls``."""
+        caller = RelayedCaller(
+            transport.get_extra_info("peername")[:2],
+            transport.get_extra_info("sockname")[:2],
+            admission.authorization,
+            admission.app,
+        )
+        loop = asyncio.get_running_loop()
+        reader = StreamReader(loop=loop)
+        protocol = StreamReaderProtocol(reader, loop=loop)
+        received.hand_over(tls, protocol)
+        writer = StreamWriter(tls, protocol, reader, loop)
+        try:
+            with suppress(OSError):  # one of the two is gone
+                connection = await self.relay.connect(caller)
+                await connection.relay(reader, writer)
+        finally:
+            writer.close()
+            self.connections.discard(transport)
 
     def stop(self) -> None:
         """Tunnels to gRPC and connections that wait are cut off; the HTTP server ends its own."""
@@ -131,9 +181,7 @@ class ProxyConnection(asyncio.Protocol):
             self._end(refuse_head("bytes follow it, before the tunnel is there"))
         else:
             self._begun = True
-            task = asyncio.ensure_future(self._tunnel(answer, request))
-            self._tunnels.tasks.add(task)  # or nothing would hold it
-            task.add_done_callback(self._tunnels.tasks.discard)
+            self._tunnels.run(self._tunnel(answer, request))
 
     def _end(self, answer: bytes) -> None:
         self._transport.write(answer)
@@ -150,36 +198,24 @@ class ProxyConnection(asyncio.Protocol):
     async def _tunnel(self, host: ServedHost, request: ProxyRequest) -> None:
         try:
             admission = await in_thread(self._admit, request)
+            context = await in_thread(self._tunnels.leaves.context, host.name)
         except ServiceError as error:
             self._end(refuse_program(error.message))
             return
         self._transport.write(ESTABLISHED)
         received = _Received()
-        try:
-            tls = await self._start_tls(received, self._tunnels.leaves.context(host.name))
-        except (OSError, asyncio.CancelledError):  # ssl's errors are OSErrors
-            self._tunnels.connections.discard(self._transport)
-            self._transport.abort()
+        tls = await self._tunnels.start_tls(self._transport, received, context)
+        if tls is None:
             return
-        if tls.get_extra_info("ssl_object").selected_alpn_protocol() == GRPC:
-            await self._serve_grpc(tls, received, admission)
+        speaks_grpc = _speaks_grpc(tls)
+        if speaks_grpc and admission.key is None:
+            await self._tunnels.relay_grpc(self._transport, tls, received, admission)
             return
         self._tunnels.connections.discard(self._transport)
-        http = self._make_http(host, admission, once=False)
-        received.hand_over(tls, http)
-
-    async def _start_tls(self, received: _Received, context: ssl.SSLContext) -> asyncio.Transport:
-        loop = asyncio.get_running_loop()
-        tls = await loop.start_tls(
-            self._transport,
-            received,
-            context,
-            server_side=True,
-            ssl_handshake_timeout=_HANDSHAKE_S,
-        )
-        if tls is None:
-            raise ConnectionResetError("the client has gone")
-        return tls
+        if speaks_grpc:  # the buckets speak HTTP/1.1
+            tls.close()
+        else:
+            received.hand_over(tls, self._make_http(host, admission, once=False))
 
     def _make_http(
         self, host: ServedHost, admission: Admission, *, once: bool
@@ -191,32 +227,47 @@ class ProxyConnection(asyncio.Protocol):
         )
         return http
 
-    async def _serve_grpc(
-        self, tls: asyncio.Transport, received: _Received, admission: Admission
-    ) -> None:
-        transport, tunnels = self._transport, self._tunnels
-        if admission.key is not None:  # the buckets speak HTTP/1.1
-            tunnels.connections.discard(transport)
-            tls.close()
-            return
-        caller = RelayedCaller(
-            transport.get_extra_info("peername")[:2],
-            transport.get_extra_info("sockname")[:2],
-            admission.authorization,
-            admission.app,
-        )
-        loop = asyncio.get_running_loop()
-        reader = StreamReader(loop=loop)
-        protocol = StreamReaderProtocol(reader, loop=loop)
-        received.hand_over(tls, protocol)
-        writer = StreamWriter(tls, protocol, reader, loop)
+
+class DirectGrpc(asyncio.Protocol):
+    """A connection to the gRPC port, whose certificate is for ``names``. TLS begins at once."""
+
+    def __init__(self, tunnels: Tunnels, names: tuple[str, ...]) -> None:
+        self._tunnels = tunnels
+        self._names = names
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.pause_reading()  # the first bytes are for TLS
+        visitor = find_visitor(transport)
+        if visitor is not None:
+            visitor.door.mark_busy(visitor)
+        self._tunnels.connections.add(self._transport)
+        self._tunnels.run(self._serve())
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._tunnels.connections.discard(self._transport)
+
+    async def _serve(self) -> None:
         try:
-            with suppress(OSError):  # one of the two is gone
-                connection = await tunnels.relay.connect(caller)
-                await connection.relay(reader, writer)
-        finally:
-            writer.close()
-            tunnels.connections.discard(transport)
+            context = await in_thread(self._tunnels.leaves.context, *self._names)
+        except ServiceError as error:
+            _log.error("gRPC can't be served: %s", error.message)
+            self._transport.abort()
+            return
+        received = _Received()
+        tls = await self._tunnels.start_tls(self._transport, received, context)
+        if tls is None:
+            return
+        if _speaks_grpc(tls):
+            await self._tunnels.relay_grpc(self._transport, tls, received, Admission())
+        else:
+            tls.abort()
+
+
+def _speaks_grpc(tls: asyncio.Transport) -> bool:
+    chosen: str | None = tls.get_extra_info("ssl_object").selected_alpn_protocol()
+    return chosen == GRPC
 
 
 class _Received(asyncio.Protocol):

@@ -11,24 +11,15 @@ from urllib.parse import unquote
 from footplate.control.program_storage import PROXY_USER
 from footplate.proxy.hosts import find_host
 from footplate.proxy.refusals import ask_password, refuse_host, refuse_port, refuse_program
-from footplate.server.grpc_relay import GrpcRelay
-from footplate.server.leaf_certificates import LeafCertificates
-from footplate.server.listener import listen
-from footplate.server.proxy_connection import Admission, ProxyConnection, Tunnels
+from footplate.server.proxy_connection import Admission, ProxyConnection
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
-
-    import uvicorn
-    from uvicorn.server import ServerState
 
     from footplate.proxy.hosts import ServedHost
     from footplate.proxy.request_head import ProxyRequest
-    from footplate.server.certificate_authority import CertificateAuthority
-    from footplate.server.data_dir import DataDir
-    from footplate.server.door import Door
-    from footplate.server.grpc_listener import GrpcListener
-    from footplate.settings import Settings
+    from footplate.server.proxy_connection import Tunnels
 
 MAX_REFUSED = 1000
 """Of hosts that were refused, that are remembered."""
@@ -37,54 +28,27 @@ _log = logging.getLogger(__name__)
 
 
 class ProxyListener:
-    """``port`` is known once it has started; ``refused`` are the hosts that were asked for.
+    """``refused`` are the hosts that were asked for. ``token`` is the server's.
 
     ``check_key`` raises a ServiceError of what isn't the key of a running program.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        data_dir: DataDir,
-        authority: CertificateAuthority,
-        grpc: GrpcListener,
-        check_key: Callable[[str], object],
-    ) -> None:
-        self.port: int | None = None
+    def __init__(self, token: str | None, check_key: Callable[[str], object]) -> None:
         self.refused: dict[str, None] = {}
-        self._leaves = LeafCertificates(authority, data_dir.root)
-        self._token = settings.token
+        self._token = token
         self._check_key = check_key
-        self._settings = settings
-        self._grpc = grpc
         self._server: asyncio.Server | None = None
-        self._tunnels: Tunnels | None = None
 
-    async def start(self, config: uvicorn.Config, state: ServerState, door: Door) -> None:
-        """``config`` and ``state`` are those of the HTTP server, which answers what isn't gRPC.
-
-        Raises InvalidArgument: the port is taken.
-        """
-        listener = listen(self._settings.host, self._settings.proxy_port or 0)
-        self.port = listener.getsockname()[1]
-        self._tunnels = tunnels = self.make_tunnels(config, state)
-
+    async def start(self, listener: socket.socket, tunnels: Tunnels) -> None:
         def connected() -> ProxyConnection:
             return ProxyConnection(tunnels, self.answer, self._admit)
 
-        guarded = door.guard(listener)
-        self._server = await asyncio.get_running_loop().create_server(connected, sock=guarded)
-
-    def make_tunnels(self, config: uvicorn.Config, state: ServerState) -> Tunnels:
-        """gRPC has started."""
-        return Tunnels(self._leaves, GrpcRelay(self._grpc, self._settings.host), config, state)
+        self._server = await asyncio.get_running_loop().create_server(connected, sock=listener)
 
     def stop(self) -> None:
+        """Take no more connections."""
         if self._server is not None:
             self._server.close()
-            self._server = None
-        if self._tunnels is not None:
-            self._tunnels.stop()
 
     def answer(self, request: ProxyRequest) -> ServedHost | bytes:
         """The host that is to be served, or what is said instead."""

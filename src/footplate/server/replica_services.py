@@ -70,16 +70,12 @@ def _make_of_installed() -> Wheel | None:
 class ReplicaServices:
     """The services that supervisors call, and those that reach running replicas."""
 
-    def __init__(
-        self, context: ServiceContext, tuning: TuningServices, tls: TlsListeners | None
-    ) -> None:
+    def __init__(self, context: ServiceContext, tuning: TuningServices, tls: TlsListeners) -> None:
         store, clock, secret = context.store, context.clock, context.data_dir.secret()
         self._leader = context.leader
         self.tokens = Tokens(secret)
         self.reduction = ReductionKit(secret, find_wheel())
-        self.programs = ProgramStorage(
-            store, secret, context.url, lambda: None if tls is None else tls.proxy_port
-        )
+        self.programs = ProgramStorage(store, secret, context.url, tls.proxy_port)
         self.program_keys = ProgramKeys(store, secret)
         self.images = Images(store)
         self.tasks = Tasks(
@@ -97,7 +93,7 @@ class ReplicaServices:
             self.programs.variables,
             context.settings.image_pull,
             context.settings.shared_buckets,
-            authority="" if tls is None else tls.certificate,
+            authority=lambda: "" if tls.proxy_port is None else tls.certificate,
             api=_make_api(context, tls, self.program_keys.issue),
             resource=context.find_resource,
             copies=context.copies,
@@ -128,17 +124,15 @@ class ReplicaServices:
 
 
 def _make_api(
-    context: ServiceContext, tls: TlsListeners | None, make_key: Callable[[Bearer], str]
+    context: ServiceContext, tls: TlsListeners, make_key: Callable[[Bearer], str]
 ) -> ProgramApi:
     """Where a token is required, programs don't have it, and aren't led."""
     settings = context.settings
     projects = () if settings.token else settings.api_access
-    if tls is None:
-        return ProgramApi(projects, context.url, make_key=make_key)
     return ProgramApi(
         projects,
         context.url,
-        lambda: tls.proxy_port,
+        tls.proxy_port,
         make_key,
         tls.accounts.make,
         tells_callers=is_available(),

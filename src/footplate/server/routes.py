@@ -79,7 +79,7 @@ def make_routes(
     followers: Followers,
     end: Callable[[], None],
     servers: Callable[[], Sequence[ServerView]],
-    tls: TlsPorts | None,
+    tls: TlsPorts,
     metrics: CollectorRegistry,
     console: ConsoleParts,
 ) -> list[BaseRoute]:
@@ -151,7 +151,7 @@ def _own_routes(
     replicas: ReplicaServices,
     end: Callable[[], None],
     servers: Callable[[], Sequence[ServerView]],
-    tls: TlsPorts | None,
+    tls: TlsPorts,
 ) -> list[BaseRoute]:
     """What isn't in Google's APIs: ``/footplate/v1``."""
     catalogue, get_job = context.catalogue, parts.jobs.get

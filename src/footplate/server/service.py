@@ -47,7 +47,7 @@ from footplate.server.region_engines import RegionEngines
 from footplate.server.replica_services import ReplicaServices
 from footplate.server.routes import make_routes
 from footplate.server.socket_owner import is_available
-from footplate.server.tls_extra import load_cluster_listener, load_listeners
+from footplate.server.tls_listeners import TlsListeners
 from footplate.server.tuning_services import TuningServices
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
     from footplate.server.cluster_listener import ClusterListener
     from footplate.server.data_dir import DataDir
-    from footplate.server.tls_listeners import TlsListeners
     from footplate.settings import Settings
 
 
@@ -69,6 +68,7 @@ class Service:
     def __init__(
         self, settings: Settings, data_dir: DataDir, url: str, stop: Callable[[], None]
     ) -> None:
+        self.tls = TlsListeners(settings, data_dir, url, lambda key: replicas.programs.check(key))
         self.cluster = _make_cluster(settings, data_dir)
         self._context = context = ServiceContext(settings, data_dir, url, stop)
         self.site = context.site
@@ -78,7 +78,6 @@ class Service:
         self._tuning = tuning = TuningServices(
             context.store, context.database.studies, context.clock, context.leader.changed
         )
-        self.tls = _make_tls(settings, data_dir, url, lambda key: replicas.programs.check(key))
         self._replicas = replicas = ReplicaServices(context, tuning, self.tls)
         self.control_requests = replicas.control_requests
         promised = PromisedIsolation(settings)
@@ -212,18 +211,16 @@ class Service:
         """Stop following. Jobs keep running."""
         self._tuning.models.close()  # what waits for one of them doesn't hold up the end
         self.cluster_member.close()
+        self.tls.close()
         if self.cluster is not None:
             self.cluster.close()
         self._context.close()
 
 
-def _make_tls(
-    settings: Settings, data_dir: DataDir, url: str, check_key: Callable[[str], object]
-) -> TlsListeners | None:
-    kind = load_listeners(settings)
-    return None if kind is None else kind(settings, data_dir, url, check_key)
-
-
 def _make_cluster(settings: Settings, data_dir: DataDir) -> ClusterListener | None:
-    kind = load_cluster_listener(settings)
-    return None if kind is None else kind(settings, data_dir)
+    if settings.cluster_address is None:
+        return None
+    # Imported here: it takes memory that a service without a cluster never needs.
+    from footplate.server.cluster_listener import ClusterListener
+
+    return ClusterListener(settings, data_dir)

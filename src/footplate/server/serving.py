@@ -18,11 +18,10 @@ from footplate.server.bounded_http import BoundedRequests, BoundedWebSocket
 from footplate.server.data_dir import DataDir
 from footplate.server.door import Door
 from footplate.server.forwarded_headers import ForwardedHeaders
-from footplate.server.listener import check_free, listen, url_of
+from footplate.server.listener import listen, url_of
 from footplate.server.program_users import resolve
 from footplate.server.repeated_records import install
 from footplate.server.service import Service
-from footplate.server.tls_extra import load_listeners
 from footplate.wire.shell_v1 import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
@@ -69,7 +68,6 @@ def serve(settings: Settings, on_ready: Ready) -> int:
     raise_limit()
     data_dir = DataDir(settings.data_dir, settings.reserve_mb << 20)
     data_dir.make()
-    _check_tls_ports(settings)
     shared = not settings.database.startswith("sqlite:")
     with (
         data_dir.claimed(shared=shared),
@@ -86,14 +84,6 @@ def serve(settings: Settings, on_ready: Ready) -> int:
             finally:
                 data_dir.withdraw()
             return 0 if service.shares_database() else sum(service.status.active().values())
-
-
-def _check_tls_ports(settings: Settings) -> None:
-    """Raises InvalidArgument before anything is started."""
-    load_listeners(settings)
-    for name, port in (("grpc_port", settings.grpc_port), ("proxy_port", settings.proxy_port)):
-        if port is not None:
-            check_free(settings.host, port, name)
 
 
 def _make_service(
@@ -170,9 +160,8 @@ class _Server(uvicorn.Server):
             signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        if self._service.tls is not None:
-            tls, app = self._service.tls, self._service.app
-            await tls.start(app, self.config, self.server_state, self._door)
+        service = self._service
+        await service.tls.start(service.app, self.config, self.server_state, self._door)
         await super().startup(sockets=sockets)
         await self._start_cluster()
         self._service.start()
@@ -184,9 +173,7 @@ class _Server(uvicorn.Server):
         if service.cluster is None:
             return
         config = _make_config(service.cluster_app)
-        calls, proxy = service.keyed_calls, None
-        if service.tls is not None:
-            proxy = service.tls.make_node_proxy(config, state, calls.check)
+        proxy = service.tls.make_node_proxy(config, state, service.keyed_calls.check)
         member = service.cluster_member
         await service.cluster.start(config, state, lambda: member.leads, proxy, self._door)
 
@@ -195,8 +182,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.control_requests.close()  # or its open questions would hold up the end
-        if self._service.tls is not None:
-            await self._service.tls.stop(_GRACE_S)
+        await self._service.tls.stop(_GRACE_S)
         if self._service.cluster is not None:
             self._service.cluster.stop()
         await super().shutdown(sockets=sockets)

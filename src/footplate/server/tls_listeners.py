@@ -1,30 +1,45 @@
-"""The ports for Google's clients as they are: gRPC, and the proxy. They need the extra ``grpc``."""
+"""The ports for Google's clients as they are: gRPC, and the proxy.
+
+Neither loads what it needs (gRPC, cryptography) before the first client comes.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from footplate.server.certificate_authority import open_authority
-from footplate.server.grpc_listener import GrpcListener
+from footplate.server.grpc_relay import GrpcRelay
+from footplate.server.leaf_certificates import LeafCertificates
+from footplate.server.listener import listen
 from footplate.server.node_proxy import NodeProxy
 from footplate.server.program_accounts import ProgramAccounts
+from footplate.server.proxy_connection import DirectGrpc, Tunnels
 from footplate.server.proxy_listener import ProxyListener
+from footplate.settings import AUTO, NONE, USUAL_PORTS
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
     import uvicorn
     from starlette.types import ASGIApp
     from uvicorn.server import ServerState
 
+    from footplate.server.certificate_authority import CertificateAuthority
     from footplate.server.data_dir import DataDir
     from footplate.server.door import Door
     from footplate.settings import Settings
 
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+GOOGLE_NAMES = ("googleapis.com", "*.googleapis.com")
+"""Of the gRPC port: clients that insist on Google's names may be led there by other means."""
+
 
 class TlsListeners:
-    """``url`` is where the HTTP server answers. Ports are known once they have started.
+    """``url`` is where the HTTP server answers.
 
     ``check_key`` raises a ServiceError of what isn't the key of a running program.
     """
@@ -36,52 +51,95 @@ class TlsListeners:
         url: str,
         check_key: Callable[[str], object],
     ) -> None:
-        # Certificates are checked by the clock of the wall, whatever ours makes of its jumps.
-        now = datetime.now(UTC)
-        authority = open_authority(data_dir, now)
+        """Raises InvalidArgument: a port is taken; FailedPrecondition: the authority is spoilt."""
+        data_dir.check_authority()
         self.accounts = ProgramAccounts()
-        self.certificate = authority.certificate.decode()
+        self._data_dir = data_dir
         self._check_key = check_key
-        self._grpc = GrpcListener(settings, authority, url, now)
-        self._proxy = (
-            None
-            if settings.proxy_port is None
-            else ProxyListener(settings, data_dir, authority, self._grpc, check_key)
-        )
+        self._names = (*LOCAL_NAMES, urlsplit(url).hostname or "", *settings.allowed_hosts)
+        self._leaves = LeafCertificates(lambda: self._authority, data_dir.root)
+        self._relay = GrpcRelay(url)
+        self._proxy = ProxyListener(settings.token, check_key)
+        self._grpc_listener = _listen(settings, data_dir, "grpc_port")
+        self._proxy_listener = _listen(settings, data_dir, "proxy_port")
+        self._grpc_server: asyncio.Server | None = None
+        self._tunnels: Tunnels | None = None
+        self.grpc_port = _port_of(self._grpc_listener)
+        self.proxy_port = _port_of(self._proxy_listener)
+
+    @cached_property
+    def _authority(self) -> CertificateAuthority:
+        # Imported here: it takes 8 MB that a service without such clients never needs.
+        from footplate.server.certificate_authority import open_authority
+
+        # Certificates are checked by the clock of the wall, whatever ours makes of its jumps.
+        return open_authority(self._data_dir, datetime.now(UTC))
 
     @property
-    def grpc_port(self) -> int | None:
-        return self._grpc.port
-
-    @property
-    def proxy_port(self) -> int | None:
-        return None if self._proxy is None else self._proxy.port
+    def certificate(self) -> str:
+        return self._authority.certificate.decode()
 
     def refused_hosts(self) -> tuple[str, ...]:
         """What the proxy was asked for and refused, each once."""
-        return () if self._proxy is None else tuple(self._proxy.refused)
+        return tuple(self._proxy.refused)
 
     async def start(
         self, app: ASGIApp, config: uvicorn.Config, state: ServerState, door: Door
     ) -> None:
-        """Raises InvalidArgument: a port is taken."""
-        await self._grpc.start(app, door.most)
-        if self._proxy is not None:
-            await self._proxy.start(config, state, door)
+        """``config`` and ``state`` are those of the HTTP server, which answers what isn't gRPC."""
+        self._relay.start(app, door.most)
+        self._tunnels = tunnels = self._make_tunnels(config, state)
+        if self._proxy_listener is not None:
+            await self._proxy.start(door.guard(self._proxy_listener), tunnels)
+        if self._grpc_listener is not None:
+            names = tuple(dict.fromkeys(name for name in (*self._names, *GOOGLE_NAMES) if name))
+            self._grpc_server = await asyncio.get_running_loop().create_server(
+                lambda: DirectGrpc(tunnels, names), sock=door.guard(self._grpc_listener)
+            )
 
     def make_node_proxy(
         self, config: uvicorn.Config, state: ServerState, check_call: Callable[[str], object]
     ) -> NodeProxy | None:
-        """For the port of launchers, once the others have started; None: there is no proxy.
+        """For the port of launchers; None: there is no proxy.
 
         ``check_call`` raises a ServiceError of what isn't the key of a program that may call.
         """
-        if self._proxy is None:
+        if self.proxy_port is None:
             return None
-        tunnels = self._proxy.make_tunnels(config, state)
-        return NodeProxy(tunnels, self._check_key, check_call)
+        return NodeProxy(self._make_tunnels(config, state), self._check_key, check_call)
+
+    def _make_tunnels(self, config: uvicorn.Config, state: ServerState) -> Tunnels:
+        return Tunnels(self._leaves, self._relay, config, state)
+
+    def close(self) -> None:
+        """Also where it was never started."""
+        for listener in filter(None, (self._grpc_listener, self._proxy_listener)):
+            listener.close()
 
     async def stop(self, grace_s: float) -> None:
-        if self._proxy is not None:
-            self._proxy.stop()
-        await self._grpc.stop(grace_s)
+        self._proxy.stop()
+        if self._grpc_server is not None:
+            self._grpc_server.close()
+        await self._relay.stop(grace_s)
+        if self._tunnels is not None:
+            self._tunnels.stop()
+
+
+def _listen(settings: Settings, data_dir: DataDir, name: str) -> socket.socket | None:
+    """A socket at the port that the setting names; None: there is to be none.
+
+    ``auto`` takes the port of the last start, for shells that know it, or the usual one, or a free
+    one: several services of a machine need no settings.
+    """
+    chosen = getattr(settings, name)
+    if chosen == NONE:
+        return None
+    usual = (USUAL_PORTS[name],) if chosen == AUTO else ()
+    port = 0 if chosen == AUTO else int(chosen)
+    listener = listen(settings.host, port, (*data_dir.last_ports(name), *usual), name)
+    data_dir.keep_port(listener.getsockname()[1], name)
+    return listener
+
+
+def _port_of(listener: socket.socket | None) -> int | None:
+    return None if listener is None else int(listener.getsockname()[1])

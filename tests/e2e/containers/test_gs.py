@@ -40,7 +40,7 @@ with opener.open("https://storage.googleapis.com/stage/file") as answer:
 
 
 def test_the_proxy_leads_tensorflow(podman: Engine, tmp_path: Path) -> None:
-    settings = {"stop_grace_s": 1, "container_engine": podman.socket, "proxy_port": 0}
+    settings = {"stop_grace_s": 1, "container_engine": podman.socket}
     with running_service(tmp_path / "data", CACHE, **settings) as service:
         context = ContainerContext(service, podman)
         context.image = podman.derive("trainers/path:dev", "ENV PYTHONPATH=/own")

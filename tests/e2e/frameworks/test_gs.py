@@ -26,7 +26,7 @@ WHERE = "import sys, tensorflow; print('PYTHON', sys.executable, flush=True)"
 def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
     """Without isolation programs see the paths of the machine."""
     data_dir = tmp_path_factory.mktemp("gs") / "data"
-    settings = {"isolation": "best-effort", "allow_root": "true", "proxy_port": 0}
+    settings = {"isolation": "best-effort", "allow_root": "true"}
     with running_service(data_dir, CACHE, stop_grace_s=1, **settings) as service:
         yield Clusters(service)
 

@@ -76,7 +76,7 @@ print("VERSION", tf.__version__)
 @pytest.fixture(scope="module")
 def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
     data_dir = tmp_path_factory.mktemp("gs-in-jobs") / "data"
-    with running_service(data_dir, CACHE, stop_grace_s=1, proxy_port=0) as service:
+    with running_service(data_dir, CACHE, stop_grace_s=1) as service:
         found = Clusters(service)
         with found.client() as client:
             client.storage.create_bucket("other", "theirs")

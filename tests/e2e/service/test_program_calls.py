@@ -206,9 +206,7 @@ subprocess.run([sys.argv[1], "-I", "-c", sys.argv[2], *sys.argv[3:]], check=True
 def test_programs_are_refused_over_grpc_and_users_are_not(tmp_path: Path) -> None:
     """The program starts the Python of the tests, which has gRPC."""
     settings = {"isolation": "best-effort", "allow_root": "true"}
-    with running_service(
-        tmp_path / "data", CACHE, stop_grace_s=1, grpc_port=0, **settings
-    ) as service:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, **settings) as service:
         context = Context(service)
         port = httpx.get(f"{service.url}/healthz").json()["grpcPort"]
         url = f"{service.url}/footplate/v1/certificateAuthority"
@@ -249,9 +247,7 @@ print(aiplatform.ExperimentRun("one", "first").get_params(), flush=True)
 def test_the_sdk_in_a_program_that_may_call_is_led_by_the_proxy(tmp_path: Path) -> None:
     """The program starts the Python of the tests, which has the SDK."""
     settings = {"isolation": "best-effort", "allow_root": "true", "api_access": "demo"}
-    with running_service(
-        tmp_path / "data", CACHE, stop_grace_s=1, proxy_port=0, **settings
-    ) as service:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, **settings) as service:
         context = Context(service)
         name = context.submit(LOGGER, sys.executable, EXPERIMENT, serviceAccount=ACCOUNT)
         job = context.wait_for(name)

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 import pytest
 
+from footplate.client.service import Service
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
 from footplate.proxy.request_head import MAX_BYTES
@@ -33,8 +34,8 @@ BUCKETS = "https://storage.googleapis.com/storage/v1/b"
 
 
 def certificate(service: RunningService) -> str:
-    text = (service.data_dir / "certificate_authority.pem").read_text()
-    return text[text.index("-----BEGIN CERTIFICATE") :]
+    with Service(service.url, service.environment().get("FOOTPLATE_TOKEN")) as client:
+        return client.certificate_authority()
 
 
 def address(service: RunningService) -> str:
@@ -59,7 +60,7 @@ def say(proxy: str, content: bytes) -> bytes:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     data_dir = tmp_path_factory.mktemp("proxy") / "data"
-    with running_service(data_dir, CACHE, stop_grace_s=1, proxy_port=0) as service:
+    with running_service(data_dir, CACHE, stop_grace_s=1) as service:
         yield service
 
 
@@ -191,7 +192,7 @@ def test_a_tunnel_with_something_else_than_tls_is_closed(service: RunningService
 
 
 def test_the_token_is_the_proxys_password(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data", proxy_port=0, token=TOKEN) as service:
+    with running_service(tmp_path / "data", token=TOKEN) as service:
         proxy = address(service)
         for wrong in (proxy, proxy.replace("//", "//footplate:wrong@")):
             with client(service, wrong) as http, pytest.raises(httpx.ProxyError, match="token"):
@@ -218,9 +219,7 @@ subprocess.run([python, "-I", "-c", call, certificate, address, proxy], check=Tr
 
 def test_programs_of_jobs_are_refused_as_without_it(tmp_path: Path) -> None:
     settings = {"isolation": "best-effort", "allow_root": "true"}
-    with running_service(
-        tmp_path / "data", CACHE, stop_grace_s=1, proxy_port=0, **settings
-    ) as service:
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1, **settings) as service:
         context = Context(service)
         proxy, pem = address(service), certificate(service)
         words = (proxy, pem, f"{JOBS}/customJobs", sys.executable, GRPC_CALL, API)
@@ -256,7 +255,7 @@ while not os.path.exists("/gcs/stage/end"):
 def test_the_key_of_a_program_opens_its_buckets_alone(tmp_path: Path, token: str | None) -> None:
     """From any client that shows it, over any connection."""
     settings = {} if token is None else {"token": token}
-    with running_service(tmp_path / "data", CACHE, proxy_port=0, **settings) as service:
+    with running_service(tmp_path / "data", CACHE, **settings) as service:
         context = Context(service, token)
         with context.client() as api:
             api.storage.upload(GcsUri("stage", "a"), b"content")

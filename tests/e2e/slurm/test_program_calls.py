@@ -88,7 +88,7 @@ def context(serve_region: ServeRegion) -> Iterator[Context]:
     settings = {"isolation": "best-effort", "allow_root": "true"}
     if sys.prefix.startswith("/tmp/"):
         settings["tmp_paths"] = sys.prefix
-    with serve_region("", api_access="demo", proxy_port=0, **settings) as context:
+    with serve_region("", api_access="demo", **settings) as context:
         yield context
 
 

@@ -49,6 +49,8 @@ class FakeService:
         """Answers that come before all others, by method and path."""
         handler = type("Handler", (Handler,), {"service": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.proxy_port: int | None = self._server.server_address[1]
+        """It is none; None: the service says that it has no proxy."""
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._tls = tls
         if tls is not None:

@@ -10,9 +10,17 @@ if TYPE_CHECKING:
     from tests.support.fake_service.messages import Request, Route
     from tests.support.fake_service.service import FakeService
 
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+"""In form only."""
 
-def _health(_service: FakeService, _request: Request) -> Answer:
-    return Answer(body={"status": "ok", "version": "0.1.0.dev0"})
+
+def _health(service: FakeService, _request: Request) -> Answer:
+    proxy = {} if service.proxy_port is None else {"proxyPort": service.proxy_port}
+    return Answer(body={"status": "ok", "version": "0.1.0.dev0", **proxy})
+
+
+def _authority(_service: FakeService, _request: Request) -> Answer:
+    return Answer(body={"certificate": CERTIFICATE})
 
 
 def _status(service: FakeService, _request: Request) -> Answer:
@@ -37,6 +45,7 @@ def _down(service: FakeService, _request: Request) -> Answer:
 
 ROUTES: list[Route] = [
     ("GET", "/healthz", _health),
+    ("GET", "/footplate/v1/certificateAuthority", _authority),
     ("GET", "/footplate/v1/status", _status),
     ("POST", "/footplate/v1/down", _down),
 ]

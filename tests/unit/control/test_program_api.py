@@ -30,7 +30,7 @@ def make_api(
     return ProgramApi(
         projects,
         URL,
-        lambda: port,
+        port,
         lambda bearer: f"key-of-{bearer}",
         lambda *words: " ".join(words),
         tells_callers=tells_callers,

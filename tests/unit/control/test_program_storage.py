@@ -52,7 +52,7 @@ def test_the_key_is_the_proxys_password_where_the_server_has_one(
     store: MemoryStore, job: Job
 ) -> None:
     bearer = Bearer(job.attempt_id, MASTER)
-    with_proxy = ProgramStorage(store, SECRET, "http://[::1]:8470", lambda: 8472)
+    with_proxy = ProgramStorage(store, SECRET, "http://[::1]:8470", 8472)
     address = dict(with_proxy.variables(bearer))["FOOTPLATE_GS_PROXY"]
     assert re.fullmatch(r"http://program:[^@]+@\[::1\]:8472", address)
     with_proxy.check(address.split("@")[0].removeprefix("http://program:"))
@@ -64,7 +64,7 @@ def test_programs_on_other_machines_are_led_to_the_relay_of_their_launcher(
     store: MemoryStore, job: Job
 ) -> None:
     bearer, relay = Bearer(job.attempt_id, MASTER), "http://127.0.0.1:7"
-    storage = ProgramStorage(store, SECRET, URL, lambda: 8472)
+    storage = ProgramStorage(store, SECRET, URL, 8472)
     variables = dict(storage.variables(bearer, relay))
     address = variables["STORAGE_EMULATOR_HOST"]
     assert address == relay + storage.path(bearer)

@@ -22,7 +22,7 @@ class Rig:
     def __init__(self, folder: Path) -> None:
         self.now = datetime.now(UTC) - 2 * RENEWED_AFTER  # handshakes look at the real clock
         self.authority = open_authority(DataDir(folder), self.now)
-        self.leaves = LeafCertificates(self.authority, folder, lambda: self.now)
+        self.leaves = LeafCertificates(lambda: self.authority, folder, lambda: self.now)
 
     def shake_hands(
         self, context: ssl.SSLContext, host: str, offered: list[str]

@@ -20,7 +20,6 @@ from footplate.server.bounded_http import BoundedRequests
 from footplate.server.certificate_authority import open_authority
 from footplate.server.cluster_listener import ClusterListener
 from footplate.server.data_dir import DataDir
-from footplate.server.grpc_listener import GrpcListener
 from footplate.server.grpc_relay import GrpcRelay
 from footplate.server.leaf_certificates import LeafCertificates
 from footplate.server.node_proxy import NodeProxy
@@ -89,9 +88,9 @@ def run(tmp_path: Path, *asked: tuple[str, str, str, int], proxied: bool = True)
         state, now = ServerState(), datetime.now(UTC)
         with closing(ClusterListener(settings, data_dir)) as listener:
             authority = open_authority(data_dir, now)
-            grpc = GrpcListener(settings, authority, "http://127.0.0.1:1", now)  # is not started
-            relay = GrpcRelay(grpc, "127.0.0.1")
-            tunnels = Tunnels(LeafCertificates(authority, tmp_path), relay, config, state)
+            relay = GrpcRelay("http://127.0.0.1:1")  # is not started
+            leaves = LeafCertificates(lambda: authority, tmp_path)
+            tunnels = Tunnels(leaves, relay, config, state)
             proxy = NodeProxy(tunnels, check_key, check_call) if proxied else None
             await listener.start(config, state, lambda: True, proxy)
             trusting = ssl.create_default_context(cafile=str(listener.certificate_file))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TlsPorts(Protocol):
-    """A port is None until it is answered; ``certificate`` is the authority's, in PEM."""
+    """A port is None where there is none; ``certificate`` is the authority's, in PEM."""
 
     @property
     def grpc_port(self) -> int | None: ...
@@ -31,26 +31,25 @@ class TlsPorts(Protocol):
     def refused_hosts(self) -> Sequence[str]: ...
 
 
-def tls_health(ports: TlsPorts | None) -> JsonObject:
+def tls_health(ports: TlsPorts) -> JsonObject:
     """What ``/healthz`` says of them."""
-    if ports is None:
-        return {}
     found = {"grpcPort": ports.grpc_port, "proxyPort": ports.proxy_port}
     return {name: port for name, port in found.items() if port is not None}
 
 
-def tls_routes(ports: TlsPorts | None) -> list[Route]:
+def tls_routes(ports: TlsPorts) -> list[Route]:
     def authority(_call: Call) -> JsonObject:
-        if ports is None:
+        if ports.proxy_port is None and ports.grpc_port is None:
             raise FailedPrecondition(
                 "this server has no gRPC port and no proxy: see the settings grpc_port, proxy_port"
             )
         return {"certificate": ports.certificate}
 
     def proxy(_call: Call) -> JsonObject:
-        if ports is None or ports.proxy_port is None:
+        if ports.proxy_port is None:
             raise FailedPrecondition(
-                "this server has no proxy: `footplate up --proxy` starts it with one"
+                "this server has no proxy: start it without --no-proxy, and with another "
+                "proxy_port than none"
             )
         return {"port": ports.proxy_port, "refusedHosts": list(ports.refused_hosts())}
 

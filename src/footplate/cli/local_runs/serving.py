@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 
 from footplate.backends.local.directory_removal import empty
 from footplate.cli.defaults import GPU_TYPE
+from footplate.cli.environment_variables import forget
 from footplate.client.service import Service
 from footplate.domain.errors import ServiceError
 from footplate.domain.sites import Mode
 from footplate.server import end_left_behind, serve
-from footplate.settings import EVERY_PROJECT, load_settings
+from footplate.settings import EVERY_PROJECT, NONE, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +39,7 @@ def main(
     folder: Path, replicas: int | None = None, *, seen: Path | None = None, gpus: bool = False
 ) -> None:
     """Serve in ``folder``, or end what a service left there that was killed; then remove it."""
+    forget(os.environ)
     token = secrets.token_urlsafe()
     try:
         if replicas is None:
@@ -76,6 +78,9 @@ def private_settings(
         cache_dir=own.cache,
         database_url=None,
         token=token,
+        # The ports may be those of the user's service.
+        grpc_port=NONE,
+        proxy_port=NONE if own.proxy_port == NONE else 0,
         mode=Mode.EMULATE,
         # Unless they are asked for, they are the user's service's to hand out.
         gpus=own.gpus if gpus else "none",

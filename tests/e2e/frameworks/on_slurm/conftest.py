@@ -48,7 +48,7 @@ def clusters(
         address=machines.address, scratch=tmp_path / "scratch", shared=CACHE.parent
     )
     (data / "footplate.toml").write_text(text)
-    with running_service(data, CACHE, stop_grace_s=1, proxy_port=0) as service:
+    with running_service(data, CACHE, stop_grace_s=1) as service:
         yield Clusters(service)
         machines.cancel_all()
 
