@@ -235,7 +235,7 @@ def case_gsutil_without_gcloud() -> None:
 
 NODE = """
 for (const url of process.argv.slice(1))
-  require('https').get(url, answer => console.log(answer.statusCode))
+  require('https').get(url, answer => console.log(answer.resume().statusCode))
     .on('error', error => console.log(error.message));
 """
 

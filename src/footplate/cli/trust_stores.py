@@ -8,8 +8,6 @@ import ssl
 import struct
 from typing import TYPE_CHECKING
 
-import httpx
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -21,6 +19,9 @@ _SALT = b"Mighty Aphrodite"
 
 def machine_roots() -> str:
     """The authorities that Python's own clients trust on this machine, in PEM."""
+    # Imported here: a server, which names the variables only to take them away, needs none of it.
+    import httpx
+
     found = ssl.create_default_context().get_ca_certs(binary_form=True)
     found += httpx.create_ssl_context(trust_env=False).get_ca_certs(binary_form=True)
     return "".join(map(ssl.DER_cert_to_PEM_cert, dict.fromkeys(found)))
