@@ -9,6 +9,8 @@ from footplate.control.current_attempts import current
 from footplate.control.tokens import Tokens, derive
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from footplate.control.tokens import Bearer
     from footplate.domain.jobs import Job
     from footplate.ports.store import Store
@@ -19,29 +21,44 @@ _LEADING = ("STORAGE_EMULATOR_HOST", "CLOUD_STORAGE_EMULATOR_ENDPOINT")
 """Lead there: Google's client for Python, and gcsfs; Google's client for C++, which pyarrow has."""
 _PROXY = "FOOTPLATE_GS_PROXY"
 """Leads there: TensorFlow's own ``gs://``, by the hook that the supervisor puts before programs."""
+_METADATA = ("GCE_METADATA_HOST", "GCE_METADATA_IP", "GCE_METADATA_ROOT")
+"""Lead there, without ``http://``: Google's libraries of nearly all languages, and gcloud, which
+look for the metadata server. Of those of Node alone the path is dropped.
+"""
+_NODE = ("METADATA_SERVER_DETECTION", "none")
+"""So that they don't ask this server in vain."""
 _SMOOTHING = ("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
 """Else gcsfs asks Google over gRPC what kind each bucket is of."""
 _TOOLS = (
     ("CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK", "true"),
-    ("CLOUDSDK_CORE_ACCOUNT", "program@footplate.invalid"),  # gsutil drops the token without one
-    ("CLOUDSDK_CORE_CHECK_GCE_METADATA", "false"),
     ("CLOUDSDK_CORE_DISABLE_PROMPTS", "true"),
     ("CLOUDSDK_CORE_DISABLE_USAGE_REPORTING", "true"),
-    ("NO_GCE_CHECK", "true"),
 )
-"""With them gcloud, and gsutil by it, ask for no credentials and call nobody else."""
+"""With them gcloud, and gsutil by it, ask nothing and call nobody else."""
 PROXY_USER = "program"
-_TOOLS_ADDRESS = "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"
+_TOOLS_ADDRESSES = "CLOUDSDK_API_ENDPOINT_OVERRIDES_"
+_TOOLS_ADDRESS = f"{_TOOLS_ADDRESSES}STORAGE"
 _TOOLS_TOKEN = "CLOUDSDK_AUTH_ACCESS_TOKEN"  # noqa: S105  the variable's name
 """gcloud uploads at the root of the server, whatever the path of its address: the key is its token
 then, which opens the storage API there.
 """
+_SERVED_TOOLS = ("AIPLATFORM", "CLOUDRESOURCEMANAGER", "LOGGING", "ML", "SERVICEUSAGE")
+"""What gcloud calls here, where the program may call the API; else it is told why it may not."""
+_REFUSED_TOOLS = (
+    *("ARTIFACTREGISTRY", "BIGQUERY", "CLOUDBUILD", "CLOUDKMS", "COMPUTE", "CONTAINER", "DATAFLOW"),
+    *("DATAPROC", "FIRESTORE", "IAM", "MONITORING", "PUBSUB", "RUN", "SECRETMANAGER", "SPANNER"),
+)
+"""Else gcloud asks Google, or where there is no way to it tries for half a minute."""
 UNREACHABLE = (
     ("CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "true"),
     (_TOOLS_ADDRESS, "no Cloud Storage in a network namespace: open /gcs/BUCKET/OBJECT"),
     *_TOOLS,
+    ("CLOUDSDK_CORE_CHECK_GCE_METADATA", "false"),
+    ("NO_GCE_CHECK", "true"),
 )
-"""For programs in a network namespace: gcloud and gsutil end at once, and quote the first value."""
+"""For programs in a network namespace, where there is no metadata server, either: gcloud and gsutil
+end at once, and quote the second value; google.auth finds no credentials, and doesn't wait for any.
+"""
 
 
 class ProgramStorage:
@@ -71,9 +88,11 @@ class ProgramStorage:
         """
         key = self._keys.issue(bearer)
         url = relay or self._url
-        leading = ((name, f"{url}{self.path(bearer)}") for name in _LEADING)
-        tools = ((_TOOLS_ADDRESS, f"{url}/"), (_TOOLS_TOKEN, key), *_TOOLS)
-        return *leading, *self._proxy(key, relay), _SMOOTHING, *tools
+        address = f"{url}{self.path(bearer)}"
+        leading = ((name, address) for name in _LEADING)
+        metadata = ((name, address.partition("://")[2]) for name in _METADATA)
+        tools = (*_lead_tools(url), (_TOOLS_TOKEN, key), *_TOOLS)
+        return *leading, *metadata, _NODE, *self._proxy(key, relay), _SMOOTHING, *tools
 
     def path(self, bearer: Bearer) -> str:
         """Of the storage API on this server, with the key."""
@@ -88,8 +107,23 @@ class ProgramStorage:
         return ((_PROXY, make_address(url, port, f"{PROXY_USER}:{key}")),)
 
     def check(self, key: str) -> Job:
-        """The job whose key it is. Raises what ``Tokens.check`` and ``current`` raise."""
-        return current(self._store, self._keys.check(key))
+        """The job whose key it is. Raises what ``find`` raises."""
+        return self.find(key)[0]
+
+    def find(self, key: str) -> tuple[Job, Bearer]:
+        """The job and the start of a replica whose key it is.
+
+        Raises what ``Tokens.check`` and ``current`` raise.
+        """
+        bearer = self._keys.check(key)
+        return current(self._store, bearer), bearer
+
+
+def _lead_tools(url: str) -> Iterator[tuple[str, str]]:
+    for name in ("STORAGE", *_SERVED_TOOLS):
+        yield f"{_TOOLS_ADDRESSES}{name}", f"{url}/"
+    for name in _REFUSED_TOOLS:
+        yield f"{_TOOLS_ADDRESSES}{name}", f"{url}{PATH}/-/{name.lower()}.googleapis.com/"
 
 
 def make_address(url: str, port: int, user: str = "") -> str:

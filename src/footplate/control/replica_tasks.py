@@ -342,7 +342,8 @@ class Tasks:
         if addresses and (node.url or _shares_loopback(addresses.get(replica))):
             bearer = _bearer(job, replica)
             storage = self._storage(bearer, node.url)
-            given = (*given, *storage, *self._api.variables(job, bearer, node.url))
+            project = ("GOOGLE_CLOUD_PROJECT", job.name.project)
+            given = (*given, project, *storage, *self._api.variables(job, bearer, node.url))
         elif addresses:
             given = (*given, *UNREACHABLE)
         own = dict(variable_expansion.expand(given, pool.environment))

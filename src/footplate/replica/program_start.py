@@ -9,6 +9,7 @@ from footplate.replica.filesystem_view import find_granted, find_shared, make_vi
 from footplate.replica.google_tools import make_settings
 from footplate.replica.isolation import levels
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from footplate.replica.program_hooks import make_hook
 from footplate.replica.program_phases import Running
 from footplate.replica.program_spec import (
     Prepared,
@@ -18,7 +19,7 @@ from footplate.replica.program_spec import (
 )
 from footplate.replica.program_user import name_user, open_directories, require_reach
 from footplate.replica.realpath import find_real
-from footplate.replica.tensorflow_storage import make_hook, make_roots
+from footplate.replica.tensorflow_storage import make_roots
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:

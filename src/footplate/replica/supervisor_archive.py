@@ -24,7 +24,10 @@ sys.exit(main(sys.argv[1:]))
 _TIME = (1980, 1, 1, 0, 0, 0)
 _UNCHECKED_HASH = (0b01).to_bytes(4, "little") + bytes(8)
 _LEFT_OUT = frozenset({"supervisor_archive.py"})
-_SHARED = ("domain/__init__.py", "domain/bucket_copying.py", "safe_path.py")
+_SHARED = (
+    *("domain/__init__.py", "domain/bucket_copying.py", "domain/google_products.py"),
+    "safe_path.py",
+)
 """What supervisors and the server decide by the same rules."""
 
 

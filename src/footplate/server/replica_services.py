@@ -15,6 +15,7 @@ from footplate.control.control_requests import ControlRequests
 from footplate.control.images import Images
 from footplate.control.program_api import ProgramApi
 from footplate.control.program_keys import ProgramKeys
+from footplate.control.program_metadata import ProgramMetadata
 from footplate.control.program_storage import ProgramStorage
 from footplate.control.reduction_setup import ReductionKit
 from footplate.control.reduction_stats import ReductionTotals
@@ -77,6 +78,8 @@ class ReplicaServices:
         self.reduction = ReductionKit(secret, find_wheel())
         self.programs = ProgramStorage(store, secret, context.url, tls.proxy_port)
         self.program_keys = ProgramKeys(store, secret)
+        regions = context.catalogue.regions
+        self.metadata = ProgramMetadata(self.programs.find, regions, secret, clock)
         self.images = Images(store)
         self.tasks = Tasks(
             store,

@@ -24,7 +24,9 @@ from footplate.api.health import health_routes
 from footplate.api.launcher_v1 import launcher_routes
 from footplate.api.locations import location_routes
 from footplate.api.logging_v2 import logging_routes
+from footplate.api.metadata_v1 import metadata_routes
 from footplate.api.operations import operation_routes
+from footplate.api.refused_products import refused_product_routes
 from footplate.api.replica_v1 import replica_routes
 from footplate.api.shell_v1 import shell_routes
 from footplate.api.storage_v1 import program_routes, storage_routes
@@ -120,6 +122,8 @@ def make_routes(
         *logging_routes(
             context.logs, jobs.get, tuple(catalogue.regions), followers, context.service_log.copy
         ),
+        *metadata_routes(PROGRAMS, replicas.metadata),
+        *refused_product_routes(PROGRAMS),
         program_routes(
             PROGRAMS,
             lambda key: BucketScope.of(replicas.programs.check(key)),

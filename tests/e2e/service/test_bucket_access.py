@@ -33,13 +33,13 @@ ARROW = """
 import sys
 from pyarrow import fs
 folder = sys.argv[1] + "/arrow"
-buckets = fs.GcsFileSystem(anonymous=True)
+buckets = fs.GcsFileSystem()
 with buckets.open_output_stream(folder + "/table") as file:
     file.write(b"t" * 3_000_000)
 with buckets.open_input_file(folder + "/table") as file:
     file.seek(1_000_000)
     assert len(file.read()) == 2_000_000
-named, path = fs.FileSystem.from_uri("gs://anonymous@" + folder)
+named, path = fs.FileSystem.from_uri("gs://" + folder)
 assert [found.size for found in named.get_file_info(fs.FileSelector(path))] == [3_000_000]
 buckets.copy_file(folder + "/table", folder + "/kept")
 buckets.delete_file(folder + "/table")

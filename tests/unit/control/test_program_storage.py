@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.control.program_storage import ProgramStorage
+from footplate.control.program_storage import UNREACHABLE, ProgramStorage
 from footplate.control.tokens import Bearer, Tokens
 from footplate.domain.errors import PermissionDenied
 from tests.support.program_keys import MASTER, OVER, SECRET, store_running_job
@@ -75,6 +75,26 @@ def test_programs_on_other_machines_are_led_to_the_relay_of_their_launcher(
     assert proxy.endswith("@127.0.0.1:7"), "the launcher's port, not the proxy's own"
     without = ProgramStorage(store, SECRET, URL)
     assert "FOOTPLATE_GS_PROXY" not in dict(without.variables(bearer, relay))
+
+
+def test_the_metadata_server_is_at_the_same_address(storage: ProgramStorage, job: Job) -> None:
+    bearer, relay = Bearer(job.attempt_id, MASTER), "http://127.0.0.1:7"
+    for variables, place in (
+        (dict(storage.variables(bearer)), "127.0.0.1:8470"),
+        (dict(storage.variables(bearer, relay)), "127.0.0.1:7"),
+    ):
+        for name in ("GCE_METADATA_HOST", "GCE_METADATA_IP", "GCE_METADATA_ROOT"):
+            assert variables[name] == place + storage.path(bearer)
+        assert "NO_GCE_CHECK" not in variables
+    assert "GCE_METADATA_HOST" not in dict(UNREACHABLE)
+    assert dict(UNREACHABLE)["NO_GCE_CHECK"] == "true"
+
+
+def test_gcloud_finds_here_what_is_not_here_too(storage: ProgramStorage, job: Job) -> None:
+    variables = dict(storage.variables(Bearer(job.attempt_id, MASTER)))
+    overrides = "CLOUDSDK_API_ENDPOINT_OVERRIDES_"
+    assert variables[f"{overrides}AIPLATFORM"] == f"{URL}/"
+    assert variables[f"{overrides}PUBSUB"] == f"{URL}/programs/-/pubsub.googleapis.com/"
 
 
 @pytest.mark.parametrize("change", OVER)

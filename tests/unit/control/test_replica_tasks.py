@@ -176,6 +176,7 @@ def test_storage_is_found_at_an_address_of_the_replicas_own(tasks: Tasks, job: J
     bearer = Bearer(job.attempt_id, MASTER)
     variables = dict(tasks.task(bearer).environment)
     assert variables["STORAGE_EMULATOR_HOST"] == f"{HERE}/key-of-{bearer}"
+    assert variables["GOOGLE_CLOUD_PROJECT"] == job.name.project
 
 
 def test_storage_is_found_on_another_machine_where_its_launcher_relays(

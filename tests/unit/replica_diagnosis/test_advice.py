@@ -155,6 +155,20 @@ def facts(tmp_path: Path) -> ReplicaFacts:
             ),
             "gcloud isn't on the machine of the service.",
         ),
+        (
+            (
+                "google.api_core.exceptions.RetryError: Timeout of 60.0s exceeded, last exception: "
+                "503 DNS resolution failed for secretmanager.googleapis.com:443"
+            ),
+            "Footplate has no Secret Manager (secretmanager.googleapis.com). Give the secret",
+        ),
+        (
+            (
+                "google.auth.exceptions.DefaultCredentialsError: Your default credentials were "
+                "not found."
+            ),
+            "no metadata server in a network namespace",
+        ),
         ("OSError: [Errno 24] Too many open files: 'x'", "`ulimit -n`"),
         ("OSError: [Errno 28] No space left on device", "is full: make room there"),
         (
@@ -379,3 +393,8 @@ def test_a_requirement_is_written_where_the_job_was_made(
 def test_advice_has_bounds(facts: ReplicaFacts) -> None:
     name = "a" * 5000
     assert len(advise(f"No module named '{name}'", facts)) <= 1000
+
+
+def test_what_the_service_worded_is_not_said_again(facts: ReplicaFacts) -> None:
+    said = "Footplate has no BigQuery (bigquery.googleapis.com). Export the table into a bucket"
+    assert advise(f"google.auth.exceptions.RefreshError: {said}", facts) == ""

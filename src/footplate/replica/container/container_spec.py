@@ -6,8 +6,8 @@ import os
 
 from footplate.replica.api_account import make_account
 from footplate.replica.container.mounts import find_mounts
+from footplate.replica.program_hooks import make_hook
 from footplate.replica.program_spec import TaskError, compose_container_environment
-from footplate.replica.tensorflow_storage import make_hook
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from footplate.replica.container.container_spec import check_program, join_argum
 from footplate.replica.container.image import POD_IMAGE
 from footplate.replica.container.mounts import BUCKETS
 from footplate.replica.preparation_phases import Preparing, isolate, proceed
+from footplate.replica.program_hooks import make_hook
 from footplate.replica.program_spec import (
     TaskError,
     compose_container_environment,
     make_directories,
 )
 from footplate.replica.program_start import run_program
-from footplate.replica.tensorflow_storage import make_hook
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:

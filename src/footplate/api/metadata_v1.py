@@ -1,0 +1,82 @@
+"""The metadata server of programs, at the address that contains a program's key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from footplate.api.worker_threads import in_thread
+from footplate.domain.errors import PermissionDenied, ServiceError
+from footplate.domain.instance_metadata import as_json, as_text, made_for
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from footplate.control.program_metadata import ProgramMetadata
+
+METADATA = "/computeMetadata"
+_VERSION = f"{METADATA}/v1"
+_FLAVOR = {"Metadata-Flavor": "Google"}
+"""By this header clients know the server, and the server knows that no web page asks."""
+_TEXT = "application/text"
+_TRUE = "true"
+
+
+def metadata_routes(path: str, metadata: ProgramMetadata) -> list[Route]:
+    """Below ``PATH/KEY``: they stand before those that take all other paths there."""
+    server = MetadataServer(metadata)
+    places = (f"{path}/{{key}}", f"{path}/{{key}}/")
+    versions = (f"{path}/{{key}}{METADATA}", f"{path}/{{key}}{METADATA}/")
+    return [
+        *(Route(place, server.list_roots, methods=["GET"]) for place in places),
+        *(Route(place, server.list_versions, methods=["GET"]) for place in versions),
+        Route(f"{path}/{{key}}{_VERSION}", server.get, methods=["GET"]),
+        Route(f"{path}/{{key}}{_VERSION}/{{path:path}}", server.get, methods=["GET"]),
+    ]
+
+
+class MetadataServer:
+    """Answers in the metadata server's own forms, errors as a sentence of plain text."""
+
+    def __init__(self, metadata: ProgramMetadata) -> None:
+        self._metadata = metadata
+
+    async def list_roots(self, request: Request) -> Response:
+        """Clients look here whether there is a metadata server at all."""
+        return await self._answer(request, f"{METADATA[1:]}/\n")
+
+    async def list_versions(self, request: Request) -> Response:
+        return await self._answer(request, "v1/\n")
+
+    async def get(self, request: Request) -> Response:
+        return await self._answer(request)
+
+    async def _answer(self, request: Request, listing: str = "") -> Response:
+        try:
+            answer = await in_thread(self._read, request, listing)
+        except ServiceError as error:
+            answer = PlainTextResponse(f"{error.message}\n", error.http_status)
+        answer.headers.update(_FLAVOR)
+        return answer
+
+    def _read(self, request: Request, listing: str) -> Response:
+        """Raises a ServiceError."""
+        key, path = request.path_params["key"], request.path_params.get("path", "")
+        query = request.query_params
+        if listing:
+            self._metadata.read(key, "")
+            return Response(listing, media_type=_TEXT)
+        if request.headers.get("metadata-flavor") != "Google":
+            raise PermissionDenied("the header Metadata-Flavor: Google is missing")
+        if "x-forwarded-for" in request.headers:
+            raise PermissionDenied("a request with the header X-Forwarded-For is refused")
+        if made_for(path):
+            made = self._metadata.make(key, path, query.get("audience", ""))
+            is_text = isinstance(made, str)
+            return Response(made, media_type=_TEXT) if is_text else JSONResponse(made)
+        found = self._metadata.read(key, path)
+        if query.get("recursive") == _TRUE or query.get("alt") == "json":
+            return JSONResponse(as_json(found))
+        return Response(as_text(found), media_type=_TEXT)

@@ -1,0 +1,26 @@
+"""Where gcloud, in programs, finds those of Google's products that aren't here: a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from starlette.routing import Route
+
+from footplate.domain.errors import PermissionDenied
+from footplate.domain.google_products import explain_host
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+_METHODS = ["DELETE", "GET", "PATCH", "POST", "PUT"]
+
+
+def refused_product_routes(path: str) -> list[Route]:
+    """Below ``PATH/-/HOST/``, for whoever asks."""
+    return [Route(f"{path}/-/{{host}}/{{rest:path}}", _refuse, methods=_METHODS)]
+
+
+def _refuse(request: Request) -> NoReturn:
+    """Raises PermissionDenied, as of a project in which the product isn't enabled."""
+    host, rest = request.path_params["host"], request.path_params["rest"]
+    raise PermissionDenied(explain_host(host, rest) or f"{host} is no host of Google's")

@@ -1,0 +1,93 @@
+"""Explains which of Google's products a host belongs to, and what to do without it.
+
+Programs of jobs read this file, too, with whatever Python they have from 3.6 on.
+"""
+
+TYPE_CHECKING = False  # typing would cost time
+
+_DOMAINS = (".googleapis.com", ".pkg.dev", ".gcr.io")
+_REGISTRIES = (".pkg.dev", ".gcr.io")
+_API = (
+    "Where the setting api_access names the project and the job has a serviceAccount, its clients "
+    "over gRPC reach this service"
+)
+_FILES = "Give the job what it holds as files in a bucket"
+_HERE = {
+    "aiplatform": ("Vertex AI", _API),
+    "cloudresourcemanager": ("Resource Manager", _API),
+    "logging": ("Cloud Logging", "Print what is to be logged: the job's log has it"),
+    "ml": ("AI Platform Training", _API),
+    "storage": (
+        "Cloud Storage",
+        "Its clients go by STORAGE_EMULATOR_HOST, and programs open files at /gcs/BUCKET",
+    ),
+}
+_ELSEWHERE = {
+    "artifactregistry": (
+        "Artifact Registry",
+        "Put packages into a bucket and name them in packageUris, or use an index of your own",
+    ),
+    "bigquery": ("BigQuery", "Export the table into a bucket (bq extract), and read the files"),
+    "bigtable": ("Bigtable", _FILES),
+    "cloudbuild": ("Cloud Build", "Build before the job, and name the image or package in it"),
+    "cloudkms": ("Cloud KMS", "Give the key as a variable of the job or as a file in a bucket"),
+    "cloudtrace": ("Cloud Trace", "Print what is to be kept: the job's log has it"),
+    "compute": ("Compute Engine", "The job's own machines are in its worker pools"),
+    "container": ("Kubernetes Engine", "The job's own machines are in its worker pools"),
+    "dataflow": ("Dataflow", "Prepare data before the job, and put it into a bucket"),
+    "dataproc": ("Dataproc", "Prepare data before the job, and put it into a bucket"),
+    "datastore": ("Datastore", _FILES),
+    "drive": ("Google Drive", _FILES),
+    "firestore": ("Firestore", _FILES),
+    "iam": ("IAM", "The program's account exists here alone, and has no keys"),
+    "iamcredentials": ("IAM", "The program's account exists here alone, and signs nothing"),
+    "monitoring": ("Cloud Monitoring", "Print figures, or write them as TensorBoard's summaries"),
+    "pubsub": ("Pub/Sub", "Print what is to be known, or write it into a bucket"),
+    "run": ("Cloud Run", "Footplate trains, and serves nothing"),
+    "secretmanager": (
+        "Secret Manager",
+        "Give the secret as a variable of the job (env), or as a file in a bucket",
+    ),
+    "sheets": ("Google Sheets", _FILES),
+    "spanner": ("Spanner", _FILES),
+    "sqladmin": ("Cloud SQL", _FILES),
+}
+"""By the first label of their hosts: a product's name, and the way out. Parts of those in ``_HERE``
+are served.
+"""
+_PRODUCTS = {**_ELSEWHERE, **_HERE}
+
+
+def explain_host(host: str, path: str = "") -> "str | None":
+    """Returns two sentences on what ``host`` is and what to do; None: it is none of Google's.
+
+    ``path`` tells products apart at www.googleapis.com.
+    """
+    host = host.lower()
+    if not ("." + host).endswith(_DOMAINS):
+        return None
+    label = host.split(".")[0]
+    if host.endswith(_REGISTRIES):
+        label = "artifactregistry"
+    elif label == "www":
+        label = path.strip("/").split("/")[0]
+    label = _find(label)
+    if not label:
+        return f"Footplate has no {host}. {_FILES}"
+    name, way = _PRODUCTS[label]
+    if label in _HERE:
+        return f"{name} ({host}) isn't reached this way. {way}"
+    return f"Footplate has no {name} ({host}). {way}"
+
+
+def explain_package(package: str) -> "str | None":
+    """Returns the same of gRPC's ``google.pubsub.v1``; None: it is of no known product."""
+    labels = [label for label in package.lower().split(".") if label in _ELSEWHERE]
+    return explain_host(f"{labels[0]}.googleapis.com") if labels else None
+
+
+def _find(label: str) -> str:
+    """``us-central1-pubsub``, ``bigquerystorage`` and the like belong to a product, too."""
+    label = label.rpartition("-")[2]
+    known = [each for each in _PRODUCTS if label.startswith(each)]
+    return label if label in _PRODUCTS else max(known, key=len, default="")

@@ -1,0 +1,243 @@
+"""Runs at the start of each Python program of a job, and waits for Google's libraries.
+
+TensorFlow's own gs:// leads to the buckets. Its client of Cloud Storage goes nowhere but to
+Google's address, or through a proxy of the environment. There, all clients of the program would
+use the proxy. So the variables are set when TensorFlow is imported, for the C libraries of this
+process alone: they aren't in ``os.environ``, and no process that Python starts inherits them.
+
+The credentials that programs find go to no host of Google's: google.auth refuses it with a
+sentence, before anything is sent. Else clients would send them, be refused there or find no way
+there, and try again for minutes.
+
+The supervisor copies this file, as ``sitecustomize.py``, to where programs find it. It runs on any
+Python from 3.6 on, whatever the program starts, and never breaks one.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False  # typing would cost time
+if TYPE_CHECKING:
+    from typing import Any
+
+PROXY = "FOOTPLATE_GS_PROXY"
+ROOTS = "FOOTPLATE_GS_ROOTS"
+METADATA = "GCE_METADATA_HOST"
+PRODUCTS = "footplate_google_products"
+"""The module ``google_products``, as it lies beside this file."""
+_STAND_IN = "/programs/"
+_OWN_CREDENTIALS = "GOOGLE_APPLICATION_CREDENTIALS"
+_LED = "grpc_proxy"
+_HTTP_METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
+"""The methods of gRPC have other names."""
+_NOT_BY_PROXY = "localhost,127.0.0.1"
+_ENVIRONMENT = 5
+"""The place of the environment among the arguments of ``fork_exec``."""
+
+
+class Finder:
+    """Goes first on ``sys.meta_path``, and waits for modules.
+
+    ``before`` is called when one of these names is imported, ``after`` with a module when it has
+    been.
+    """
+
+    def __init__(self, before: "dict[str, Any]", after: "dict[str, Any]") -> None:
+        self._before = before
+        self._after = after
+
+    def find_spec(self, name: str, path: "Any" = None, *more: "Any") -> "Any":
+        act = self._before.pop(name, None)
+        if act is not None:
+            act()
+        act = self._after.pop(name, None)
+        return None if act is None else self._find(act, name, path, *more)
+
+    def _find(self, act: "Any", *sought: "Any") -> "Any":
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = None if finder is self or find is None else find(*sought)
+            if spec is not None:
+                _run_after(spec.loader, act)
+                return spec
+        return None
+
+
+def _run_after(loader: "Any", act: "Any") -> None:
+    execute = loader.exec_module
+
+    def exec_module(module: "Any") -> None:
+        execute(module)
+        act(module)
+
+    loader.exec_module = exec_module
+
+
+def lead(environ: "Any") -> None:
+    """Without ctypes the program is not led."""
+    try:
+        import ctypes  # no other program pays for it
+
+        libc = ctypes.CDLL(None)
+        set_variable = libc.setenv
+    except (ImportError, AttributeError, OSError):  # TensorFlow reports it
+        return
+    _guard_children()
+    for name, value in compose_variables(environ).items():
+        set_variable(os.fsencode(name), os.fsencode(value), 1)
+
+
+def compose_variables(environ: "Any") -> "dict[str, str]":
+    """What libcurl and TensorFlow read. gRPC, which reads ``https_proxy``, too, goes as before."""
+    before = [environ.get(name) for name in ("grpc_proxy", "https_proxy", "http_proxy")]
+    return {
+        "https_proxy": environ[PROXY],
+        "no_proxy": _NOT_BY_PROXY,
+        "NO_PROXY": _NOT_BY_PROXY,
+        "grpc_proxy": next((value for value in before if value is not None), ""),
+        "CURL_CA_BUNDLE": environ[ROOTS],
+        "GOOGLE_AUTH_TOKEN_FOR_TESTING": "footplate",  # it looks for credentials without one
+    }
+
+
+def _guard_children() -> None:
+    """Where no environment is given, children get that of ``os.environ``, and not that of C."""
+    import _posixsubprocess
+    import subprocess
+
+    fork_exec = _posixsubprocess.fork_exec
+
+    def fork_exec_with_environment(*args: "Any") -> "Any":
+        words = list(args)
+        if len(words) > _ENVIRONMENT and words[_ENVIRONMENT] is None:
+            words[_ENVIRONMENT] = [b"%b=%b" % pair for pair in os.environb.items()]
+        return fork_exec(*words)
+
+    posix_spawn: "Any" = getattr(os, "posix_spawn", None)
+
+    def posix_spawn_with_environment(path: "Any", argv: "Any", env: "Any", **more: "Any") -> "Any":
+        return posix_spawn(path, argv, os.environ if env is None else env, **more)
+
+    def execv(path: "Any", args: "Any") -> "Any":
+        os.execve(path, args, os.environ)  # noqa: S606  as the program asks
+
+    def system(command: "Any") -> int:
+        code = subprocess.call(command, shell=True)  # noqa: S602  as the program asks
+        return -code if code < 0 else code << 8
+
+    _posixsubprocess.fork_exec = fork_exec_with_environment
+    if hasattr(subprocess, "_fork_exec"):  # from Python 3.11 on
+        subprocess._fork_exec = fork_exec_with_environment
+    if posix_spawn is not None:  # from Python 3.8 on
+        os.posix_spawn = posix_spawn_with_environment
+    os.execv = execv
+    os.system = system
+
+
+def has_stand_in(environ: "Any") -> bool:
+    """Whether the metadata server is this service's, and the credentials made up."""
+    return _STAND_IN in environ.get(METADATA, "")
+
+
+class Guard:
+    """Keeps made-up credentials from Google's hosts.
+
+    ``explain_host`` returns sentences on a host of Google's, and None for all others.
+    """
+
+    def __init__(self, explain_host: "Any") -> None:
+        self._explain = explain_host
+
+    def guard_requests(self, module: "Any") -> None:
+        """Of clients over HTTP: ``module`` is google.auth.credentials."""
+        inner = module.Credentials.before_request
+
+        def before_request(
+            credentials: "Any", request: "Any", method: str, url: str, headers: "Any"
+        ) -> "Any":
+            if is_made_up(credentials):
+                if method in _HTTP_METHODS:
+                    self._refuse(url)
+                credentials._rab_disabled = True  # else it asks Google where it may be used
+            return inner(credentials, request, method, url, headers)
+
+        module.Credentials.before_request = before_request
+
+    def guard_channels(self, module: "Any") -> None:
+        """Of clients over gRPC, unless they are led: ``module`` is api_core's grpc_helpers."""
+        create = module.create_channel
+
+        def create_channel(
+            target: str, credentials: "Any" = None, *more: "Any", **named: "Any"
+        ) -> "Any":
+            if not os.environ.get(_LED) and self._goes_with(credentials, named):
+                self._refuse("https://" + target)
+            return create(target, credentials, *more, **named)
+
+        module.create_channel = create_channel
+
+    def _goes_with(self, credentials: "Any", named: "Any") -> bool:
+        """Whether a channel finds the made-up credentials, or is given them."""
+        if credentials is not None:
+            return is_made_up(credentials)
+        return not (named.get("credentials_file") or os.environ.get(_OWN_CREDENTIALS))
+
+    def _refuse(self, url: str) -> None:
+        """Ends the call with an error that no client takes for a fault that passes."""
+        host, _, path = url.partition("://")[2].partition("/")
+        why = self._explain(host.partition(":")[0], path)
+        if why is None:
+            return
+        from google.auth.exceptions import RefreshError
+
+        raise RefreshError(
+            why + ". The credentials that programs find here are this service's own; to call "
+            "Google's, a job brings some in " + _OWN_CREDENTIALS + "."
+        )
+
+
+def is_made_up(credentials: "Any") -> bool:
+    """Whether they are of the metadata server, or of the key file of a made-up account."""
+    if type(credentials).__module__.startswith("google.auth.compute_engine"):
+        return True
+    return str(getattr(credentials, "_token_uri", "")).startswith("http://")
+
+
+def keep_project(module: "Any") -> None:
+    """Of the Vertex SDK, which asks Google for the project's id: it has it, and no number."""
+    module.get_project_id = lambda project_number, *_, **__: project_number
+
+
+def make_finder(environ: "Any", explain_host: "Any") -> Finder:
+    """What this program's modules are waited for with."""
+    before, after = {}, {}
+    if environ.get(PROXY) and environ.get(ROOTS):
+        before["tensorflow"] = lambda: lead(environ)
+    if has_stand_in(environ):
+        guard = Guard(explain_host)
+        after["google.auth.credentials"] = guard.guard_requests
+        after["google.api_core.grpc_helpers"] = guard.guard_channels
+        after["google.api_core.grpc_helpers_async"] = guard.guard_channels
+        after["google.cloud.aiplatform.utils.resource_manager_utils"] = keep_project
+    return Finder(before, after)
+
+
+def chain(folder: str) -> None:
+    """Take ``folder`` off the path, and run the sitecustomize that it hid, if there is one."""
+    sys.path[:] = [entry for entry in sys.path if entry != folder]
+    # Imported here: the supervisor, which reads the names above, does without.
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is None or spec.loader is None:
+        return
+    from importlib.util import module_from_spec
+
+    module = module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+if __name__ == "sitecustomize":
+    sys.meta_path.insert(0, make_finder(os.environ, __import__(PRODUCTS).explain_host))
+    chain(os.path.dirname(os.path.abspath(__file__)))

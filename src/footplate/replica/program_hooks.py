@@ -1,0 +1,53 @@
+"""Puts the hook where each Python of a program runs it at its start, with the files it needs."""
+
+from __future__ import annotations
+
+import os
+
+from footplate import safe_path
+from footplate.domain import google_products
+from footplate.replica import program_hook
+from footplate.replica.file_io import write_text
+from footplate.replica.program_hook import PRODUCTS, PROXY, ROOTS, has_stand_in
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Mapping
+
+_PYTHON_PATH = "PYTHONPATH"
+_WANTED = "STORAGE_EMULATOR_HOST"
+"""Empty where a job wants Google's own storage."""
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+_READABLE, _SEARCHABLE = 0o644, 0o755
+_FOLDER, _ROOTS = "hook", "roots.pem"
+
+
+def make_hook(
+    environment: Mapping[str, str], authority: str, directory: str, seen: str = ""
+) -> dict[str, str]:
+    """More variables for a program with this ``environment``; none where it needs no hook.
+
+    The hook lies below ``directory``, which the program sees as ``seen``. Raises OSError.
+    """
+    led = bool(authority and environment.get(PROXY) and environment.get(_WANTED))
+    if not (led or has_stand_in(environment)):
+        return {}
+    folder, shown = (os.path.join(place, _FOLDER) for place in (directory, seen or directory))
+    with safe_path.directory(directory, (_FOLDER,), create=True) as opened:
+        os.chmod(opened, _SEARCHABLE)
+    files = {"sitecustomize.py": _read(program_hook), f"{PRODUCTS}.py": _read(google_products)}
+    found = {}
+    if led:
+        files[_ROOTS] = authority
+        found[ROOTS] = os.path.join(shown, _ROOTS)
+    for name, text in files.items():
+        write_text(os.path.join(folder, name), text, _FLAGS, _READABLE)
+    path = [shown, *filter(None, [environment.get(_PYTHON_PATH)])]
+    return {**found, _PYTHON_PATH: os.pathsep.join(path)}
+
+
+def _read(module: Any) -> str:
+    """From the archive of the supervisor, or from the folder that it was imported from."""
+    loader, folder = module.__loader__, os.path.dirname(os.path.dirname(__file__))
+    path = os.path.join(folder, *module.__name__.split(".")[1:])
+    return str(loader.get_data(f"{path}.py"), "utf-8")

@@ -1,0 +1,38 @@
+"""What is said of Google's hosts that aren't here."""
+
+from __future__ import annotations
+
+import pytest
+
+from footplate.domain.google_products import explain_host, explain_package
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "said"),
+    [
+        ("bigquery.googleapis.com", "", "Footplate has no BigQuery (bigquery.googleapis.com). "),
+        ("bigquerystorage.googleapis.com", "", "no BigQuery (bigquerystorage.googleapis.com)"),
+        ("us-central1-pubsub.googleapis.com", "", "Pub/Sub (us-central1-pubsub.googleapis.com)"),
+        ("SecretManager.googleapis.com", "", "Give the secret as a variable of the job"),
+        ("europe-python.pkg.dev", "", "Artifact Registry"),
+        ("eu.gcr.io", "", "Artifact Registry"),
+        ("www.googleapis.com", "/drive/v3/files", "Google Drive"),
+        ("new.googleapis.com", "", "Footplate has no new.googleapis.com. Give the job"),
+        ("googleapis.com", "", "Footplate has no googleapis.com"),
+        ("storage.googleapis.com", "", "isn't reached this way. Its clients go by STORAGE_EMUL"),
+        ("us-central1-aiplatform.googleapis.com", "", "isn't reached this way. Where the setting"),
+    ],
+)
+def test_a_host_of_googles(host: str, path: str, said: str) -> None:
+    assert said in (explain_host(host, path) or "")
+
+
+@pytest.mark.parametrize("host", ["example.com", "xgoogleapis.com", "bigquery", "127.0.0.1", ""])
+def test_another_host(host: str) -> None:
+    assert explain_host(host) is None
+
+
+def test_a_service_of_grpc() -> None:
+    assert "Pub/Sub" in (explain_package("google.pubsub.v1") or "")
+    assert "Artifact" in (explain_package("google.devtools.artifactregistry.v1") or "")
+    assert explain_package("google.cloud.aiplatform.v1") is None
