@@ -33,7 +33,7 @@ SDK = Path(__file__).with_name("grpc_sdk_cases.py")
 LIMIT_S = 300
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 BUCKETS = "https://storage.googleapis.com/storage/v1/b?project=demo"
-FOREIGN = "bigquery.googleapis.com"
+FOREIGN = "foreign.example.com"
 
 
 def _start(name: str, **settings: object) -> RunningService:
@@ -285,6 +285,14 @@ def case_grpc_of_other_hosts_ends_soon() -> None:
     done = _run(sys.executable, "-W", "ignore", "-c", text)
     assert done.returncode == 1
     assert "ServiceUnavailable" in done.stderr
+
+
+def case_a_product_that_is_not_here_is_refused_at_once() -> None:
+    text = "from google.cloud import bigquery; list(bigquery.Client().list_datasets())"
+    done = _run(sys.executable, "-W", "ignore", "-c", text)
+    assert done.returncode == 1
+    assert "exceptions.Forbidden: 403 " in done.stderr
+    assert "Footplate has no BigQuery (bigquery.googleapis.com). Export the table" in done.stderr
 
 
 def case_an_allowed_host_is_reached_directly() -> None:

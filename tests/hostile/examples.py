@@ -296,6 +296,7 @@ def unversioned(template: str) -> str:
 
 def _targets(rig: Rig, template: str) -> list[str]:
     fields = rig.names | {"kind": "customJobs", "resource": rig.names["custom"], "step": "fetch"}
+    fields |= {"path": "instance/service-accounts/default/token", "host": "pubsub.googleapis.com"}
     kinds = {
         "customJobs": "custom",
         "hyperparameterTuningJobs": "tuning",
@@ -313,6 +314,8 @@ def _targets(rig: Rig, template: str) -> list[str]:
         return [_fill(template, fields | {"name": "data/x.csv"}, safe="")]
     if "{name:path}" in template:
         return [_fill(template, fields | {"name": name}, safe="/") for name in rig.jobs]
+    if template.startswith("/programs/"):
+        return [_fill(template, fields | {"rest": "v1/projects"}, safe="/")]
     return [_fill(template, fields, safe="")]
 
 
@@ -325,6 +328,8 @@ def _headers(rig: Rig, template: str) -> Headers:
         return ((b"authorization", f"Bearer {rig.launcher_token}".encode()),)
     if template.startswith("/replica/"):
         return ((b"authorization", f"Bearer {rig.token}".encode()),)
+    if template.startswith("/programs/"):
+        return ((b"metadata-flavor", b"Google"),)
     if template == "/" or template.startswith(CONSOLE):
         return ((b"accept", b"text/html"), (b"hx-request", b"true"))
     return ()

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
 from footplate.control.suggestions import tuner_loader
-from footplate.control.tokens import ShellTokens, derive
+from footplate.control.tokens import Bearer, ShellTokens, Tokens, derive
 from footplate.domain.names import TrainingJobName
 from footplate.server import service as composition
 from footplate.server.data_dir import DataDir
@@ -214,6 +214,8 @@ def _furnish(rig: Rig) -> None:
     launcher = LauncherBearer("europe-west4", start.attempt_id, 0, REPLICA)
     rig.launcher_token = LauncherTokens(derive(secret, "launchers")).issue(launcher)
     shells = ShellTokens(secret)
+    keys = Tokens(derive(secret, "programs' storage"))
+    rig.names["key"] = keys.issue(Bearer(start.attempt_id, REPLICA))
     rig.names["token"] = shells.issue(job.uid, REPLICA)
     _furnish_jobs(rig)
     _furnish_study(rig)

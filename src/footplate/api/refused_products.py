@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 from starlette.routing import Route
 
 from footplate.domain.errors import PermissionDenied
+from footplate.domain.formatting import quoted
 from footplate.domain.google_products import explain_host
 
 if TYPE_CHECKING:
@@ -23,4 +24,4 @@ def refused_product_routes(path: str) -> list[Route]:
 def _refuse(request: Request) -> NoReturn:
     """Raises PermissionDenied, as of a project in which the product isn't enabled."""
     host, rest = request.path_params["host"], request.path_params["rest"]
-    raise PermissionDenied(explain_host(host, rest) or f"{host} is no host of Google's")
+    raise PermissionDenied(explain_host(host, rest) or f"{quoted(host)} is no host of Google's")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from footplate.control.tokens import derive
 from footplate.domain import instance_metadata
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.formatting import quoted
 from footplate.domain.instance_metadata import ACCOUNT, IDENTITY, TOKEN, Instance
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class ProgramMetadata:
         tree = instance_metadata.describe(self._instance(key))
         found = instance_metadata.find(tree, path)
         if found is None:
-            raise NotFound(f"this metadata server has no {path}")
+            raise NotFound(f"this metadata server has no {quoted(path)}")
         return found
 
     def make(self, key: str, path: str, audience: str) -> JsonObject | str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from footplate.domain.formatting import quoted
+from footplate.domain.google_products import explain_package
 
 _SERVED = (
     "jobs, training pipelines, persistent resources, models, Vizier's studies, metadata, "
@@ -26,6 +27,9 @@ def why_unserved(name: str) -> str:
     resources = {collection.removesuffix("s"): text for collection, text in REFUSED.items()}
     known = [text for resource, text in resources.items() if resource.lower() in method.lower()]
     known += filter(None, [_BY_SERVICE.get(service.rpartition(".")[2])])
+    other = explain_package(service.rpartition(".")[0])
+    if other:
+        return other
     if known:
         return f"{known[0]} ({quoted(name)})"
     return f"Footplate doesn't serve {quoted(name)} over gRPC; it serves {_SERVED}"

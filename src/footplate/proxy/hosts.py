@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from ipaddress import ip_address
 
+from footplate.domain.google_products import explain_host
+
 SERVED = (
     r"(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com",  # us-central1-aiplatform.googleapis.com
     r"aiplatform\.[a-z0-9-]+\.rep\.googleapis\.com",
@@ -32,10 +34,16 @@ _BUCKET_HOST = ".storage.googleapis.com"
 
 @dataclass(frozen=True)
 class ServedHost:
-    """``bucket``: the one whose objects are at ``/``, as the name of the host says; else empty."""
+    """``bucket``: the one whose objects are at ``/``, as the name of the host says; else empty.
+
+    ``refused`` says why each request for the host is refused: it is of a product of Google's that
+    isn't here. A tunnel there is made all the same, since clients try again for minutes where a
+    proxy refuses it. Empty: the host is served.
+    """
 
     name: str
     bucket: str = ""
+    refused: str = ""
 
     @property
     def is_storage(self) -> bool:
@@ -65,6 +73,10 @@ def normalize(host: str) -> str | None:
 def find_host(name: str) -> ServedHost | None:
     """``name`` as ``normalize`` gives it; None: the proxy doesn't answer for it."""
     if _SERVED.fullmatch(name) is None:
-        return None
+        why = explain_host(name)
+        if why is None:
+            return None
+        out = f"`footplate run --allow-host {name} -- CMD` lets programs reach it"
+        return ServedHost(name, refused=f"{why}. {out}.")
     bucket = name.removesuffix(_BUCKET_HOST) if name.endswith(_BUCKET_HOST) else ""
     return ServedHost(name, bucket)

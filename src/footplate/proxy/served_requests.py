@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from starlette.responses import JSONResponse
+
 from footplate.api.security import SERVED_HOST, lead_to_key, path_of_key
+from footplate.domain.errors import PermissionDenied
+from footplate.wire.status import error_json
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,6 +23,16 @@ _TOKEN = "/token"  # noqa: S105  a path
 _CASED = {name.lower(): name for name in (b"Location", b"Range")}
 """Headers of resumable uploads, which TensorFlow finds in Google's own spelling alone."""
 _OF_THE_PROXY = (b"proxy-authorization", b"proxy-connection")
+
+
+class RefusedRequests:
+    """Answers as Google does for a product that isn't enabled: clients don't try that again."""
+
+    def __init__(self, why: str) -> None:
+        self._answer = JSONResponse(error_json(PermissionDenied(why)), HTTPStatus.FORBIDDEN)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._answer(scope, receive, send)
 
 
 class _Cased(bytes):
@@ -43,7 +58,7 @@ class ServedRequests:
         once: bool,
         key: str | None = None,
     ) -> None:
-        self._app = app
+        self._app = RefusedRequests(host.refused) if host.refused else app
         self._host = host
         self._authorization = authorization
         self._once = once

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from asyncio import StreamReader, StreamReaderProtocol, StreamWriter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from footplate.api.worker_threads import in_thread
@@ -14,7 +14,7 @@ from footplate.domain.errors import ServiceError
 from footplate.grpc_api.relayed_calls import RelayedCaller
 from footplate.proxy.refusals import ESTABLISHED, refuse_head, refuse_program
 from footplate.proxy.request_head import END, MAX_BYTES, BadHead, parse_head
-from footplate.proxy.served_requests import ServedRequests
+from footplate.proxy.served_requests import RefusedRequests, ServedRequests
 from footplate.server.bounded_http import TunnelledRequests
 from footplate.server.door import find_visitor
 from footplate.server.leaf_certificates import GRPC
@@ -208,7 +208,9 @@ class ProxyConnection(asyncio.Protocol):
         if tls is None:
             return
         speaks_grpc = _speaks_grpc(tls)
-        if speaks_grpc and admission.key is None:
+        if speaks_grpc and (admission.key is None or host.refused):
+            app = RefusedRequests(host.refused) if host.refused else admission.app
+            admission = replace(admission, app=app)
             await self._tunnels.relay_grpc(self._transport, tls, received, admission)
             return
         self._tunnels.connections.discard(self._transport)

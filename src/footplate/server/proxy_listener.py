@@ -56,8 +56,9 @@ class ProxyListener:
         if self._token and not (program or _is_password(request.password or "", self._token)):
             return ask_password()
         host = find_host(request.host)
-        if host is None:
+        if host is None or host.refused:
             self._remember(f"{request.host}:{request.port}")
+        if host is None:
             return refuse_host(request)
         if program and not (request.tunnel and host.has_buckets):
             return refuse_program(BUCKETS_ONLY)

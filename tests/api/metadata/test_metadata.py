@@ -109,7 +109,7 @@ def test_directories(address: str, query: str, kind: str, text: str) -> None:
         (f"{ACCOUNT}/token", {"Metadata-Flavor": ""}, 403, "Metadata-Flavor: Google is missing"),
         (f"{ACCOUNT}/token", {"X-Forwarded-For": "192.0.2.7"}, 403, "X-Forwarded-For"),
         (f"{ACCOUNT}/identity", {}, 400, "audience"),
-        ("/computeMetadata/v1/instance/gpu", {}, 404, "has no instance/gpu"),
+        ("/computeMetadata/v1/instance/gpu", {}, 404, "has no 'instance/gpu'"),
     ],
 )
 def test_what_is_refused(

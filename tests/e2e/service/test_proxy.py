@@ -148,7 +148,6 @@ def test_the_name_in_the_tunnel_is_that_of_the_tunnel(service: RunningService) -
     ("line", "status", "text"),
     [
         ("CONNECT example.com:443", 403, "footplate run --allow-host example.com -- CMD"),
-        ("CONNECT bigquery.googleapis.com:443", 403, "is refused, so that nothing gets to"),
         ("CONNECT 127.0.0.1:22", 403, "reaches no other host"),
         ("CONNECT ml.googleapis.com:80", 403, "port 80 was asked for"),
         ("GET http://example.com/", 403, "--allow-host example.com"),
@@ -161,6 +160,22 @@ def test_the_rest_is_refused(service: RunningService, line: str, status: int, te
     answer = say(address(service), f"{line} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).decode()
     assert answer.startswith(f"HTTP/1.1 {status} ")
     assert text in answer
+
+
+def test_products_that_are_not_here_are_refused_in_their_tunnel(service: RunningService) -> None:
+    """Where a proxy makes no tunnel, clients try again for minutes."""
+    proxy, host = address(service), "pubsub.googleapis.com"
+    with client(service, proxy) as http:
+        answer = http.post(f"https://{host}/v1/projects/demo/topics/t:publish", json={})
+    assert answer.status_code == 403
+    said = answer.json()["error"]["message"]
+    assert said.startswith("Footplate has no Pub/Sub (pubsub.googleapis.com). Print what")
+    assert f"--allow-host {host} " in said
+    command = [sys.executable, "-c", GRPC_CALL, certificate(service), f"{host}:443", proxy]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"PERMISSION_DENIED {said}\n"
+    refused = httpx.get(f"{service.url}/footplate/v1/proxy").json()["refusedHosts"]
+    assert f"{host}:443" in refused
 
 
 def test_refused_hosts_are_listed(service: RunningService) -> None:

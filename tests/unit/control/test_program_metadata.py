@@ -55,7 +55,7 @@ def test_it_describes_the_replica(metadata: ProgramMetadata, job: Job, key: str)
     assert metadata.read(key, "project/project-id") == job.name.project
     assert metadata.read(key, "instance/zone") == "projects/0/zones/us-central1-b"
     assert metadata.read(key, f"{ACCOUNT}/email") == "trainer@demo.example"
-    with pytest.raises(NotFound, match="has no instance/gpu"):
+    with pytest.raises(NotFound, match="has no 'instance/gpu'"):
         metadata.read(key, "instance/gpu")
 
 

@@ -38,11 +38,7 @@ def test_a_bucket_in_the_name() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "bigquery.googleapis.com",
-        "googleapis.com",
         "evil-aiplatform.googleapis.com.example.com",
-        "xaiplatform.googleapis.com",
-        "a.b-aiplatform.googleapis.com",
         "aiplatformxgoogleapis.com",
         "storage.googleapis.com\n",
         "google.com",
@@ -53,6 +49,23 @@ def test_a_bucket_in_the_name() -> None:
 )
 def test_not_served(name: str) -> None:
     assert find_host(name) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bigquery.googleapis.com",
+        "googleapis.com",
+        "xaiplatform.googleapis.com",
+        "a.b-aiplatform.googleapis.com",
+        "us-docker.pkg.dev",
+    ],
+)
+def test_refused_with_a_sentence(name: str) -> None:
+    host = find_host(name)
+    assert host is not None
+    assert f"--allow-host {name} " in host.refused
+    assert not host.has_buckets
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -166,3 +167,12 @@ def test_a_programs_key_leads_to_its_buckets_and_nowhere_else(
     scope, _ = pass_on(host, path, key="KEY")
     assert scope["raw_path"] == led.encode()
     assert scope["path"] == led.replace("%2F", "/")
+
+
+def test_a_product_that_is_not_here_is_refused_as_one_that_is_not_enabled() -> None:
+    seen, (start, body) = pass_on("bigquery.googleapis.com", "/bigquery/v2/projects/p/jobs")
+    assert seen == {}
+    assert start["status"] == 403
+    error = json.loads(body["body"])["error"]
+    assert error["status"] == "PERMISSION_DENIED"
+    assert error["message"].startswith("Footplate has no BigQuery (bigquery.googleapis.com). ")
