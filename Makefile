@@ -111,6 +111,9 @@ lock: $(SYNCED)
 	  requirements/clients/aiplatform-1.71.1.in -o requirements/clients/aiplatform-1.71.1.txt
 	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	  requirements/clients/googleapiclient-1.12.11.in -o requirements/clients/googleapiclient-1.12.11.txt
+	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	  requirements/clients/ray-2.60.0.in -o requirements/clients/ray-2.60.0.txt
 	$(UV) pip compile -q --python-version 3.11 --universal --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \

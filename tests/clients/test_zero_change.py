@@ -38,6 +38,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     assert launcher or os.environ.get("CI") != "true", "the network can't be closed"
     variables = {
         "CLOSED": "yes" if launcher else "",
+        "OLD_CLIENT_PYTHON": environment_of("googleapiclient-1.12.11"),
         "PYTHONPATH": str(ROOT),
         "SDK_PYTHONS": json.dumps([sys.executable, *old]),
     }

@@ -158,6 +158,21 @@ def case_googleapiclient() -> None:
     assert _python(text) == ["{}", "x"]
 
 
+def case_a_googleapiclient_that_asks_for_documents() -> None:
+    """1.x looks for them at Google's hosts, as later ones do that are told to."""
+    text = (
+        "from googleapiclient.discovery import build\n"
+        "jobs = build('ml', 'v1', cache_discovery=False{}).projects().jobs()\n"
+        "print(jobs.list(parent='projects/demo').execute())\n"
+        "buckets = build('storage', 'v1', cache_discovery=False{}).buckets()\n"
+        "print(buckets.get(bucket='sdk').execute()['name'])"
+    )
+    old = _output(os.environ["OLD_CLIENT_PYTHON"], "-c", text.format("", ""))
+    assert old.splitlines() == ["{}", "sdk"]
+    told = ", static_discovery=False"
+    assert _python(text.format(told, told)) == ["{}", "sdk"]
+
+
 def case_a_script_that_names_endpoints_and_credentials() -> None:
     """They stay as they are: what they name is answered here."""
     assert _python(

@@ -68,8 +68,10 @@ def operation_routes(
 ) -> list[Route]:
     api = _Operations(jobs, model_exists)
     lists = [
-        json_route(f"{location}/{{kind}}/{{resource}}/operations", {"GET": _none})
+        json_route(f"{location}/{kind}/{{resource}}/operations", {"GET": _none})
         for location in _LOCATIONS
+        for kind in _KINDS
+        if kind != "models"  # vertex_v1.model_operations has those
     ]
     return [*lists, *done_operation_routes("", api.get)]
 

@@ -33,7 +33,12 @@ _PAGES = (
 _NO_TOKEN_PATHS = ("/healthz", "/", *_PAGES)
 _KEYS_PREFIX = "/programs/"
 _KEYED_PREFIXES = ("/replica/", "/shell/", _KEYS_PREFIX)
-_NO_TOKEN_PREFIXES = ("/console/", *(f"{page}/" for page in _PAGES), *_KEYED_PREFIXES)
+DISCOVERY_PREFIXES = ("/discovery/", "/$discovery/")
+"""Documents that say what can be called, which Google's clients read before they show a token."""
+_NO_TOKEN_PREFIXES = (
+    *("/console/", *(f"{page}/" for page in _PAGES)),
+    *(*_KEYED_PREFIXES, *DISCOVERY_PREFIXES),
+)
 """The console's pages check a cookie, and then call operations with the token.
 Supervisors have tokens of their own, which the replica API checks, and so have the addresses of
 shells, and those by which programs reach the buckets."""
@@ -195,7 +200,7 @@ def needs_no_token(path: str) -> bool:
 
 def is_open_to_programs(path: str) -> bool:
     """Whether it says nothing of the service, or has keys of its own, which programs may have."""
-    return path in ("/healthz", "/") or path.startswith(_KEYED_PREFIXES)
+    return path in ("/healthz", "/") or path.startswith((*_KEYED_PREFIXES, *DISCOVERY_PREFIXES))
 
 
 def given_token(scope: Scope) -> str | None:

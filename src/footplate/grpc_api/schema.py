@@ -6,9 +6,7 @@ messages are made at run time in a pool of their own: none of Google's packages 
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf import (
@@ -23,6 +21,8 @@ from google.protobuf import (
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
+
+from footplate.grpc_api.published import read_published
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,8 +73,7 @@ class Schema:
 
 
 def load_schema() -> Schema:
-    text = files("footplate.grpc_api").joinpath("schema.json").read_text("utf-8")
-    document = json.loads(text)
+    document = read_published()
     pool = _make_pool(document["messages"], document["enums"])
     schema = Schema({}, pool)
     methods = {

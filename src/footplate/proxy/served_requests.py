@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 from starlette.responses import JSONResponse
 
-from footplate.api.security import SERVED_HOST, lead_to_key, path_of_key
+from footplate.api.security import DISCOVERY_PREFIXES, SERVED_HOST, lead_to_key, path_of_key
 from footplate.domain.errors import PermissionDenied
 from footplate.wire.status import error_json
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from footplate.proxy.hosts import ServedHost
 
-_API_PREFIXES = ("/storage/", "/upload/", "/download/", "/resumable/", "/batch/", "/discovery/")
+_API_PREFIXES = (
+    *("/storage/", "/upload/", "/download/", "/resumable/", "/batch/"),
+    *DISCOVERY_PREFIXES,
+)
 _TOKEN_PATHS = ("/o/oauth2/token", "/o/oauth2/v2/token", "/oauth2/v3/token", "/oauth2/v4/token")
 _TOKEN = "/token"  # noqa: S105  a path
 _CASED = {name.lower(): name for name in (b"Location", b"Range")}
@@ -86,7 +89,7 @@ class ServedRequests:
             headers.append((b"authorization", self._authorization.encode()))
         changed = {**scope, "headers": headers, SERVED_HOST: self._host.name}
         path: str = scope["path"]
-        if self._key is not None:
+        if self._key is not None and not path.startswith(DISCOVERY_PREFIXES):
             return self._lead_to_buckets(changed, self._key)
         if path in _TOKEN_PATHS:
             return {**changed, "path": _TOKEN, "raw_path": _TOKEN.encode()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.cloud_projects import cloud_project_routes
+from footplate.api.discovery_v1 import Described, discovery_routes
 from footplate.api.footplate_v1 import footplate_routes
 from footplate.api.footplate_v1.audit import audit_routes
 from footplate.api.footplate_v1.catalogue import catalogue_routes
@@ -46,6 +47,7 @@ from footplate.control.job_lists import JobLists
 from footplate.control.job_metrics import JobMetrics
 from footplate.control.program_storage import PATH as PROGRAMS
 from footplate.domain.machine_hours import NO_PRICES
+from footplate.grpc_api.published import read_published
 from footplate.server.database_probe import DatabaseProbe
 from footplate.server.event_files import LocalEventFiles
 from footplate.server.machine import RandomIds
@@ -99,6 +101,27 @@ def make_routes(
         database.check()
         return {**disk.probe(), **tls_health(tls)}
 
+    training = training_routes(jobs, catalogue, paths, trials)
+    storage = storage_routes(context.buckets, receiver)
+    logging = logging_routes(
+        context.logs, jobs.get, tuple(catalogue.regions), followers, context.service_log.copy
+    )
+    locations = location_routes(catalogue)
+    vertex = [
+        *operation_routes(jobs, registry.exists),
+        *vizier_routes(vizier, clock, catalogue),
+        *vertex_routes(jobs, clock, catalogue, paths, trials),
+        *model_routes(registry, clock, catalogue),
+        *persistent_resource_routes(parts.resources, clock, RandomIds(), catalogue),
+        *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue, context.buckets),
+    ]
+    described = Described(
+        training=[*training, *locations],
+        vertex=[*vertex, *locations],
+        storage=storage,
+        logging=logging,
+        read_published=read_published,
+    )
     return [
         *replica_routes(
             replicas.tasks,
@@ -110,8 +133,8 @@ def make_routes(
             replicas.programs.path,
         ),
         *launcher_routes(launchers),
-        *training_routes(jobs, catalogue, paths, trials),
-        *storage_routes(context.buckets, receiver),
+        *training,
+        *storage,
         *health_routes(
             about.version,
             metrics,
@@ -119,9 +142,7 @@ def make_routes(
         ),
         *shell_routes(replicas.shells, replicas.tokens, context.notifications.watchers.add),
         *_own_routes(about, context, parts, replicas, end, servers, tls),
-        *logging_routes(
-            context.logs, jobs.get, tuple(catalogue.regions), followers, context.service_log.copy
-        ),
+        *logging,
         *metadata_routes(PROGRAMS, replicas.metadata),
         *refused_product_routes(PROGRAMS),
         program_routes(
@@ -129,12 +150,7 @@ def make_routes(
             lambda key: BucketScope.of(replicas.programs.check(key)),
             lambda scope: storage_routes(JobBuckets(context.buckets, scope, shared), receiver),
         ),
-        *operation_routes(jobs, registry.exists),
-        *vizier_routes(vizier, clock, catalogue),
-        *vertex_routes(jobs, clock, catalogue, paths, trials),
-        *model_routes(registry, clock, catalogue),
-        *persistent_resource_routes(parts.resources, clock, RandomIds(), catalogue),
-        *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue, context.buckets),
+        *vertex,
         *trials_routes(trials, jobs.get, jobs.explain),
         *metrics_routes(
             JobMetrics(
@@ -142,7 +158,8 @@ def make_routes(
             ).read,
             jobs.get,
         ),
-        *location_routes(catalogue),
+        *locations,
+        *discovery_routes(described),
         *cloud_project_routes(),
         *console_routes(console),
     ]

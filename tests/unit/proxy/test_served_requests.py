@@ -110,6 +110,7 @@ def test_objects_by_their_path(host: str, path: str) -> None:
     [
         ("/storage/v1/b/bucket/o/x", "GET"),
         ("/upload/storage/v1/b/bucket/o", "POST"),
+        ("/$discovery/rest", "GET"),
         ("/bucket", "GET"),
         ("/bucket/", "GET"),
         ("/bucket/x", "PUT"),
@@ -120,6 +121,13 @@ def test_objects_by_their_path(host: str, path: str) -> None:
 def test_what_is_no_object_stays(path: str, method: str) -> None:
     scope, _ = pass_on("storage.googleapis.com", path, method=method)
     assert scope["raw_path"] == path.encode()
+
+
+@pytest.mark.parametrize("path", ["/discovery/v1/apis/ml/v1/rest", "/$discovery/rest"])
+def test_programs_get_discovery_documents_without_their_key(path: str) -> None:
+    """They say what can be called, and nothing of what is here."""
+    scope, _ = pass_on("ml.googleapis.com", path, key="KEY")
+    assert scope["path"] == path
 
 
 def test_other_hosts_have_no_objects() -> None:

@@ -1,0 +1,158 @@
+"""Describes routes as the methods of a discovery document. Pure.
+
+A resource's name in the path is one parameter, as in all of Google's APIs but Cloud Storage's:
+``/v1/projects/{project}/jobs/{job}:cancel`` is ``v1/{+name}:cancel``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from starlette.routing import Route
+
+    from footplate.wire.json_text import JsonObject
+
+ANYTHING = "JsonObject"
+"""The schema of what no message is known for."""
+_ANY: JsonObject = {
+    "id": ANYTHING,
+    "type": "object",
+    "additionalProperties": {"type": "any"},
+}
+_VARIABLE = re.compile(r"\{[^}]*\}")
+_OF_ONE = {"GET": "get", "DELETE": "delete", "PATCH": "patch", "PUT": "update"}
+_OF_ALL = {"GET": "list", "POST": "create"}
+
+
+@dataclass(frozen=True)
+class MethodTypes:
+    """What a method takes and returns; both are schemas, or refer to one.
+
+    ``parameter`` is the one in the path; empty: its usual name.
+    """
+
+    response: JsonObject
+    request: JsonObject | None = None
+    query: Mapping[str, JsonObject] = field(default_factory=dict)
+    parameter: str = ""
+
+
+class Types(Protocol):
+    """Finds the messages of methods; ``schemas`` has those that were found, by name."""
+
+    @property
+    def schemas(self) -> Mapping[str, JsonObject]: ...
+
+    def find(self, verb: str, shape: str) -> MethodTypes | None:
+        """Returns None for a method that it doesn't know; ``shape`` is as in ``ServedMethod``."""
+        ...
+
+
+@dataclass(frozen=True)
+class ServedMethod:
+    """``shape`` is a path with ``*`` for each variable: ``projects/*/jobs/*:cancel``."""
+
+    verb: str
+    shape: str
+
+    @property
+    def _parts(self) -> list[str]:
+        return self.shape.partition(":")[0].split("/")
+
+    @property
+    def _action(self) -> str:
+        return self.shape.partition(":")[2]
+
+    @property
+    def of_one(self) -> bool:
+        """Whether it is a method of one resource, not of a collection."""
+        return self._parts[-1] == "*"
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        return tuple(part for part in self._parts if part != "*")
+
+    @property
+    def name(self) -> str:
+        return self._action or (_OF_ONE if self.of_one else _OF_ALL)[self.verb]
+
+    def describe(self, api: str, version: str, types: MethodTypes) -> JsonObject:
+        named = self._parts if self.of_one else self._parts[:-1]
+        parameter = types.parameter or ("name" if self.of_one else "parent")
+        path = self.shape
+        parameters: JsonObject = dict(types.query)
+        if named:
+            path = f"{{+{parameter}}}" + self.shape[len("/".join(named)) :]
+            pattern = "/".join("[^/]+" if part == "*" else part for part in named)
+            parameters[parameter] = {
+                "type": "string",
+                "location": "path",
+                "required": True,
+                "pattern": f"^{pattern}$",
+            }
+        method: JsonObject = {
+            "id": ".".join((api, *self.resources, self.name)),
+            "path": f"{version}/{path}",
+            "flatPath": f"{version}/{self._flat_path()}",
+            "httpMethod": self.verb,
+            "parameters": parameters,
+            "parameterOrder": [parameter] if named else [],
+            "response": types.response,
+        }
+        return method if types.request is None else {**method, "request": types.request}
+
+    def _flat_path(self) -> str:
+        names = iter([f"{{{name}Id}}" for name in self.resources])
+        return re.sub(r"\*", lambda _: next(names), self.shape)
+
+
+def served_methods(routes: Iterable[Route], version: str) -> Iterator[ServedMethod]:
+    """The methods below ``/version/``; Starlette answers HEAD where there is GET."""
+    prefix = f"/{version}/"
+    for route in routes:
+        if route.path.startswith(prefix):
+            shape = _VARIABLE.sub("*", route.path.removeprefix(prefix))
+            for verb in sorted((route.methods or set()) - {"HEAD"}):
+                yield ServedMethod(verb, shape)
+
+
+@dataclass
+class Resources:
+    """The resources of a document, each with its methods and inner resources, by name."""
+
+    methods: dict[str, JsonObject] = field(default_factory=dict)
+    inner: dict[str, Resources] = field(default_factory=dict)
+
+    def add(self, names: tuple[str, ...], method: str, described: JsonObject) -> None:
+        """``names`` are the resource's, from the outermost one on."""
+        if names:
+            self.inner.setdefault(names[0], Resources()).add(names[1:], method, described)
+        else:
+            self.methods[method] = described
+
+    def encode(self) -> JsonObject:
+        encoded: JsonObject = {}
+        if self.methods:
+            encoded["methods"] = {**self.methods}
+        if self.inner:
+            encoded["resources"] = {name: inner.encode() for name, inner in self.inner.items()}
+        return encoded
+
+
+def describe_methods(api: str, version: str, routes: Iterable[Route], types: Types) -> JsonObject:
+    """The ``resources`` of a document, and its ``schemas``."""
+    tree, schemas = Resources(), {ANYTHING: _ANY}
+    for method in served_methods(routes, version):
+        found = types.find(method.verb, method.shape) or _unknown(method.verb)
+        tree.add(method.resources, method.name, method.describe(api, version, found))
+    return {**tree.encode(), "schemas": {**schemas, **types.schemas}}
+
+
+def _unknown(verb: str) -> MethodTypes:
+    anything: JsonObject = {"$ref": ANYTHING}
+    return MethodTypes(anything, anything if verb in {"POST", "PUT", "PATCH"} else None)

@@ -1,0 +1,17 @@
+"""Reads the methods and messages of Google's APIs that are served."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def read_published() -> Mapping[str, Any]:
+    """``methods`` with their HTTP rules, ``messages`` with their fields, and ``enums``."""
+    text = files("footplate.grpc_api").joinpath("schema.json").read_text("utf-8")
+    document: Mapping[str, Any] = json.loads(text)
+    return document
