@@ -41,6 +41,13 @@ def open_remotes(bindings: Sequence[BucketBinding]) -> dict[str, RemoteObjects]:
     return found
 
 
+def check_packages(bindings: Sequence[BucketBinding]) -> None:
+    """Raises InvalidArgument: the packages for a store are not installed."""
+    for index, binding in enumerate(bindings):
+        if binding.remote is not None:
+            _load(binding.remote, f"buckets[{index}].target", binding.target)
+
+
 def _load(target: RemoteTarget, field: str, given: str) -> _MakeStore:
     extra, module, name = _KINDS[target.kind]
     try:

@@ -37,19 +37,62 @@ if TYPE_CHECKING:
     help="Region, dual-region or multi-region (US, EU, ASIA) of the buckets: jobs in other regions "
     "get a warning. Their files are in the data directory in any case.  [default: US]",
 )
+@click.option(
+    "--bind",
+    "target",
+    default="",
+    metavar="TARGET",
+    help="Serve what lies there as the bucket: gs://BUCKET or s3://BUCKET, with a prefix if "
+    "wanted, or a folder of this machine. Adds it to footplate.toml in the data directory, which "
+    "the server reads when it starts.",
+)
+@click.option(
+    "--read-only", is_flag=True, help="With --bind: nothing in the bucket can be changed."
+)
 @with_session
-def create(session: Session, urls: tuple[str, ...], location: str) -> None:
-    """Create buckets.
+def create(
+    session: Session,
+    urls: tuple[str, ...],
+    location: str,
+    target: str,
+    read_only: bool,  # noqa: FBT001 - click's
+) -> None:
+    """Create buckets, or bind one to storage elsewhere.
 
     \b
-    Example:
+    Examples:
       footplate storage buckets create gs://stage
+      footplate storage buckets create gs://samples --bind gs://cloud-samples-data --read-only
     """
+    if target:
+        _bind(session, urls, location, target, read_only=read_only)
+        return
+    if read_only:
+        raise click.UsageError("--read-only is for buckets with --bind.")
     with session.connect() as service:
         for url in urls:
             bucket = GcsUri.parse(url if "://" in url else f"gs://{url}", "bucket").bucket
             service.storage.create_bucket(session.project, bucket, location)
             click.echo(f"Created gs://{bucket}/", err=True)
+
+
+def _bind(
+    session: Session, urls: tuple[str, ...], location: str, target: str, *, read_only: bool
+) -> None:
+    if len(urls) > 1 or location:
+        raise click.UsageError("--bind is for one bucket, without --location.")
+    if session.url:
+        raise click.UsageError(
+            "--bind changes footplate.toml in the data directory: call it on the server's machine, "
+            "without --url and FOOTPLATE_URL."
+        )
+    # Imported here: a help text has no use for the settings.
+    from footplate.cli.storage.binding import bind
+
+    bucket = GcsUri.parse(urls[0] if "://" in urls[0] else f"gs://{urls[0]}", "bucket").bucket
+    path = bind(session.settings().data_dir, bucket, target, read_only=read_only)
+    click.echo(f"Bound gs://{bucket}/ to {target} in {path}.", err=True)
+    click.echo("The server serves it when it starts again: footplate down; footplate up", err=True)
 
 
 @click.command("delete")
