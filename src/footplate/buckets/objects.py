@@ -18,7 +18,13 @@ from footplate.buckets.disk_errors import disk_errors_as_service_errors
 from footplate.buckets.file_state import FileState, look_at, may_be_copies
 from footplate.buckets.names import check_bucket_name, parse_object_name
 from footplate.buckets.object_metadata import Record
-from footplate.domain.errors import Aborted, FailedPrecondition, NotFound, Unavailable
+from footplate.domain.errors import (
+    Aborted,
+    FailedPrecondition,
+    NotFound,
+    Unavailable,
+    no_bucket,
+)
 from footplate.ports.buckets import ObjectInfo
 from footplate.ports.object_storage import Conditions, Draft
 
@@ -72,10 +78,7 @@ class Objects:
             pass
         if bucket in self._bound:
             raise Unavailable(f"bucket {bucket!r} is bound to {path}, which is no folder now")
-        raise NotFound(
-            f"bucket {bucket!r} is not there; "
-            f"make it with `footplate storage buckets create gs://{bucket}`"
-        )
+        raise no_bucket(bucket)
 
     def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
         """See the port."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain import algorithms, package_formats
-from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.errors import InvalidArgument, NotFound, Violation, no_bucket
 from footplate.domain.formatting import shortened
 from footplate.domain.jobs import Directory, JobSpec, PythonProgram
 from footplate.domain.names import GcsUri
@@ -109,15 +109,13 @@ class _Preflight:
                 text = f"{shortened(str(uri))} is in a bucket that can only be read; choose another"
                 yield Violation(directory.field, text)
                 return
-            self._buckets.local_path(uri)
-            taken = bool(uri.path) and self._is_object(uri)
+            taken = self._find_object(uri, folder=self._buckets.local_path(uri) is not None)
         except (InvalidArgument, NotFound) as error:
             yield _wrong(directory.field, error)
         else:
-            if taken:
-                yield Violation(
-                    directory.field, f"{shortened(str(uri))} is an object; allowed: a directory"
-                )
+            if taken is not None:
+                text = f"{shortened(str(taken))} is an object; allowed: a directory"
+                yield Violation(directory.field, text)
 
     def _plain_directory(self, directory: Directory) -> Iterator[Violation]:
         """What isn't even an absolute path has been refused as wrong in itself."""
@@ -125,9 +123,19 @@ class _Preflight:
         if fault is not None:
             yield Violation(directory.field, f"{shortened(directory.uri)!r} given; {fault}")
 
+    def _find_object(self, uri: GcsUri, *, folder: bool) -> GcsUri | None:
+        """The object in the way of a directory: at its place or, in a ``folder``, above it."""
+        parts = uri.path.rstrip("/").split("/")
+        first = 1 if folder else len(parts)
+        for length in range(first, len(parts) + 1):
+            place = GcsUri(uri.bucket, "/".join(parts[:length]))
+            if place.path and self._is_object(place):
+                return place
+        return None
+
     def _is_object(self, uri: GcsUri) -> bool:
         try:
-            self._buckets.stat(uri.bucket, uri.path.rstrip("/"))
+            self._buckets.stat(uri.bucket, uri.path)
         except NotFound:
             return False
         return True
@@ -178,10 +186,8 @@ class _Preflight:
         try:
             self._buckets.bucket(uri.bucket)
         except NotFound:
-            raise NotFound(
-                f"{shortened(str(uri))} given, but there is no bucket {uri.bucket!r} here; "
-                f"make it with `footplate storage buckets create {uri.bucket}`"
-            ) from None
+            said = no_bucket(uri.bucket).message
+            raise NotFound(f"{shortened(str(uri))}: {said}") from None
 
     def _require_object(self, uri: GcsUri) -> None:
         try:

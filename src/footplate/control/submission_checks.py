@@ -10,6 +10,7 @@ from footplate.control.machine_mapping import mapping_violations
 from footplate.control.replica_machines import machines_of
 from footplate.control.resource_checks import resource_violations, tensorboard_violations
 from footplate.domain.admission.claims import counts_of
+from footplate.domain.bucket_sharing import EVERY
 from footplate.domain.containers import with_containers
 from footplate.domain.directory_form import DirectoryForm
 from footplate.domain.errors import (
@@ -22,7 +23,7 @@ from footplate.domain.errors import (
 )
 from footplate.domain.machines import zones_for
 from footplate.domain.preview.advice import advise
-from footplate.domain.preview.data_locality import advise_locality
+from footplate.domain.preview.named_buckets import NamedBucket, advise_buckets
 from footplate.domain.quotas import exceeded
 from footplate.domain.sites import too_large
 from footplate.domain.unsupported_features import unsupported
@@ -54,6 +55,7 @@ class SubmissionChecks:
     the prebuilt images that run as containers. ``path_fault`` says why a job can't
     have a directory outside the buckets; None: it can. ``directories`` is the form in which
     programs get directories unless a label says it. ``resource`` finds persistent resources.
+    ``shared_buckets``: patterns of those that all projects may use.
     """
 
     def __init__(
@@ -70,11 +72,13 @@ class SubmissionChecks:
         path_fault: Callable[[str], str | None] = preflight.no_paths,
         container_images: Sequence[str] = (),
         directories: DirectoryForm = DirectoryForm.URIS,
+        shared_buckets: Sequence[str] = (EVERY,),
         resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
         has_tensorboard: Callable[[TrackingName], bool] = lambda _: True,
     ) -> None:
         self._container_images = container_images
         self._directories = directories
+        self._shared_buckets = shared_buckets
         self._resource = resource
         self._has_tensorboard = has_tensorboard
         self._path_fault = path_fault
@@ -144,19 +148,28 @@ class SubmissionChecks:
                 text = f"{region} has no zone with all accelerators of this job; leave it out"
                 yield Violation(f"labels.{LABEL}", text)
 
-    def warnings(self, submission: Submission) -> tuple[str, ...]:
+    def warnings(
+        self, submission: Submission, staging: Staging = preflight.NOTHING
+    ) -> tuple[str, ...]:
         """What the job would better do otherwise, each once; also of one that may not come in."""
         if not submission.understood:
             return submission.warnings
         advice = advise(submission.spec, self._catalogue, self._tuning(submission))
-        distant = advise_locality(submission.spec, self._location)
-        return tuple(dict.fromkeys((*submission.warnings, *advice, *distant)))
+        named = advise_buckets(
+            submission.spec,
+            submission.name.project,
+            self._find_bucket,
+            self._shared_buckets,
+            staging.makes,
+        )
+        return tuple(dict.fromkeys((*submission.warnings, *advice, *named)))
 
-    def _location(self, bucket: str) -> str | None:
+    def _find_bucket(self, name: str) -> NamedBucket | None:
         try:
-            return self._buckets.bucket(bucket).location
+            bucket = self._buckets.bucket(name)
         except (InvalidArgument, NotFound):
             return None
+        return NamedBucket(bucket.location, bucket.project)
 
     def _tuning(self, submission: Submission) -> Tuning | None:
         request, tuning = submission.search, submission.tuning

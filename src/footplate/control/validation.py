@@ -63,7 +63,7 @@ class Validation:
         accepted = not violations and refusal is None
         return Verdict(
             violations=violations,
-            warnings=self._warnings(submission, accepted=accepted),
+            warnings=self._warnings(submission, staging, accepted=accepted),
             parity=parity_of(submission, self._catalogue, absent),
             refusal=None if refusal is None else refusal.message,
             plan=self._plan(submission) if accepted else None,
@@ -89,11 +89,13 @@ class Validation:
             return error
         return None
 
-    def _warnings(self, submission: Submission, *, accepted: bool) -> tuple[str, ...]:
+    def _warnings(
+        self, submission: Submission, staging: Staging, *, accepted: bool
+    ) -> tuple[str, ...]:
         """A refused job may have more replicas than could ever be looked at."""
         spec, site = submission.spec, self._site(submission.spec.region)
         here = shortcomings(spec, self._catalogue, site) if accepted else ()
-        return (*self._submission_checks.warnings(submission), *here)
+        return (*self._submission_checks.warnings(submission, staging), *here)
 
     def _plan(self, submission: Submission) -> Plan:
         spec, name = self._submission_checks.spec(submission), submission.name

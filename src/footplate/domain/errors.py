@@ -104,6 +104,14 @@ def name_taken(name: object) -> AlreadyExists:
     return AlreadyExists(f"{name} already exists; a project can use each job name once")
 
 
+def no_bucket(name: str) -> NotFound:
+    """All say it in the same words: the storage API, submits of jobs, and their dry run."""
+    return NotFound(
+        f"there is no bucket {name!r} here; make it with `footplate storage buckets create "
+        f"gs://{name}`, and with `--bind gs://{name}` if it is to be the one in the cloud"
+    )
+
+
 class PermissionDenied(ServiceError):
     code = Code.PERMISSION_DENIED
     http_status = 403

@@ -110,6 +110,7 @@ class JobServices:
             path_fault=HostDirectories(settings.job_dir_roots).fault,
             container_images=settings.container_images,
             directories=settings.directories,
+            shared_buckets=settings.shared_buckets,
             resource=context.find_resource,
             has_tensorboard=lambda name: bool(context.database.tracking.find((name,))),
         )

@@ -99,7 +99,7 @@ def test_the_bucket_of_uploads_must_be_there_unless_the_client_makes_it(buckets:
     made_first = violations(made, buckets, RUNTIMES, Staging(uploads, makes_bucket=True))
 
     assert fields(told) == ["jobDir", "trainingInput.packageUris[0]"]
-    assert "footplate storage buckets create new-bucket" in told[1].description
+    assert "footplate storage buckets create gs://new-bucket" in told[1].description
     assert made_first == ()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from footplate.domain.errors import no_bucket
 from footplate.replica.diagnosis import ReplicaFacts, advise
 
 TORCH_CPU = (
@@ -184,6 +185,64 @@ def facts(tmp_path: Path) -> ReplicaFacts:
 def test_advice(facts: ReplicaFacts, cause: str, words: str) -> None:
     assert words in advise(cause, facts)
     assert bool(words) == bool(advise(cause, facts))
+
+
+SAMPLES = "cloud-samples-data"
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        (
+            "google.api_core.exceptions.NotFound: 404 GET http://127.0.0.1:8470/programs/KEY/download/"
+            "storage/v1/b/cloud-samples-data/o/a.csv?alt=media: there is no bucket "
+            "'cloud-samples-data' here; make it with `footplate storage buckets create"
+        ),
+        (
+            "tensorflow.python.framework.errors_impl.NotFoundError: Error executing an HTTP "
+            'request: HTTP response code 404 with body \'{"error":{"code":404}}\' when reading '
+            "metadata of gs://cloud-samples-data/ai-platform/a.csv"
+        ),
+        "FileNotFoundError: cloud-samples-data/ai-platform/a.csv",
+        "FileNotFoundError: b/cloud-samples-data/o",
+        "FileNotFoundError: [Errno 2] No such file or directory: '/gcs/cloud-samples-data/a.csv'",
+        "BucketNotFoundException: 404 gs://cloud-samples-data bucket does not exist.",
+        "ERROR: (gcloud.storage.cp) gs://cloud-samples-data not found: 404.",
+    ],
+)
+def test_a_bucket_of_the_cloud(tmp_path: Path, cause: str) -> None:
+    (tmp_path / "stage").mkdir()
+    task = {"program": {"args": ["--data", f"gs://{SAMPLES}/ai-platform/a.csv"]}}
+    advice = advise(cause, ReplicaFacts.of_task(task, places={"/gcs": str(tmp_path)}))
+    assert advice.startswith(
+        f"There is no bucket '{SAMPLES}' here, and programs don't reach Google's."
+    )
+    assert f"create gs://{SAMPLES}` and copy" in advice
+    assert f"`--bind gs://{SAMPLES}`" in advice
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "FileNotFoundError: stage/a.csv",
+        "FileNotFoundError: cloud-samples-data/of/the/program.csv",
+        "FileNotFoundError: [Errno 2] No such file or directory: '/gcs/stage/a.csv'",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'data/a.csv'",
+        "ValueError: gs://cloud-samples-data/a.csv has no header",
+    ],
+)
+def test_what_is_missing_in_a_bucket_is_no_missing_bucket(tmp_path: Path, cause: str) -> None:
+    (tmp_path / "stage").mkdir()
+    assert "no bucket" not in advise(cause, ReplicaFacts(places={"/gcs": str(tmp_path)}))
+
+
+def test_where_buckets_are_not_seen_only_the_service_says_that_one_is_missing(
+    tmp_path: Path,
+) -> None:
+    unseen = ReplicaFacts(places={"/gcs": str(tmp_path / "away")})
+    assert "no bucket" not in advise("FileNotFoundError: cloud-samples-data/a.csv", unseen)
+    said = no_bucket(SAMPLES).message
+    assert "no bucket" in advise(f"google.api_core.exceptions.NotFound: 404 GET x: {said}", unseen)
 
 
 KERAS_3 = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from footplate.replica.diagnosis.bucket_errors import advise_on_buckets
 from footplate.replica.diagnosis.file_errors import advise_on_files
 from footplate.replica.diagnosis.google_errors import advise_on_google
 from footplate.replica.diagnosis.import_errors import advise_on_imports
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _LONGEST = 1000
 _KINDS = (
     *(advise_on_memory, advise_on_keras, advise_on_versions),
-    *(advise_on_imports, advise_on_files, advise_on_google),
+    *(advise_on_imports, advise_on_buckets, advise_on_files, advise_on_google),
 )
 
 

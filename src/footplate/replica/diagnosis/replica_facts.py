@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 class ReplicaFacts:
     """``environments`` are the roots in which its packages lie, the user's own first.
 
-    ``job`` is the resource's name, ``variables`` are the names of those that the task sets.
+    ``job`` is the resource's name, ``variables`` are the names of those that the task sets,
+    ``texts`` their values and the program's arguments.
     ``memory`` says in words what it held and what there is. ``places`` lead from the beginnings
     of paths as the program sees them to where they are.
     """
@@ -26,6 +27,7 @@ class ReplicaFacts:
         places: Mapping[str, str] | None = None,
         job: str = "",
         variables: Sequence[str] = (),
+        texts: Sequence[str] = (),
     ) -> None:
         self.runtime = runtime
         self.module = module
@@ -34,14 +36,20 @@ class ReplicaFacts:
         self.places = dict(places or {})
         self.job = job
         self.variables = variables
+        self.texts = texts
 
     @classmethod
     def of_task(cls, task: Mapping[str, Any], **known: Any) -> ReplicaFacts:
         runtime, program = task.get("runtime"), task.get("program")
         name = runtime.get("name") if isinstance(runtime, dict) else ""
         module = program.get("module") if isinstance(program, dict) else ""
-        variables = [str(pair[0]) for pair in task.get("environment") or () if pair]
-        known.update(job=str(task.get("job") or ""), variables=variables)
+        pairs = [pair for pair in task.get("environment") or () if pair]
+        arguments = program.get("args") if isinstance(program, dict) else ()
+        known.update(
+            job=str(task.get("job") or ""),
+            variables=[str(pair[0]) for pair in pairs],
+            texts=[str(pair[-1]) for pair in pairs] + [str(each) for each in arguments or ()],
+        )
         return cls(str(name or ""), str(module or ""), **known)
 
     @property
