@@ -8,8 +8,8 @@ TYPE_CHECKING = False  # typing would cost time
 _DOMAINS = (".googleapis.com", ".pkg.dev", ".gcr.io")
 _REGISTRIES = (".pkg.dev", ".gcr.io")
 _API = (
-    "Where the setting api_access names the project and the job has a serviceAccount, its clients "
-    "over gRPC reach this service"
+    "Where the setting api_access names the project and the job has a serviceAccount, its Python "
+    "clients reach this service"
 )
 _FILES = "Give the job what it holds as files in a bucket"
 _HERE = {
@@ -78,6 +78,12 @@ def explain_host(host: str, path: str = "") -> "str | None":
     if label in _HERE:
         return f"{name} ({host}) isn't reached this way. {way}"
     return f"Footplate has no {name} ({host}). {way}"
+
+
+def is_served(host: str) -> bool:
+    """Whether parts of the product are here, for programs that may call the API."""
+    label, _, domain = host.lower().partition(".")
+    return f".{domain}" == _DOMAINS[0] and _find(label) in _HERE
 
 
 def explain_package(package: str) -> "str | None":

@@ -27,7 +27,9 @@ PRODUCTS = "footplate_google_products"
 """The module ``google_products``, as it lies beside this file."""
 _STAND_IN = "/programs/"
 _OWN_CREDENTIALS = "GOOGLE_APPLICATION_CREDENTIALS"
-_LED = "grpc_proxy"
+_LED, _TRUSTED = "grpc_proxy", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
+"""Set in programs that may call the API, where the service has its proxy."""
+_REQUESTS = "google.auth.transport.requests"
 _HTTP_METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 """The methods of gRPC have other names."""
 _NOT_BY_PROXY = "localhost,127.0.0.1"
@@ -140,13 +142,13 @@ def has_stand_in(environ: "Any") -> bool:
 
 
 class Guard:
-    """Keeps made-up credentials from Google's hosts.
+    """Keeps made-up credentials from Google's hosts; leads to this service what may call it.
 
-    ``explain_host`` returns sentences on a host of Google's, and None for all others.
+    ``products`` is the module google_products.
     """
 
-    def __init__(self, explain_host: "Any") -> None:
-        self._explain = explain_host
+    def __init__(self, products: "Any") -> None:
+        self._products = products
 
     def guard_requests(self, module: "Any") -> None:
         """Of clients over HTTP: ``module`` is google.auth.credentials."""
@@ -156,12 +158,30 @@ class Guard:
             credentials: "Any", request: "Any", method: str, url: str, headers: "Any"
         ) -> "Any":
             if is_made_up(credentials):
-                if method in _HTTP_METHODS:
+                led = type(request).__module__ == _REQUESTS and self._is_led(url)
+                if method in _HTTP_METHODS and not led:
                     self._refuse(url)
                 credentials._rab_disabled = True  # else it asks Google where it may be used
             return inner(credentials, request, method, url, headers)
 
         module.Credentials.before_request = before_request
+
+    def lead_requests(self, module: "Any") -> None:
+        """Of clients over HTTP, as gRPC is led: ``module`` is google.auth.transport.requests."""
+        inner = module.AuthorizedSession.request
+
+        def request(session: "Any", method: str, url: str, *more: "Any", **named: "Any") -> "Any":
+            if is_made_up(session.credentials) and self._is_led(url):
+                named.setdefault("proxies", {"https": os.environ[_LED]})
+                named.setdefault("verify", os.environ[_TRUSTED])
+            return inner(session, method, url, *more, **named)
+
+        module.AuthorizedSession.request = request
+
+    def _is_led(self, url: str) -> bool:
+        """Whether a client whose proxy can be set finds this service at the address."""
+        known = os.environ.get(_LED) and os.environ.get(_TRUSTED)
+        return bool(known) and self._products.is_served(_split(url)[0])
 
     def guard_channels(self, module: "Any") -> None:
         """Of clients over gRPC, unless they are led: ``module`` is api_core's grpc_helpers."""
@@ -184,8 +204,7 @@ class Guard:
 
     def _refuse(self, url: str) -> None:
         """Ends the call with an error that no client takes for a fault that passes."""
-        host, _, path = url.partition("://")[2].partition("/")
-        why = self._explain(host.partition(":")[0], path)
+        why = self._products.explain_host(*_split(url))
         if why is None:
             return
         from google.auth.exceptions import RefreshError
@@ -194,6 +213,11 @@ class Guard:
             why + ". The credentials that programs find here are this service's own; to call "
             "Google's, a job brings some in " + _OWN_CREDENTIALS + "."
         )
+
+
+def _split(url: str) -> "tuple[str, str]":
+    host, _, path = url.partition("://")[2].partition("/")
+    return host.partition(":")[0], path
 
 
 def is_made_up(credentials: "Any") -> bool:
@@ -208,14 +232,15 @@ def keep_project(module: "Any") -> None:
     module.get_project_id = lambda project_number, *_, **__: project_number
 
 
-def make_finder(environ: "Any", explain_host: "Any") -> Finder:
+def make_finder(environ: "Any", products: "Any") -> Finder:
     """What this program's modules are waited for with."""
     before, after = {}, {}
     if environ.get(PROXY) and environ.get(ROOTS):
         before["tensorflow"] = lambda: lead(environ)
     if has_stand_in(environ):
-        guard = Guard(explain_host)
+        guard = Guard(products)
         after["google.auth.credentials"] = guard.guard_requests
+        after[_REQUESTS] = guard.lead_requests
         after["google.api_core.grpc_helpers"] = guard.guard_channels
         after["google.api_core.grpc_helpers_async"] = guard.guard_channels
         after["google.cloud.aiplatform.utils.resource_manager_utils"] = keep_project
@@ -239,5 +264,5 @@ def chain(folder: str) -> None:
 
 
 if __name__ == "sitecustomize":
-    sys.meta_path.insert(0, make_finder(os.environ, __import__(PRODUCTS).explain_host))
+    sys.meta_path.insert(0, make_finder(os.environ, __import__(PRODUCTS)))
     chain(os.path.dirname(os.path.abspath(__file__)))

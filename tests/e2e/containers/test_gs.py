@@ -36,6 +36,10 @@ opener = urllib.request.build_opener(
 )
 with opener.open("https://storage.googleapis.com/stage/file") as answer:
     print("READ", answer.read().decode(), os.environ["PYTHONPATH"].split(":")[1:])
+url = "http://" + os.environ["GCE_METADATA_HOST"] + "/computeMetadata/v1/project/project-id"
+asked = urllib.request.Request(url, headers={"Metadata-Flavor": "Google"})
+with urllib.request.urlopen(asked) as answer:
+    print("PROJECT", answer.read().decode())
 """
 
 
@@ -50,5 +54,5 @@ def test_the_proxy_leads_tensorflow(podman: Engine, tmp_path: Path) -> None:
         job = context.wait_for(name)
         said = context.messages(name)
         assert job.state is State.SUCCEEDED, (job.error_message, said)
-        assert said == ["READ content ['/own']"]
+        assert said == ["READ content ['/own']", "PROJECT demo"]
     context.check_nothing_is_left()

@@ -58,7 +58,8 @@ def test_all_else_is_not_there(http: httpx.Client, path: str) -> None:
 
 
 def test_only_keys_of_running_programs_open_the_storage_api(http: httpx.Client) -> None:
-    assert http.get("/programs/x/storage/v1/b").status_code == 403
+    for path in ("storage/v1/b", "computeMetadata/v1/project/project-id"):
+        assert http.get(f"/programs/x/{path}").status_code == 403
     headers = {"authorization": "Bearer x"}
     assert http.get("/storage/v1/b?project=demo", headers=headers).status_code == 404
 

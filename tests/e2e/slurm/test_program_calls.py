@@ -38,6 +38,8 @@ model = aiplatform.Model.upload(
     artifact_uri="gs://stage/model",
     serving_container_image_uri="registry.example/server",
 )
+aiplatform.init()  # without a project the SDK goes over REST
+assert aiplatform.CustomJob.list() == []
 own = "/v1/projects/demo/jobs/" + os.environ["CLOUD_ML_JOB_ID"]
 token = {"Authorization": "Bearer " + os.environ["FOOTPLATE_TOKEN"]}
 request = urllib.request.Request(os.environ["FOOTPLATE_URL"] + own, headers=token)
@@ -50,6 +52,7 @@ import base64, json, os, socket, urllib.error, urllib.request
 
 address, key = os.environ["STORAGE_EMULATOR_HOST"].split("/programs/")
 host, port = address.removeprefix("http://").split(":")
+METADATA = "/computeMetadata/v1/project/project-id"
 
 def call(path, body=None, **headers):
     try:
@@ -78,6 +81,7 @@ print(json.dumps({
     ],
     "tunnels": [tunnel(*shown) for shown in (("program", key), ("caller", key), ("", ""))],
     "buckets": call("/storage/v1/b/stage/o", **bearer)[0],
+    "metadata": call("/programs/" + key + METADATA, **{"Metadata-Flavor": "Google"})[0],
 }), flush=True)
 """
 
@@ -116,6 +120,7 @@ def test_googles_sdk_works_in_a_program_that_may_call_and_others_are_refused(
     assert got["supervisor"] == [403, 403, 403]
     assert got["tunnels"] == [403, 403, 403]
     assert got["buckets"] == 200
+    assert got["metadata"] == 200
 
 
 def _find_line(lines: list[str], start: str) -> str:

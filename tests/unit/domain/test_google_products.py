@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from footplate.domain.google_products import explain_host, explain_package
+from footplate.domain.google_products import explain_host, explain_package, is_served
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,11 @@ def test_a_service_of_grpc() -> None:
     assert "Pub/Sub" in (explain_package("google.pubsub.v1") or "")
     assert "Artifact" in (explain_package("google.devtools.artifactregistry.v1") or "")
     assert explain_package("google.cloud.aiplatform.v1") is None
+
+
+def test_what_is_served_here() -> None:
+    assert is_served("us-central1-aiplatform.googleapis.com")
+    assert is_served("storage.googleapis.com")
+    assert not is_served("bigquery.googleapis.com")
+    assert not is_served("aiplatform.example.com")
+    assert not is_served("storage.pkg.dev")

@@ -116,6 +116,16 @@ class KeyFile(Credentials):
     def __init__(self, token_uri):
         self._token_uri = token_uri
 """,
+    "google/auth/transport/__init__.py": "",
+    "google/auth/transport/requests.py": """
+class Request: pass
+class AuthorizedSession:
+    def __init__(self, credentials):
+        self.credentials = credentials
+    def request(self, method, url, proxies=None, verify=None):
+        self.credentials.before_request(Request(), method, url, {})
+        return [proxies, verify]
+""",
     "google/auth/compute_engine/__init__.py": """
 from google.auth import credentials
 class Credentials(credentials.Credentials): pass
@@ -135,6 +145,7 @@ sys.modules.pop("google", None)  # a .pth file of the real ones makes it
 from google.api_core.grpc_helpers import create_channel
 from google.auth import compute_engine, credentials
 from google.auth.exceptions import RefreshError
+from google.auth.transport.requests import AuthorizedSession
 from google.cloud.aiplatform.utils import resource_manager_utils
 
 def attempt(call, *args):
@@ -151,12 +162,17 @@ own = credentials.KeyFile("https://oauth2.googleapis.com/token")
 made_up = compute_engine.Credentials()
 account = credentials.KeyFile("http://127.0.0.1:8470/token")
 BIGQUERY, HERE = "https://bigquery.googleapis.com/x", "http://127.0.0.1:8470/x"
+VERTEX = "https://us-central1-aiplatform.googleapis.com/v1/x"
 print(json.dumps({
     "made up": ask(made_up, BIGQUERY),
     "account": ask(account, BIGQUERY),
     "own": ask(own, BIGQUERY),
     "here": ask(made_up, HERE),
     "call over gRPC": ask(made_up, BIGQUERY, "ListJobs"),
+    "session": attempt(AuthorizedSession(made_up).request, "GET", VERTEX),
+    "session elsewhere": attempt(AuthorizedSession(made_up).request, "GET", BIGQUERY),
+    "own session": attempt(AuthorizedSession(own).request, "GET", VERTEX),
+    "no session": ask(made_up, VERTEX),
     "channel": attempt(create_channel, "pubsub.googleapis.com:443", made_up),
     "own channel": attempt(create_channel, "pubsub.googleapis.com:443", own),
     "channel elsewhere": attempt(create_channel, "example.com:443", made_up),
@@ -175,6 +191,7 @@ def test_made_up_credentials_are_not_sent_to_google(
         (tmp_path / "own" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "own" / name).write_text(text)
     environment = {**STAND_IN, "PYTHONPATH": str(tmp_path / "own"), "grpc_proxy": proxy}
+    environment["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"] = "/roots.pem"
     environment.update(make_hook(environment, "", str(tmp_path)))
     done = subprocess.run(
         [python, "-c", CASES], env=environment, capture_output=True, text=True, check=True
@@ -188,6 +205,13 @@ def test_made_up_credentials_are_not_sent_to_google(
     assert found["own"] == "https://bigquery.googleapis.com/x"
     assert found["here"] == "http://127.0.0.1:8470/x"
     assert found["call over gRPC"] == "https://bigquery.googleapis.com/x"
+    if proxy:
+        assert found["session"] == [{"https": proxy}, "/roots.pem"]
+    else:
+        assert found["session"].startswith("refused: Vertex AI (us-central1-aiplatform.")
+    assert found["session elsewhere"].startswith("refused: Footplate has no BigQuery")
+    assert found["no session"].startswith("refused: Vertex AI")
+    assert found["own session"] == [None, None]
     refused = "channel to pubsub" if proxy else "refused: Footplate has no Pub/Sub"
     assert found["channel"].startswith(refused)
     assert found["found channel"].startswith(refused)
