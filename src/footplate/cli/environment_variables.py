@@ -62,7 +62,7 @@ _JAVA = (
     *("http.proxyPort", "https.proxyHost", "https.proxyPort", "http.nonProxyHosts"),
 )
 _JAVA_OPTION = re.compile(
-    r'\s*(?:"-D(?:{0})=[^"]*"|-D(?:{0})=\S*)'.format("|".join(map(re.escape, _JAVA)))
+    r'(?<!\s)\s*(?:"-D(?:{0})=[^"]*"|-D(?:{0})=\S*)'.format("|".join(map(re.escape, _JAVA)))
 )
 
 

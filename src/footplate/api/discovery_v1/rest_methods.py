@@ -24,7 +24,7 @@ _ANY: JsonObject = {
     "type": "object",
     "additionalProperties": {"type": "any"},
 }
-_VARIABLE = re.compile(r"\{[^}]*\}")
+_VARIABLE = re.compile(r"\{[^{}]*\}")
 _OF_ONE = {"GET": "get", "DELETE": "delete", "PATCH": "patch", "PUT": "update"}
 _OF_ALL = {"GET": "list", "POST": "create"}
 

@@ -29,7 +29,7 @@ _SOURCE, _TARGET = (
     "b/{sourceBucket}/o/{sourceObject}",
     "b/{destinationBucket}/o/{destinationObject}",
 )
-_VARIABLE = re.compile(r"\{([^}]*)\}")
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
 _TEXT: JsonObject = {"type": "string"}
 _LONG: JsonObject = {"type": "string", "format": "int64"}
 _FLAG: JsonObject = {"type": "boolean"}

@@ -64,7 +64,7 @@ _MODELLED: tuple[tuple[object, JsonObject], ...] = (
     (scalars.Duration, _DURATION),
     (scalars.Timestamp, _TIME),
 )
-_PARAMETER = re.compile(r"\{(?P<name>[^=}]+)=(?P<pattern>[^}]+)\}")
+_PARAMETER = re.compile(r"\{(?P<name>[^={}]+)=(?P<pattern>[^{}]+)\}")
 
 
 @dataclass(frozen=True)
