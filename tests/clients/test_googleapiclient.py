@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from googleapiclient.errors import HttpError
 
@@ -161,3 +162,22 @@ def test_large_objects_go_up_in_parts_and_come_back(
     assert file.read_bytes() == content
     blob.delete()
     assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("document", "method"),
+    [
+        ("ml/v1", "ml.projects.jobs.create"),
+        ("aiplatform/v1", "aiplatform.projects.locations.tensorboards.experiments.runs.write"),
+        ("aiplatform/v1", "aiplatform.projects.locations.models.upload"),
+        ("aiplatform/v1beta1", "aiplatform.projects.locations.persistentResources.reboot"),
+        ("aiplatform/v1beta1", "aiplatform.projects.locations.studies.trials.suggest"),
+        ("storage/v1", "storage.objects.rewrite"),
+        ("logging/v2", "logging.entries.list"),
+    ],
+)
+def test_the_service_describes_its_methods(
+    service: RunningService, document: str, method: str
+) -> None:
+    found = httpx.get(f"{service.url}/discovery/v1/apis/{document}/rest")
+    assert f'"id":"{method}"' in found.text

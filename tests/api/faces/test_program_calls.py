@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 REFUSED = "programs may not call"
 PATHS = ("/v1/projects/p/jobs", "/storage/v1/b/x", "/footplate/v1/status", "/jobs", "/console/x")
-OPEN = ("/healthz", "/replica/v1/task", "/shell/x", "/programs/key/storage/v1/b/x")
+OPEN = (
+    *("/healthz", "/replica/v1/task", "/shell/x", "/programs/key/storage/v1/b/x"),
+    *("/discovery/v1/apis/ml/v1/rest", "/$discovery/rest"),
+)
 
 
 def check_key(key: str) -> None:
