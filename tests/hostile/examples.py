@@ -295,8 +295,9 @@ def unversioned(template: str) -> str:
 
 
 def _targets(rig: Rig, template: str) -> list[str]:
-    fields = rig.names | {"kind": "customJobs", "resource": rig.names["custom"], "step": "fetch"}
+    fields = rig.names | {"resource": rig.names["custom"], "step": "fetch"}
     fields |= {"path": "instance/service-accounts/default/token", "host": "pubsub.googleapis.com"}
+    fields |= {"api": "ml", "version": "v1"}
     kinds = {
         "customJobs": "custom",
         "hyperparameterTuningJobs": "tuning",
