@@ -62,13 +62,19 @@ wait_for("never")
 """
 
 
+def send_pair(context: Context, source: str, **machines: str) -> TrainingJobName:
+    """With an argument by which ``living`` knows the programs: no other service has it."""
+    mark = f"{context.bucket}:job_{context.sent + 1}:"
+    return context.submit(PRELUDE + source, mark, **{**PAIR, **machines})
+
+
 def living(context: Context, name: TrainingJobName) -> list[int]:
     """Processes of the job's programs, and their children, by their arguments."""
-    return find_living(str(context.out(name)))
+    return find_living(f"{context.bucket}:{name.job_id}:")
 
 
 def test_a_port_that_somebody_takes_before_the_program_does_is_named(shared: Context) -> None:
-    name = shared.submit(PRELUDE + THIEF, **PAIR)
+    name = send_pair(shared, THIEF)
 
     job = shared.wait_for(name, State.FAILED)
     told = "exited with code 1: OSError: [Errno 98] Address already in use"
@@ -77,7 +83,7 @@ def test_a_port_that_somebody_takes_before_the_program_does_is_named(shared: Con
 
 
 def make_stubborn(context: Context) -> TrainingJobName:
-    name = context.submit(PRELUDE + STUBBORN, **PAIR)
+    name = send_pair(context, STUBBORN)
     context.until(lambda: len(list(context.out(name).glob("*-has-left"))) == 2)
     assert len(living(context, name)) >= 4
     return name
@@ -104,7 +110,7 @@ def test_cancel_ends_programs_that_stand_still(shared: Context) -> None:
     with FaultInjector(shared.service) as faults:
         faults.freeze(WORKER)
         frozen = faults.freeze(MASTER)
-        name = shared.submit(PRELUDE + 'wait_for("never")', **PAIR)
+        name = send_pair(shared, 'wait_for("never")')
         frozen.wait()
         with shared.client() as client:
             client.cancel(name)
@@ -114,8 +120,8 @@ def test_cancel_ends_programs_that_stand_still(shared: Context) -> None:
 
 def test_one_replica_that_is_out_of_memory_is_the_cause(enforcing: Context) -> None:
     """And no loss: it would be out of memory again."""
-    small = {**PAIR, "masterType": "own-small", "workerType": "own-small"}
-    name = enforcing.submit(PRELUDE + GREEDY, **small)
+    small = {"masterType": "own-small", "workerType": "own-small"}
+    name = send_pair(enforcing, GREEDY, **small)
 
     job = enforcing.wait_for(name, State.FAILED)
     assert job.error_message.startswith(f"replica {WORKER} was killed for want of memory")
