@@ -45,6 +45,8 @@ _NO_TESTS = 5
 """The exit status of pytest where it has found none."""
 _EVENT_S = "60"
 """So long tests wait for an event, unless the environment says: many a break lets none come."""
+_FIRST_PROCESS = 'echo 1000 > /proc/sys/kernel/ns_last_pid; "$@"; exit $?'
+"""Reaps orphans, as pytest does not; ids above 1000 stand for no process of an inner namespace."""
 _MAX_DOUBTS = 5
 """Tests of one level that fail, but not again alone, before the level counts as survived."""
 
@@ -137,7 +139,7 @@ class Trials:
         with (
             tempfile.TemporaryFile() as output,
             subprocess.Popen(
-                [*_namespace(), *arguments],
+                [*namespace(), *arguments],
                 cwd=self._tree,
                 env={"TEST_EVENT_S": _EVENT_S, **os.environ, "TEST_PROFILE": profile},
                 stdin=subprocess.DEVNULL,
@@ -178,11 +180,12 @@ def _write(file: Path, content: bytes) -> None:
         compiled.unlink(missing_ok=True)
 
 
-def _namespace() -> tuple[str, ...]:
+def namespace() -> tuple[str, ...]:
     """What ends all processes that tests of broken code leave, where this user may."""
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         return ()
-    return ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+    unshare = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+    return (*unshare, "sh", "-c", _FIRST_PROCESS, "sh")
 
 
 def _run(*command: str) -> None:

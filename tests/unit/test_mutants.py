@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.deadlines import EVENT_S
 from tools.code_breaks import find_mutants
-from tools.mutants import choose, found_by, near_tests
+from tools.mutants import choose, found_by, namespace, near_tests
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,3 +141,19 @@ def test_the_nearest_tests_come_first(tmp_path: Path) -> None:
 )
 def test_the_test_that_failed_is_named(output: str, found: str) -> None:
     assert found_by(output) == found
+
+
+WAITS_FOR_AN_ORPHAN = """
+import os, subprocess, sys, time
+shell = subprocess.run(["sh", "-c", "true & echo $!"], stdout=subprocess.PIPE, check=True)
+while os.path.exists(f"/proc/{int(shell.stdout)}"):
+    time.sleep(0.01)
+sys.exit(3 if os.getpid() > 1000 else 4)
+"""
+
+
+@pytest.mark.skipif(not namespace(), reason="needs root and unshare")
+def test_orphans_are_reaped_and_ids_are_high_in_the_namespace() -> None:
+    """Else tests that wait for the end of an orphan fail with every break, and again alone."""
+    command = [*namespace(), sys.executable, "-c", WAITS_FOR_AN_ORPHAN]
+    assert subprocess.run(command, check=False, timeout=EVENT_S).returncode == 3
