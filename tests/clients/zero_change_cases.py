@@ -287,7 +287,7 @@ def case_other_hosts_are_refused_with_the_way_out() -> None:
     text = f"import requests; requests.get('https://{FOREIGN}/')"
     done = _run(sys.executable, "-c", text)
     assert f"--allow-host {FOREIGN} opens it" in done.stderr
-    assert _refused() == [f"{FOREIGN}:443"]
+    assert f"{FOREIGN}:443" in _refused()
 
 
 def case_grpc_of_other_hosts_ends_soon() -> None:

@@ -61,6 +61,8 @@ class GrpcRelay:
 
     async def stop(self, grace_s: float) -> None:
         """New calls are refused; those in progress are cut off after ``grace_s``."""
+        if self._starting is not None:
+            self._starting.cancel()
         if self._server is not None:
             await self._server.stop(grace_s)
             self._server = None
