@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from footplate.ports.logs import Line
 
 _TICK = timedelta(microseconds=1)
-_Writer = tuple[int, str, str]
+_Writer = tuple[int, str, str, str]
 
 
 class MemoryLogs:
@@ -40,7 +41,27 @@ class MemoryLogs:
             raise Unavailable("log lines can't be kept: the disk is full")
         with self._lock:
             for line in lines:
-                self._keep(self._entries.setdefault(uid, []), (attempt, replica, trial), line)
+                self._keep(self._entries.setdefault(uid, []), (attempt, replica, trial, ""), line)
+        self.wake(uid)
+
+    def write(
+        self,
+        uid: JobUid,
+        attempt: int,
+        replica: str,
+        lines: Sequence[Line],
+        trial: str = "",
+        above: int = 0,
+    ) -> None:
+        if self.full:
+            raise Unavailable("log lines can't be kept: the disk is full")
+        with self._lock:
+            entries = self._entries.setdefault(uid, [])
+            for line in lines:
+                writer = (attempt, replica, trial, line.log)
+                own = [each.line.sequence for each in entries if _writer(each) == writer]
+                numbered = replace(line, sequence=max(above, *own, 0) + 1)
+                self._keep(entries, writer, numbered)
         self.wake(uid)
 
     def _keep(self, entries: list[Entry], writer: _Writer, line: Line) -> None:
@@ -50,7 +71,7 @@ class MemoryLogs:
         number, timestamp = len(entries), self._now()
         if entries:
             timestamp = max(timestamp, entries[-1].timestamp + _TICK)
-        attempt, replica, trial = writer
+        attempt, replica, trial, _ = writer
         insert_id = f"{number:016x}"
         entries.append(Entry(timestamp, insert_id, attempt, replica, line, number + 1, trial))
 
@@ -91,6 +112,13 @@ class MemoryLogs:
     def seek(self, uid: JobUid, time: datetime) -> int:
         return bisect_left(self._entries.get(uid, []), time, key=lambda entry: entry.timestamp)
 
+    def span(self, uid: JobUid) -> tuple[datetime, datetime] | None:
+        entries = self._entries.get(uid)
+        return (entries[0].timestamp, entries[-1].timestamp) if entries else None
+
+    def names(self, uid: JobUid) -> frozenset[str]:
+        return frozenset(entry.line.log or entry.replica for entry in self._entries.get(uid, ()))
+
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
         watchers = self._watchers.setdefault(uid, [])
         watchers.append(changed)
@@ -101,10 +129,10 @@ class MemoryLogs:
             changed()
 
     def tail(
-        self, uid: JobUid, attempt: int, replica: str, count: int, trial: str = ""
+        self, uid: JobUid, attempt: int, replica: str, count: int, trial: str = "", log: str = ""
     ) -> tuple[Entry, ...]:
         entries = self._entries.get(uid, [])
-        own = [entry for entry in entries if _writer(entry) == (attempt, replica, trial)]
+        own = [entry for entry in entries if _writer(entry) == (attempt, replica, trial, log)]
         return tuple(own[max(0, len(own) - count) :])
 
     def delete(self, uid: JobUid) -> None:
@@ -115,4 +143,4 @@ class MemoryLogs:
 
 
 def _writer(entry: Entry) -> _Writer:
-    return entry.attempt, entry.replica, entry.trial
+    return entry.attempt, entry.replica, entry.trial, entry.line.log

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -47,6 +48,10 @@ def make_line(sequence: int, message: str | None = None, payload: str = "") -> L
 
 def make_lines(first: int, last: int) -> list[Line]:
     return [make_line(sequence) for sequence in range(first, last + 1)]
+
+
+def make_written(log: str) -> Line:
+    return replace(make_line(0, "written"), log=log)
 
 
 def messages(entries: tuple[Entry, ...]) -> list[str]:
@@ -204,6 +209,8 @@ class LogsContract(ABC):
         assert logs.tail(JOB, 1, MASTER, 5) == ()
         assert logs.seek(JOB, START) == 0
         assert logs.size(JOB) == logs.align(JOB, 7) == 0
+        assert logs.span(JOB) is None
+        assert logs.names(JOB) == frozenset()
         logs.delete(JOB)
 
     @pytest.mark.parametrize("cursor", [-1, 10**12])
@@ -249,6 +256,67 @@ class LogsContract(ABC):
         assert messages(logs.tail(JOB, 1, MASTER, 100, "2")) == [f"two {n}" for n in range(1, 6)]
         assert logs.tail(JOB, 1, MASTER, 1, "3") == ()
         assert logs.tail(JOB, 1, MASTER, 1) == ()
+
+    def test_the_span_is_from_the_first_entry_to_the_last(
+        self, logs: Logs, clock: SettableClock
+    ) -> None:
+        logs.append(JOB, 1, MASTER, [make_line(1, "x" * 300_000)])
+        assert logs.span(JOB) == (START, START)
+        clock.time = START + SECOND
+        logs.append(JOB, 1, WORKER, [make_line(1), make_line(2, "x" * 300_000)])
+        entries = logs.read(JOB, 0, 10).entries + logs.read(JOB, logs.read(JOB).cursor).entries
+        assert logs.span(JOB) == (START, entries[-1].timestamp)
+        assert logs.span(OTHER) is None
+
+    def test_the_names_are_of_all_who_have_entries(self, logs: Logs) -> None:
+        for attempt, replica in ((1, MASTER), (2, MASTER), (2, WORKER)):
+            logs.append(JOB, attempt, replica, [make_line(1)])
+        logs.append(OTHER, 1, "other", [make_line(1)])
+        logs.write(JOB, 2, MASTER, [make_written("python")])
+        assert logs.names(JOB) == {MASTER, WORKER, "python"}
+
+    def test_what_is_written_is_numbered_for_each_replica_and_log(self, logs: Logs) -> None:
+        logs.append(JOB, 1, MASTER, make_lines(5, 6))
+        logs.write(JOB, 1, MASTER, [make_written("python"), make_written("python")])
+        logs.write(JOB, 1, MASTER, [make_written("other"), make_written("python")], above=100)
+        logs.write(JOB, 1, WORKER, [make_written("python")], "3")
+        logs.append(JOB, 1, MASTER, make_lines(6, 7))
+        entries = logs.read(JOB).entries
+        assert [(e.replica, e.trial, e.line.log, e.line.sequence) for e in entries] == [
+            (MASTER, "", "", 5),
+            (MASTER, "", "", 6),
+            (MASTER, "", "python", 1),
+            (MASTER, "", "python", 2),
+            (MASTER, "", "other", 101),
+            (MASTER, "", "python", 101),
+            (WORKER, "3", "python", 1),
+            (MASTER, "", "", 7),
+        ]
+        tail = logs.tail(JOB, 1, MASTER, 2, log="python")
+        assert [entry.line.sequence for entry in tail] == [2, 101]
+        assert [e.line.sequence for e in logs.tail(JOB, 1, MASTER, 9)] == [5, 6, 7]
+        assert logs.tail(JOB, 1, WORKER, 9, "3") == ()
+
+    def test_what_was_written_is_read_as_it_was(self, logs: Logs) -> None:
+        line = replace(
+            make_written("a/b-c"), payload='{"a": 1}', extra='{"labels": {"k": "\u00fc"}}'
+        )
+        logs.write(JOB, 1, MASTER, [line])
+        (entry,) = logs.read(JOB).entries
+        assert entry.line == replace(line, sequence=1)
+
+    def test_writers_to_one_log_at_the_same_time_share_its_numbers(self, logs: Logs) -> None:
+        def write() -> None:
+            for _ in range(50):
+                logs.write(JOB, 1, MASTER, [make_written("python")])
+
+        threads = [threading.Thread(target=write) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(EVENT_S)
+        numbers = [entry.line.sequence for entry in logs.read(JOB).entries]
+        assert numbers == list(range(1, 201))
 
     def test_watchers_are_told_until_they_leave(self, logs: Logs) -> None:
         told: list[str] = []

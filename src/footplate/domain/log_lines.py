@@ -35,6 +35,10 @@ class Line:
     message: str
     payload: str = ""
     """The JSON object that the line was, where it was one; else empty."""
+    log: str = ""
+    """The id of the log that it was written to over Cloud Logging's API; empty: it was printed."""
+    extra: str = ""
+    """A JSON object: the other fields of what was written, such as its labels; else empty."""
 
 
 @dataclass(frozen=True)

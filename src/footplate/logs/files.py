@@ -14,22 +14,26 @@ checkpoint, about a MiB, however large the file.
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections import Counter, OrderedDict
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Unavailable
 from footplate.domain.log_lines import EVERYTHING, Reading
+from footplate.logs import lines, log_records
 from footplate.logs.job_log_file import Journal
 from footplate.logs.log_limit import LogLimit
 from footplate.logs.log_records import Writer
 from footplate.logs.watchers import Watchers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from footplate.domain.log_lines import Entry, Line, Screen
@@ -172,6 +176,39 @@ class FileLogs:
         if grown:
             self._watchers.wake(uid)
 
+    def write(
+        self,
+        uid: JobUid,
+        attempt: int,
+        replica: str,
+        lines: Sequence[Line],
+        trial: str = "",
+        above: int = 0,
+    ) -> None:
+        with self._held(uid) as slot:
+            try:
+                journal = self._opened(uid, slot, create=True)
+                for log, group in groupby(lines, key=lambda line: line.log):
+                    self._write(uid, journal, Writer(attempt, replica, trial, log), [*group], above)
+            except OSError as error:
+                self._retire(uid, slot)
+                raise _unavailable(error) from error
+        self._watchers.wake(uid)
+
+    def _write(
+        self, uid: JobUid, journal: Journal, writer: Writer, lines: Sequence[Line], above: int
+    ) -> None:
+        journal.check_log(writer)
+        now = self._now()
+        if not 0 < self._limit_bytes <= journal.size:
+            journal.append(writer, lines, now, above)
+            return
+        limit = self._limits.setdefault(uid, LogLimit(self._limit_bytes))
+        last = journal.last_sequence(writer)
+        above = max(above, last, limit.last(writer))
+        numbered = [replace(line, sequence=above + n) for n, line in enumerate(lines, 1)]
+        journal.append(writer, limit.count(writer, numbered, last, now), now)
+
     def read(
         self, uid: JobUid, cursor: int = 0, limit: int = 1000, screen: Screen = EVERYTHING
     ) -> Reading:
@@ -204,11 +241,32 @@ class FileLogs:
         with self._journal(uid) as journal:
             return 0 if journal is None else journal.seek(time)
 
+    def span(self, uid: JobUid) -> tuple[datetime, datetime] | None:
+        """Costs two reads: no journal is opened for it."""
+        try:
+            descriptor = os.open(self._path(uid), os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unavailable(error) from error
+        try:
+            end = lines.last_newline(descriptor, os.fstat(descriptor).st_size)
+            first = _first_timestamp(lines.lines_after(descriptor, 0, end))
+            last = _first_timestamp(lines.lines_before(descriptor, end))
+        finally:
+            os.close(descriptor)
+        return None if first is None or last is None else (first, last)
+
+    def names(self, uid: JobUid) -> frozenset[str]:
+        with self._journal(uid) as journal:
+            return frozenset() if journal is None else journal.names()
+
     def tail(
-        self, uid: JobUid, attempt: int, replica: str, count: int, trial: str = ""
+        self, uid: JobUid, attempt: int, replica: str, count: int, trial: str = "", log: str = ""
     ) -> tuple[Entry, ...]:
         with self._journal(uid) as journal:
-            return () if journal is None else journal.tail(Writer(attempt, replica, trial), count)
+            writer = Writer(attempt, replica, trial, log)
+            return () if journal is None else journal.tail(writer, count)
 
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
         remove = self._watchers.add(uid, changed)
@@ -307,6 +365,12 @@ class FileLogs:
             idle = [uid for uid, slot in self._slots.items() if not slot.users]
             for uid in idle[:excess]:
                 self._slots.pop(uid).close()
+
+
+def _first_timestamp(found: Iterable[tuple[int, bytes]]) -> datetime | None:
+    """Of the first line that is an entry."""
+    spelled = (log_records.spelled_timestamp(text) for _, text in found)
+    return next((datetime.fromisoformat(each.decode()) for each in spelled if each), None)
 
 
 def _unavailable(error: OSError) -> Unavailable:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import DataLoss, InvalidArgument, Unavailable
+from footplate.domain.errors import DataLoss, InvalidArgument, Unavailable, Violation
 from footplate.domain.log_lines import EVERYTHING, Reading
 from footplate.file_lock import file_lock
 from footplate.logs import lines, log_records, record_screens
-from footplate.logs.log_records import Checkpoint, LastEntry, Writer
+from footplate.logs.log_records import Checkpoint, LastEntry, Writer, writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,6 +30,8 @@ CHECKPOINT_BYTES = 1 << 20
 _CHECKPOINT_BYTES_PER_WRITER = 1 << 10
 """And no sooner than this, so that checkpoints of many writers don't become the bulk."""
 READING_BYTES = 4 << 20
+MAX_LOGS = 100
+"""That the programs of a job write to over the API."""
 _TICK = timedelta(microseconds=1)
 
 
@@ -68,15 +71,32 @@ class Journal:
     def close(self) -> None:
         os.close(self._fd)
 
-    def append(self, writer: Writer, fresh: Sequence[Line], now: datetime) -> bool:
+    def append(
+        self, writer: Writer, fresh: Sequence[Line], now: datetime, above: int | None = None
+    ) -> bool:
         """Keep what isn't kept yet, in one write; False where there is nothing of that.
+
+        ``above``: lines have no numbers yet, and get some above this one and those that the writer
+        has used.
 
         Raises:
             Unavailable: it can't be kept; the file is as it was before.
         """
         with self._locked():
             self._load()
+            if above is not None:
+                above = max(above, self.last_sequence(writer))
+                fresh = [replace(line, sequence=above + n) for n, line in enumerate(fresh, 1)]
             return self._append(writer, fresh, now)
+
+    def check_log(self, writer: Writer) -> None:
+        """Each log costs memory, and bytes of each checkpoint. Raises InvalidArgument."""
+        self._inspect()
+        logs = {each.log for each in self._lasts if each.log}
+        if writer.log not in logs and len(logs) >= MAX_LOGS:
+            allowed = f"at most {MAX_LOGS} logs for one job, and it has written to as many"
+            problem = f"{writer.log!r} given; allowed: {allowed}"
+            raise InvalidArgument.of((Violation("logName", problem),))
 
     def last_sequence(self, writer: Writer) -> int:
         return self._lasts[writer].sequence if writer in self._lasts else 0
@@ -157,6 +177,10 @@ class Journal:
         """By the offsets that each entry keeps of the one before it."""
         self._inspect()
         return tuple(islice(self._chain(writer), count))[::-1]
+
+    def names(self) -> frozenset[str]:
+        self._inspect()
+        return frozenset(writer.log or writer.replica for writer in self._lasts)
 
     def _chain(self, writer: Writer) -> Iterator[Entry]:
         offset = self._lasts.get(writer, LastEntry(0, -1)).offset
@@ -243,7 +267,7 @@ class Journal:
             if record := log_records.decode_record(text, offset):
                 entry = record.entry
                 last = LastEntry(entry.line.sequence, offset)
-                lasts.setdefault(Writer(entry.attempt, entry.replica, entry.trial), last)
+                lasts.setdefault(writer_of(entry), last)
                 timestamp = timestamp or entry.timestamp
             elif checkpoint := log_records.decode_checkpoint(text):
                 before = {**checkpoint.lasts}

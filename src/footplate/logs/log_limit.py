@@ -35,6 +35,11 @@ class LogLimit:
         self._most_bytes = most_bytes
         self._left_out: dict[Writer, _LeftOut] = {}
 
+    def last(self, writer: Writer) -> int:
+        """The sequence of the writer's last line that was left out; 0: none was."""
+        found = self._left_out.get(writer)
+        return 0 if found is None else found.last
+
     def count(
         self, writer: Writer, fresh: Sequence[Line], last: int, now: datetime
     ) -> Sequence[Line]:
@@ -57,12 +62,12 @@ class LogLimit:
             return ()
         self._left_out[writer] = replace(found, told=found.lines, at=now)
         # It has the number of the last one: were that told again, nothing would follow from it.
-        return () if found.last <= last else (self._describe(found, now),)
+        return () if found.last <= last else (self._describe(writer, found, now),)
 
-    def _describe(self, found: _LeftOut, now: datetime) -> Line:
+    def _describe(self, writer: Writer, found: _LeftOut, now: datetime) -> Line:
         count = "1 line" if found.lines == 1 else f"{found.lines} lines"
         message = (
             f"Footplate: this job's log has {self._most_bytes >> 20} MiB, its limit (setting "
             f"log_limit_mb); left out so far, of this replica: {count}"
         )
-        return Line(found.last, now, "WARNING", message)
+        return Line(found.last, now, "WARNING", message, log=writer.log)

@@ -3,11 +3,12 @@
 An entry is a list: its timestamp (of fixed width, so that a search needs no more than the
 beginning of a line), attempt, replica, sequence, the program's time, severity, message, payload,
 the offset of the entry before it of the same writer (-1: none), and, in the log of a tuning job,
-the number of the trial.
+the number of the trial. What was written over the API has the number of a trial in any case,
+which may be empty, and then the id of the log and the other fields.
 
-A checkpoint is ``#`` and a list: for each writer (attempt and replica, at the end perhaps a trial)
-its last sequence so far and the offset of that entry. It is never the last line: it is written
-with the entries after it.
+A checkpoint is ``#`` and a list: for each writer (attempt and replica, at the end perhaps a trial,
+and then perhaps the id of a log) its last sequence so far and the offset of that entry. It is
+never the last line: it is written with the entries after it.
 """
 
 from __future__ import annotations
@@ -28,11 +29,24 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Writer(NamedTuple):
-    """Who reports: a replica in an attempt; ``trial`` is empty but in the log of a tuning job."""
+    """Who reports: a replica in an attempt; ``trial`` is empty but in the log of a tuning job.
+
+    What a program writes to a log over the API is numbered apart from what it prints.
+    """
 
     attempt: int
     replica: str
     trial: str = ""
+    log: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What stands at the end of a record, as far as it is needed."""
+        return (self.trial, self.log) if self.log else (self.trial,) if self.trial else ()
+
+
+def writer_of(entry: Entry) -> Writer:
+    return Writer(entry.attempt, entry.replica, entry.trial, entry.line.log)
 
 
 @dataclass(frozen=True)
@@ -60,11 +74,13 @@ class Record:
 
 def encode_record(timestamp: datetime, writer: Writer, line: Line, previous: int) -> bytes:
     """As the encoder would spell the whole list; but texts by themselves cost it a quarter."""
-    trial = f",{_encode(writer.trial)}" if writer.trial else ""
+    more = "".join(f",{_encode(each)}" for each in writer.labels)
+    if line.log:
+        more += f",{_encode(line.extra)}"
     text = (
         f'["{_spell(timestamp)}",{writer.attempt},{_encode(writer.replica)},{line.sequence},'
         f'"{_spell(line.time)}",{_encode(line.severity)},{_encode(line.message)},'
-        f"{_encode(line.payload)},{previous}{trial}]\n"
+        f"{_encode(line.payload)},{previous}{more}]\n"
     )
     return text.encode("utf-8", "replace")
 
@@ -89,11 +105,11 @@ def decode_record(text: bytes, offset: int) -> Record | None:
             message,
             payload,
             previous,
-            *trial,
+            *more,
         ) = json.loads(text)
-        line = Line(sequence, _time(printed), severity, message, payload)
+        line = Line(sequence, _time(printed), severity, message, payload, *more[1:])
         cursor = offset + len(text) + 1
-        entry = Entry(_time(arrival), f"{offset:016x}", attempt, replica, line, cursor, *trial)
+        entry = Entry(_time(arrival), f"{offset:016x}", attempt, replica, line, cursor, *more[:1])
     except (ValueError, TypeError):
         return None
     return Record(entry, previous)
@@ -101,8 +117,8 @@ def decode_record(text: bytes, offset: int) -> Record | None:
 
 def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
     rows = [
-        (attempt, replica, last.sequence, last.offset, *([trial] if trial else []))
-        for (attempt, replica, trial), last in checkpoint.lasts.items()
+        (writer.attempt, writer.replica, last.sequence, last.offset, *writer.labels)
+        for writer, last in checkpoint.lasts.items()
     ]
     return CHECKPOINT + _bytes(rows) + b"\n"
 
@@ -114,7 +130,7 @@ def decode_checkpoint(text: bytes) -> Checkpoint | None:
     try:
         rows = json.loads(text[1:])
         return Checkpoint(
-            {Writer(a, r, *trial): LastEntry(sequence, at) for a, r, sequence, at, *trial in rows}
+            {Writer(a, r, *more): LastEntry(sequence, at) for a, r, sequence, at, *more in rows}
         )
     except (ValueError, TypeError):
         return None

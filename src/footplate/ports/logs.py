@@ -37,6 +37,26 @@ class Logs(Protocol):
         """
         ...
 
+    def write(
+        self,
+        uid: JobUid,
+        attempt: int,
+        replica: str,
+        lines: Sequence[Line],
+        trial: str = "",
+        above: int = 0,
+    ) -> None:
+        """Keep what a replica's program has written over the API, each line in the log it names.
+
+        Whatever number a line has, it gets the next one of those that the replica has used for
+        that log, above ``above``. As to all else it is kept as appended lines are.
+
+        Raises:
+            Unavailable: some could not be kept (disk full).
+            InvalidArgument: the job's programs have written to too many logs.
+        """
+        ...
+
     def read(
         self, uid: JobUid, cursor: int = 0, limit: int = 1000, screen: Screen = EVERYTHING
     ) -> Reading:
@@ -70,6 +90,14 @@ class Logs(Protocol):
         """The cursor before the first entry whose timestamp is ``time`` or later."""
         ...
 
+    def span(self, uid: JobUid) -> tuple[datetime, datetime] | None:
+        """The timestamps of the first and of the last entry; None: there are no entries."""
+        ...
+
+    def names(self, uid: JobUid) -> frozenset[str]:
+        """The replicas that have printed something, and the logs that programs have written to."""
+        ...
+
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
         """From now on call ``changed``, on any thread, after each append; it must not block.
 
@@ -82,9 +110,9 @@ class Logs(Protocol):
         ...
 
     def tail(
-        self, uid: JobUid, attempt: int, replica: str, count: int, trial: str = ""
+        self, uid: JobUid, attempt: int, replica: str, count: int, trial: str = "", log: str = ""
     ) -> tuple[Entry, ...]:
-        """The last ``count`` entries of one writer, in order."""
+        """The last ``count`` entries that a replica printed, or wrote to ``log``, in order."""
         ...
 
     def delete(self, uid: JobUid) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,16 @@ import pytest
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import JobUid
 from footplate.logs.files import FileLogs
-from footplate.logs.job_log_file import READING_BYTES
-from tests.support.logs_contract import JOB, MASTER, SettableClock, make_line, make_lines
+from footplate.logs.job_log_file import MAX_LOGS, READING_BYTES
+from tests.support.logs_contract import (
+    JOB,
+    MASTER,
+    START,
+    WORKER,
+    SettableClock,
+    make_line,
+    make_lines,
+)
 
 
 def open_descriptors(directory: Path) -> int:
@@ -109,3 +118,17 @@ def test_delete_while_others_read_and_write(tmp_path: Path) -> None:
     assert failures == []
     logs.close()
     assert open_descriptors(tmp_path) == 0
+
+
+def test_a_job_has_only_so_many_logs(tmp_path: Path) -> None:
+    logs = FileLogs(tmp_path, lambda: START)
+    line = replace(make_line(0), log="first")
+    logs.write(JOB, 1, MASTER, [line])
+    for number in range(MAX_LOGS - 1):
+        logs.write(JOB, 1, MASTER, [replace(line, log=f"log-{number}")])
+    with pytest.raises(InvalidArgument, match="at most 100 logs for one job"):
+        logs.write(JOB, 1, MASTER, [replace(line, log="one-more")])
+    logs.write(JOB, 1, WORKER, [line])
+    logs.append(JOB, 1, WORKER, [make_line(1)])
+    assert len(logs.names(JOB)) == MAX_LOGS + 1
+    logs.close()

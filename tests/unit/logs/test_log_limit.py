@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,22 @@ def test_what_goes_over_the_limit_is_counted(logs: FileLogs, clock: SettableCloc
     assert told(logs) == [*doubled, "101 lines"]
     assert told(logs, WORKER) == ["1 line"]
     assert logs.size(JOB) < size + 4000
+
+
+def test_written_entries_are_counted_apart_from_printed_lines(logs: FileLogs) -> None:
+    def told_of_written() -> list[str]:
+        entries = logs.tail(JOB, 1, MASTER, 100, log="python")
+        return [entry.line.message.rpartition(": ")[2] for entry in entries]
+
+    logs.append(JOB, 1, MASTER, [make_line(1, "x" * LIMIT)])
+    written = replace(make_line(0), log="python")
+    for _ in range(4):
+        logs.write(JOB, 1, MASTER, [written, written], above=7)
+    assert told_of_written() == ["2 lines", "4 lines", "8 lines"]
+    assert [e.line.sequence for e in logs.tail(JOB, 1, MASTER, 9, log="python")] == [9, 11, 15]
+    logs.append(JOB, 1, MASTER, [make_line(2)])
+    assert told(logs) == ["1 line"]
+    assert logs.size(JOB) < LIMIT + 4000
 
 
 def test_empty_lines_count_as_full_ones_do(logs: FileLogs) -> None:

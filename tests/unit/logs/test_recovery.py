@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from footplate.domain.errors import DataLoss, Unavailable
 from footplate.logs.files import FileLogs
 from footplate.logs.job_log_file import Journal
-from footplate.logs.log_records import Writer
+from footplate.logs.log_records import Writer, writer_of
 from tests.support.logs_contract import (
     JOB,
     MASTER,
@@ -37,8 +38,6 @@ from tests.support.profiles import scaled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.ports.logs import Entry
-
 CHECKPOINT_BYTES = 700
 """Small, so that short files have many."""
 REPLICAS = (MASTER, WORKER)
@@ -47,7 +46,11 @@ WRITERS = tuple(Writer(1, replica) for replica in REPLICAS)
 steps = st.lists(
     st.tuples(
         st.builds(
-            Writer, st.integers(1, 2), st.sampled_from(REPLICAS), st.sampled_from(["", "1", "12"])
+            Writer,
+            st.integers(1, 2),
+            st.sampled_from(REPLICAS),
+            st.sampled_from(["", "1", "12"]),
+            st.sampled_from(["", "python"]),
         ),
         st.integers(1, 4),
         st.text(alphabet='a\n#["\u20ac\x00', max_size=40),
@@ -56,10 +59,6 @@ steps = st.lists(
     ),
     max_size=25,
 )
-
-
-def writer_of(entry: Entry) -> Writer:
-    return Writer(entry.attempt, entry.replica, entry.trial)
 
 
 def open_journal(path: Path) -> Journal:
@@ -79,7 +78,8 @@ def test_a_crash_at_any_byte_of_any_write_loses_and_doubles_nothing(
         sent: dict[Writer, int] = {}
         for writer, count, text, jump, cut in steps:
             first = sent.get(writer, 0) + 1
-            lines = [make_line(n, f"{n} {text}") for n in range(first, first + count)]
+            numbers = range(first, first + count)
+            lines = [replace(make_line(n, f"{n} {text}"), log=writer.log) for n in numbers]
             now += jump * SECOND
             before = journal.size
             journal.append(writer, lines, now)
