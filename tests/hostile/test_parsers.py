@@ -40,6 +40,8 @@ from footplate.replica.metrics.protobuf import Malformed
 from footplate.replica.shell.websocket_frames import BadFrame, Frames
 from footplate.wire.json_text import parse_object
 from footplate.wire.log_severity import read_line
+from footplate.wire.logging_v2.linear_patterns import LinearPattern
+from footplate.wire.logging_v2.pattern_syntax import BadPattern
 from footplate.wire.logging_v2.queries import parse_query
 from footplate.wire.paging import format_token, parse_number_token
 from footplate.wire.replica_v1.records import decode_reports
@@ -68,6 +70,10 @@ class Target:
 
 def text(parse: Callable[[str], object]) -> Callable[[bytes], object]:
     return lambda data: parse(data.decode("utf-8", "replace"))
+
+
+def search(given: str) -> bool:
+    return LinearPattern(given).search("ab" * 50)
 
 
 def read_related(data: bytes) -> None:
@@ -148,6 +154,20 @@ def find_cause(given: str) -> str:
 _JSON = (b"{", b"}", b"[", b"]", b'"a":', b",", b"1e999", b"9" * 5000, b'"', b"\\ud800", b"null")
 _PART = (b"\r\n", b"\n", b"--B", b"--", b"Content-Type: a/b", b": ", b"GET / HTTP/1.1", b"\n" * 99)
 _QUERY = (b"a", b"=", b" AND ", b" OR ", b"NOT ", b"(", b")", b'"', b"<=", b"-", b"\\", b"9" * 5000)
+_PATTERN = (
+    b"a",
+    b"(",
+    b")*",
+    b"{9,99}",
+    b"[^",
+    b"]",
+    b"|",
+    b"\\b",
+    b"(?i:",
+    b"+?",
+    b"^$",
+    b"\\x{1F600}",
+)
 _NUMBER = (b"0", b"9" * 5000, b".", b"e", b"-", b"s", b"2020-01-01T00:00:00", b"Z", b"+", b":")
 _LINES = (
     b"Error: ",
@@ -223,7 +243,8 @@ TARGETS = {
     "ranges": Target(
         text(lambda given: parse_range(given, 9)), (), (b"bytes", b"=", b"-", b" ", b"9" * 18)
     ),
-    "log queries": Target(text(parse_query), (ServiceError,), _QUERY),
+    "log queries": Target(text(parse_query), (ServiceError,), (*_QUERY, b"=~", b"(a*)*{2}|[^b]")),
+    "patterns": Target(text(search), (BadPattern,), _PATTERN),
     "conditions on runs": Target(text(lambda given: choose(_RUNS, given)), (ServiceError,), _QUERY),
     "page tokens": Target(
         text(lambda key: parse_number_token(format_token(key, "q"), "q")), (ServiceError,), _NUMBER

@@ -11,15 +11,19 @@ restriction = function "(" value ")"
 
 gcloud's own filters also have
 restriction = field ("~" | "!~") value | field ("=" | ":") "(" value {[","] value} ")" | value
+
+Queries of Cloud Logging also have
+restriction = field ("=~" | "!~") value | field comparator "(" values ")" | value
+values      = a filter of values instead of restrictions
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 from footplate.domain.filters import Comparator
-from footplate.wire.filter_tokens import Kind, Token, refuse_at, tokenize
+from footplate.wire.filter_tokens import Dialect, Kind, Token, refuse_at, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +32,7 @@ T = TypeVar("T")
 
 MAX_DEPTH = 50
 FUNCTION = "()"
+_LOGIC = ("AND", "OR")
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,9 @@ class Restriction:
     source: str
     name: Token
     operator: str
-    """``~`` in gcloud's filters, ``()`` of a function, else one of the comparators."""
+    """``~`` in gcloud's filters, ``=~`` and ``!~`` in queries of Cloud Logging, ``()`` of a
+    function, else one of the comparators.
+    """
     value: Token
 
     @property
@@ -69,20 +76,20 @@ def parse_expression(
     compare: Callable[[Restriction], T],
     operators_of_logic: LogicalOperators[T],
     max_comparisons: int,
+    dialect: Dialect = Dialect.LISTS,
     *,
-    gcloud: bool = False,
     functions: bool = False,
 ) -> T:
     """The expression that ``text`` spells; ``compare`` makes one of each restriction.
 
-    ``gcloud``: in its own grammar; a value alone is a restriction of no field, by ``:``.
-    ``functions``: there may be some.
+    But in filters of lists a value alone is a restriction of no field, by ``:``. ``functions``:
+    there may be some.
 
     Raises:
         InvalidArgument: naming the place, what is wrong there and what is allowed.
     """
     return _Parser(
-        text, compare, operators_of_logic, max_comparisons, gcloud=gcloud, functions=functions
+        text, compare, operators_of_logic, max_comparisons, dialect, functions=functions
     ).parse()
 
 
@@ -95,8 +102,8 @@ class _Parser(Generic[T]):
         compare: Callable[[Restriction], T],
         operators_of_logic: LogicalOperators[T],
         max_comparisons: int,
+        dialect: Dialect,
         *,
-        gcloud: bool,
         functions: bool,
     ) -> None:
         self._functions = functions
@@ -104,10 +111,13 @@ class _Parser(Generic[T]):
         self._compare = compare
         self._joints = operators_of_logic
         self._left = self._max_comparisons = max_comparisons
-        self._gcloud = gcloud
-        self._tokens = tokenize(text, gcloud=gcloud)
+        self._gcloud = dialect is Dialect.GCLOUD
+        self._logging = dialect is Dialect.LOGGING
+        self._tokens = tokenize(text, dialect)
         self._index = 0
         self._depth = 0
+        self._compared_with: tuple[Token, str] | None = None
+        """The field and the comparator before a group of values, where one is read."""
 
     def parse(self) -> T:
         found = self._conjunction()
@@ -174,25 +184,50 @@ class _Parser(Generic[T]):
         return found
 
     def _restriction(self) -> T:
-        if self._gcloud and self._stands_alone():
-            value = self._take("a word is missing", Kind.WORD, Kind.QUOTED)
-            return self._compared(Token(Kind.WORD, "", value.at), ":", value)
+        if self._compared_with is not None:
+            value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
+            return self._compared(*self._compared_with, value)
+        if self._functions and self._is_call():
+            return self._function(self._take("a function is missing", Kind.WORD))
+        if (self._gcloud or self._logging) and self._stands_alone():
+            return self._word()
         name = self._take("the name of a field is missing", Kind.WORD)
-        if self._functions and self._token.kind is Kind.OPEN:
-            return self._function(name)
-        known = "= != : < <= > >=" + (" ~ !~" if self._gcloud else "")
+        more = " ~ !~" if self._gcloud else " =~ !~" if self._logging else ""
+        known = f"= != : < <= > >={more}"
         operator = self._take(f"a comparator ({known}) is missing", Kind.COMPARATOR).text
         if self._gcloud and operator in "=:" and self._token.kind is Kind.OPEN:
             found = self._one_of(name, operator)
+        elif self._logging and self._token.kind is Kind.OPEN:
+            found = self._values(name, operator)
+        elif self._logging:
+            value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
+            found = self._compared(name, operator, value)
         else:
             value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
             found = self._compared(name, "~" if operator == "!~" else operator, value)
             found = self._joints.negation_of(found) if operator == "!~" else found
         return self._joints.negation_of(found) if name.text.startswith("-") else found
 
+    def _word(self) -> T:
+        value = self._take("a word is missing", Kind.WORD, Kind.QUOTED)
+        name = Token(Kind.WORD, "", value.at)
+        if self._gcloud or value.kind is Kind.QUOTED:
+            return self._compared(name, ":", value)
+        if value.text in _LOGIC:
+            self._refuse(f"nothing to join by {value.text}", value)
+        found = self._compared(name, ":", replace(value, text=value.text.removeprefix("-")))
+        return self._joints.negation_of(found) if value.text.startswith("-") else found
+
+    def _is_call(self) -> bool:
+        """Whether a word comes, and a parenthesis right behind it."""
+        token, after = self._token, self._tokens[min(self._index + 1, len(self._tokens) - 1)]
+        near = not self._logging or after.at == token.at + len(token.text)
+        return token.kind is Kind.WORD and after.kind is Kind.OPEN and near
+
     def _function(self, name: Token) -> T:
         self._index += 1
-        value = self._take("a value in quotes is missing", Kind.QUOTED)
+        kinds = (Kind.QUOTED, Kind.WORD) if self._logging else (Kind.QUOTED,)
+        value = self._take("a value in quotes is missing", *kinds)
         self._take("a closing parenthesis is missing", Kind.CLOSE)
         return self._compared(name, FUNCTION, value)
 
@@ -200,6 +235,13 @@ class _Parser(Generic[T]):
         """Whether what comes is a value, which no comparator follows."""
         is_value = self._token.kind in (Kind.WORD, Kind.QUOTED)
         return is_value and self._tokens[self._index + 1].kind is not Kind.COMPARATOR
+
+    def _values(self, name: Token, operator: str) -> T:
+        """``(A OR B AND NOT C)``."""
+        self._compared_with = name, operator
+        found = self._group()
+        self._compared_with = None
+        return found
 
     def _one_of(self, name: Token, operator: str) -> T:
         """``(a b, c)``."""

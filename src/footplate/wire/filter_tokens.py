@@ -31,15 +31,28 @@ class Token:
     at: int
 
 
+class Dialect(Enum):
+    """Grammars that differ in their comparators, and in what a value may be."""
+
+    LISTS = "filters of lists"
+    GCLOUD = "gcloud's own"
+    LOGGING = "queries of Cloud Logging"
+
+
 _SPACE = re.compile(r"\s*")
-_COMPARATOR = re.compile(r"!=|<=|>=|[=<>:]")
+_COMPARATORS = {
+    Dialect.LISTS: re.compile(r"!=|<=|>=|[=<>:]"),
+    Dialect.GCLOUD: re.compile(r"!=|!~|<=|>=|[=<>:~]"),
+    Dialect.LOGGING: re.compile(r"=~|!~|!=|<=|>=|[=<>:]"),
+}
 _NAME = re.compile(r"(?:[^\s()\"'<>=!:]|(?<=\.)\"[^\"\\]*\")+")
 """Parts of it after a dot may be quoted."""
-_GCLOUD_COMPARATOR = re.compile(r"!=|!~|<=|>=|[=<>:~]")
 _GCLOUD_NAME = re.compile(r"(?:[^\s()\"'<>=!:~]|(?<=\.)\"[^\"\\]*\")+")
 _VALUE = re.compile(r"[^\s()\"']+")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_LOGGING_ESCAPED = re.compile(r"\\([\\\"'nrt])")
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def refuse_at(text: str, at: int, problem: str) -> NoReturn:
@@ -50,10 +63,8 @@ def refuse_at(text: str, at: int, problem: str) -> NoReturn:
     raise InvalidArgument.of((violation,))
 
 
-def tokenize(text: str, *, gcloud: bool = False) -> tuple[Token, ...]:
+def tokenize(text: str, dialect: Dialect = Dialect.LISTS) -> tuple[Token, ...]:
     """Its tokens, END last. A word after a comparator may hold colons: it is a value.
-
-    ``gcloud``: ``~`` and ``!~`` are comparators.
 
     Raises:
         InvalidArgument: a quote isn't closed, a character fits nowhere, or it is too long.
@@ -64,7 +75,7 @@ def tokenize(text: str, *, gcloud: bool = False) -> tuple[Token, ...]:
     position = _skip(text, 0)
     while position < len(text):
         after_comparator = bool(tokens) and tokens[-1].kind is Kind.COMPARATOR
-        token, position = _next(text, position, after_comparator=after_comparator, gcloud=gcloud)
+        token, position = _next(text, position, dialect, after_comparator=after_comparator)
         tokens.append(token)
         position = _skip(text, position)
     return (*tokens, Token(Kind.END, "", len(text) + 1))
@@ -75,15 +86,17 @@ def _skip(text: str, position: int) -> int:
     return space.end() if space else position
 
 
-def _next(text: str, position: int, *, after_comparator: bool, gcloud: bool) -> tuple[Token, int]:
+def _next(
+    text: str, position: int, dialect: Dialect, *, after_comparator: bool
+) -> tuple[Token, int]:
     at = position + 1
-    comparator = _GCLOUD_COMPARATOR.match if gcloud else _COMPARATOR.match
-    name = _GCLOUD_NAME.match if gcloud else _NAME.match
+    comparator = _COMPARATORS[dialect].match
+    name = _GCLOUD_NAME.match if dialect is Dialect.GCLOUD else _NAME.match
     if text[position] in "()":
         return Token(Kind(text[position]), text[position], at), position + 1
     if match := _QUOTED.match(text, position):
         content = match.group(1) if match.group(1) is not None else match.group(2)
-        return Token(Kind.QUOTED, _ESCAPED.sub(r"\1", content), at), match.end()
+        return Token(Kind.QUOTED, _unescape(content, dialect), at), match.end()
     if after_comparator and (match := _VALUE.match(text, position)):
         return Token(Kind.WORD, match.group(), at), match.end()
     if match := comparator(text, position):
@@ -92,3 +105,10 @@ def _next(text: str, position: int, *, after_comparator: bool, gcloud: bool) -> 
         return Token(Kind.WORD, match.group().replace('"', ""), at), match.end()
     problem = "a quote that isn't closed" if text[position] in "\"'" else "an unexpected character"
     refuse_at(text, at, problem)
+
+
+def _unescape(content: str, dialect: Dialect) -> str:
+    """In queries of Cloud Logging what is no escape stays, for it may be one of a pattern."""
+    if dialect is Dialect.LOGGING:
+        return _LOGGING_ESCAPED.sub(lambda found: _CONTROLS.get(found[1], found[1]), content)
+    return _ESCAPED.sub(r"\1", content)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from footplate.wire.json_text import describe
 
 _TIMESTAMP = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:\d\d)(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)?)?", re.ASCII
+    r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:\d\d)(\.\d{1,9})?([Zz]|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
 
 
@@ -38,7 +38,7 @@ def parse_time(text: str) -> datetime:
 def check_timestamp(value: object) -> str:
     """``value`` if it is a time with its zone, as messages hold it; ValueError else."""
     match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
-    if match is None or match[4] is None or not _exists(match[0]):
+    if match is None or match[4] is None or len(match[4]) == 5 or not _exists(match[0]):
         allowed = 'a time with its zone, such as "2026-01-31T12:00:00Z"'
         raise ValueError(f"{describe(value)} given; allowed: {allowed}")
     return match[0]

@@ -102,8 +102,118 @@ def test_structured_entries_match_by_their_payload() -> None:
     assert match('jsonPayload.message="oh"', JSON)
     assert match("jsonPayload.loss=0.5", JSON)
     assert match("jsonPayload.deep.flag=true", JSON)
-    assert not match("jsonPayload.deep:*", JSON)
+    assert match("jsonPayload.deep:*", JSON)
+    assert not match("jsonPayload.deep=true", JSON)
+    assert not match("jsonPayload.shallow:*", JSON)
     assert not match("textPayload:oh", JSON)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("jsonPayload.loss>0.1", True),
+        ("jsonPayload.loss>0.05e1", False),
+        ("jsonPayload.loss<10", True),  # as texts "10" would come first
+        ("jsonPayload.loss=.5", True),
+        ("jsonPayload.loss!=0.25", True),
+        ("jsonPayload.missing!=0.25", False),
+        ("jsonPayload.message>=oa", True),
+        ("jsonPayload.deep.flag!=true", False),
+        ("json_payload.loss=0.5", True),
+        ("jsonPayload.tags=b", True),
+        ("jsonPayload.tags:B", True),
+        ("jsonPayload.tags=~^b$", True),
+        ("jsonPayload.tags=c", False),
+        ("jsonPayload.tags:*", True),
+        ("jsonPayload.none:*", False),
+        ("jsonPayload.empty:*", False),
+    ],
+)
+def test_values_of_a_payload_keep_their_kinds(text: str, *, found: bool) -> None:
+    payload = (
+        '{"message": "oh", "loss": 0.5, "deep": {"flag": true}, "tags": ["a", "b"],'
+        ' "none": null, "empty": []}'
+    )
+    entry = replace(JSON, line=replace(JSON.line, payload=payload))
+    assert match(text, entry) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("hello", True),
+        ("HELLO", True),
+        ('"lo yo"', True),
+        ("hello you", True),
+        ("hello bye", False),
+        ("hello AND NOT bye", True),
+        ("hello -bye", True),
+        ("-hello", False),
+        ("bye OR hello", True),
+        ("bye OR (hello AND warning)", True),
+        ("master-replica", True),
+        ("job_1", True),
+        ("hello severity>=WARNING", True),
+        ("hello severity>=ERROR", False),
+        ("hello (bye OR you)", True),
+        ("hello (bye OR nobody)", False),
+    ],
+)
+def test_words_alone_are_looked_for_everywhere(text: str, *, found: bool) -> None:
+    assert match(text) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("severity=(ERROR OR WARNING)", True),
+        ("severity=(ERROR OR CRITICAL)", False),
+        ('textPayload:("hello" AND you)', True),
+        ('textPayload:("hello" AND bye)', False),
+        ("textPayload:(hello AND NOT bye)", True),
+        ("-textPayload:(bye OR nobody)", True),
+        ("NOT severity=(ERROR OR WARNING)", False),
+        ("labels.attempt=(1 OR 2) AND severity=WARNING", True),
+        ("textPayload:(bye OR hello) severity=ERROR", False),
+        ('textPayload=~("^He" OR "^Bye")', True),
+    ],
+)
+def test_values_in_parentheses(text: str, *, found: bool) -> None:
+    assert match(text) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("textPayload=~hel", False),
+        ('textPayload=~"(?i)^hel+o"', True),
+        (r'textPayload=~"^\w+ y.u$"', True),
+        (r'textPayload=~"^\\w+ y.u$"', True),
+        (r'textPayload!~"\d"', True),
+        (r'textPayload!~"\w"', False),
+        ('jsonPayload.message!~"x"', False),
+        ('labels.attempt=~"^[0-9]$"', True),
+        ('resource.labels.task_name=~"master-.*-[0-9]+"', True),
+        ('logName=~"/logs/master"', True),
+    ],
+)
+def test_regular_expressions(text: str, *, found: bool) -> None:
+    assert match(text) is found
+
+
+def test_the_log_of_an_entry_by_its_id() -> None:
+    for text in ('log_id("master-replica-0")', "log_id(Master-replica-0)", "hello log_id(x) OR h"):
+        assert match(text)
+    assert not match('log_id("python")')
+    assert not match('NOT log_id("master-replica-0")')
+
+
+@pytest.mark.parametrize(
+    "zone", ["Z", "+00:00", "+0000", "-0000"], ids=["Z", "colon", "none", "minus"]
+)
+def test_times_as_clients_spell_them(zone: str) -> None:
+    assert match(f'timestamp>="2026-01-02T03:04:05.678901{zone}"')
+    assert not match(f'timestamp>"2026-01-02T03:04:05.678901{zone}"')
 
 
 @pytest.mark.parametrize(
@@ -118,8 +228,18 @@ def test_structured_entries_match_by_their_payload() -> None:
         ("severity=INFO)", "character 14", "unexpected text"),
         ("severity=INFO AND", "character 18, the end", "the name of a field is missing"),
         ('textPayload:"open', "character 13", "a quote that isn't closed"),
-        ('textPayload=~"a+"', "character 14", "the name of a field is missing"),
-        ("hello", "character 6, the end", "a comparator"),
+        ('textPayload=~"a(+"', "character 14", "follows nothing that it could repeat"),
+        ('textPayload=~"(a"', "character 14", "a ) is missing, at character 3 of the pattern"),
+        ('textPayload=~"((a{9}){9}){99}"', "character 14", "too large: more than 1000 steps"),
+        ("timestamp=~2026", "character 12", "=~ given for timestamp; allowed: = != < <= > >=;"),
+        ("severity!~INFO", "character 11", "!~ given for severity"),
+        ("hello AND", "character 10, the end", "the name of a field is missing"),
+        ("OR hello", "character 1", "nothing to join by OR"),
+        ('SEARCH("x")', "character 1", "unknown function; allowed: log_id(...)"),
+        ("severity=()", "character 11", "a value is missing"),
+        ("severity=(INFO OR", "character 18, the end", "a value is missing"),
+        ("severity=(INFO", "character 15, the end", "parenthesis is missing"),
+        ("timestamp>=(now)", "character 13", "is not a time"),
         ("(" * 60, "character 51", "deeper than 50"),
         ("NOT " * 60 + "severity=INFO", "character 201", "deeper than 50"),
         ("severity=INFO " * 201, "character 2801", "more than 200 comparisons"),
@@ -194,7 +314,7 @@ def test_nothing_matches_outside_of_the_span(text: str) -> None:
             assert found.last is None or time <= found.last
 
 
-@given(st.text(alphabet="()\"=<>:-* ANDORNOTseverityINFO.\\'", max_size=60))
+@given(st.text(alphabet="()\"=<>:-*~!{}[]|+?^$ ANDORNOTseverityINFO.\\'", max_size=60))
 def test_any_text_is_a_query_or_refused(text: str) -> None:
     try:
         query = parse_query(text)

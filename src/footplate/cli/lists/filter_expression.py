@@ -19,7 +19,7 @@ from footplate.cli.formats.transforms import text_of
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.formatting import quoted
 from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
-from footplate.wire.filter_tokens import Kind
+from footplate.wire.filter_tokens import Dialect, Kind
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def read_condition(text: str, now: datetime) -> Condition:
         InvalidArgument: names the place, what is wrong there and what is allowed.
     """
     found: Condition = parse_expression(
-        text, lambda given: _compare(given, now), _OPERATORS_OF_LOGIC, _MOST, gcloud=True
+        text, lambda given: _compare(given, now), _OPERATORS_OF_LOGIC, _MOST, Dialect.GCLOUD
     )
     return found
 

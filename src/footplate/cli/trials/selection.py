@@ -12,6 +12,7 @@ from footplate.cli.jobs.kinds import job_commands
 from footplate.cli.lists.filter_expression import ORDERS, Comparison, comparison_of
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
+from footplate.wire.filter_tokens import Dialect
 from footplate.wire.timestamps import parse_time
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def _condition(text: str, names: Mapping[str, Field], states: Sequence[str]) -> 
     def compare(given: Restriction) -> Condition:
         return _compare(given, names, states, now)
 
-    return parse_expression(text, compare, operators_of_logic, _MAX_COMPARISONS, gcloud=True)
+    return parse_expression(text, compare, operators_of_logic, _MAX_COMPARISONS, Dialect.GCLOUD)
 
 
 def _compare(

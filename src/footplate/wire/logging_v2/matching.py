@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Any, assert_never
+from urllib.parse import unquote
 
 from footplate.domain.filters import Comparator
 from footplate.wire.log_severity import SEVERITIES
-from footplate.wire.logging_v2.queries import TIMES, And, Comparison, Not, Or, Query
+from footplate.wire.logging_v2.queries import (
+    LOG_ID,
+    TIMES,
+    And,
+    Comparison,
+    Not,
+    Or,
+    Query,
+    Resemblance,
+    Word,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from footplate.domain.log_lines import Entry
     from footplate.wire.json_text import JsonObject
@@ -33,6 +45,11 @@ def matches(query: Query, entry: Entry, document: JsonObject) -> bool:
     match query:
         case Comparison():
             return _compare(query, entry, document)
+        case Resemblance():
+            found = (_spell(value) for value in _find(document, query.field))
+            return any(query.pattern.search(text) != query.negated for text in found)
+        case Word():
+            return any(query.text in _spell(value).casefold() for value in _scalars(document))
         case And():
             return all(matches(part, entry, document) for part in query.parts)
         case Or():
@@ -48,28 +65,59 @@ def _compare(comparison: Comparison, entry: Entry, document: JsonObject) -> bool
         return _holds(comparison, entry.timestamp)
     if comparison.field == "severity":
         return _holds(comparison, SEVERITIES.index(entry.line.severity))
-    found = _find(document, comparison.field)
-    if found is None:
-        return False
-    if comparison.field in _EXACT:
-        return _holds(comparison, found)
-    return _holds(comparison, found.casefold())
+    if comparison.field == LOG_ID:
+        log = unquote(str(document["logName"]).rpartition("/")[2])
+        return _holds(comparison, log.casefold())
+    if comparison.comparator is Comparator.MATCHES and comparison.value == "*":
+        return _is_there(document, comparison.field)
+    return any(_holds(comparison, value) for value in _find(document, comparison.field))
 
 
 def _holds(comparison: Comparison, found: object) -> bool:
-    """Texts that aren't ids come casefolded."""
-    wanted = comparison.value
-    if isinstance(wanted, str) and comparison.field not in _EXACT:
-        wanted = wanted.casefold()
+    """Numbers are compared as numbers where both are some; other values as texts."""
+    wanted: object = comparison.value
+    if isinstance(wanted, str):
+        number = _number(wanted)
+        if isinstance(found, int | float) and not isinstance(found, bool) and number is not None:
+            wanted = number
+        elif comparison.field in _EXACT:
+            found = _spell(found)
+        else:
+            wanted, found = wanted.casefold(), _spell(found).casefold()
     if comparison.comparator is Comparator.MATCHES:
         if isinstance(wanted, str) and isinstance(found, str):
-            return wanted == "*" or wanted in found
+            return wanted in found
         return wanted == found
     return _OPERATORS[comparison.comparator](found, wanted)
 
 
-def _find(document: JsonObject, path: str) -> str | None:
-    """The scalar at ``path`` as a text; None where there is none. Keys of labels hold dots."""
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _spell(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _is_there(document: JsonObject, path: str) -> bool:
+    value = _at(document, path)
+    return value is not None and value != []
+
+
+def _find(document: JsonObject, path: str) -> Iterator[object]:
+    """The scalar at ``path``; those in the list that is there."""
+    value = _at(document, path)
+    for each in value if isinstance(value, list) else [value]:
+        if each is not None and not isinstance(each, dict | list):
+            yield each
+
+
+def _at(document: JsonObject, path: str) -> object:
+    """Keys of labels hold dots."""
     for prefix in ("resource.labels.", "labels."):
         if path.startswith(prefix):
             parts = [*prefix.rstrip(".").split("."), path.removeprefix(prefix)]
@@ -79,6 +127,13 @@ def _find(document: JsonObject, path: str) -> str | None:
     value: object = document
     for part in parts:
         value = value.get(part) if isinstance(value, dict) else None
-    if value is None or isinstance(value, dict | list):
-        return None
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return value
+
+
+def _scalars(value: object) -> Iterator[object]:
+    """All in a document; its depth is bounded."""
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _scalars(each)
+    elif value is not None:
+        yield value

@@ -9,8 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain.filters import Comparator
-from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
+from footplate.wire.filter_parser import (
+    FUNCTION,
+    LogicalOperators,
+    Restriction,
+    parse_expression,
+)
+from footplate.wire.filter_tokens import Dialect
 from footplate.wire.log_severity import SEVERITIES
+from footplate.wire.logging_v2.linear_patterns import LinearPattern
+from footplate.wire.logging_v2.pattern_syntax import BadPattern
 from footplate.wire.timestamps import parse_time
 
 if TYPE_CHECKING:
@@ -26,13 +34,30 @@ _FIELDS = frozenset(
         "severity",
         "logName",
         "textPayload",
+        "trace",
+        "spanId",
+        "traceSampled",
         "resource.type",
-        "resource.labels.job_id",
-        "resource.labels.task_name",
-        "resource.labels.project_id",
     }
 )
-_OPEN_FIELDS = ("labels.", "jsonPayload.", "resource.labels.")
+_OPEN_FIELDS = (
+    *("labels.", "jsonPayload.", "resource.labels."),
+    *("httpRequest.", "operation.", "sourceLocation."),
+)
+_SNAKE_CASE = {
+    "http_request": "httpRequest",
+    "insert_id": "insertId",
+    "json_payload": "jsonPayload",
+    "log_name": "logName",
+    "receive_timestamp": "receiveTimestamp",
+    "source_location": "sourceLocation",
+    "span_id": "spanId",
+    "text_payload": "textPayload",
+    "trace_sampled": "traceSampled",
+}
+"""Queries may name the fields of entries in both spellings."""
+LOG_ID = "log_id"
+"""A function: the last part of ``logName``."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +67,22 @@ class Comparison:
     field: str
     comparator: Comparator
     value: str | int | datetime
+
+
+@dataclass(frozen=True)
+class Resemblance:
+    """The field is there, and the pattern matches in it; or, ``negated``, doesn't."""
+
+    field: str
+    pattern: LinearPattern
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Word:
+    """Some field's value contains it, whatever the case. It is casefolded."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -59,7 +100,7 @@ class Not:
     part: Query
 
 
-Query = Comparison | And | Or | Not
+Query = Comparison | Resemblance | Word | And | Or | Not
 _OPERATORS_OF_LOGIC: LogicalOperators[Query] = LogicalOperators(And, Or, Not)
 
 
@@ -71,19 +112,47 @@ def parse_query(text: str) -> Query:
     """
     if not text.strip():
         return And(())
-    return parse_expression(text, _read, _OPERATORS_OF_LOGIC, MAX_COMPARISONS)
+    return parse_expression(
+        text, _read, _OPERATORS_OF_LOGIC, MAX_COMPARISONS, Dialect.LOGGING, functions=True
+    )
 
 
 def _read(given: Restriction) -> Query:
-    field = given.field
-    if field not in _FIELDS and not field.startswith(_OPEN_FIELDS):
-        known = ", ".join((*sorted(_FIELDS), "labels.KEY", "jsonPayload.KEY"))
-        given.refuse_name(f"unknown field; allowed: {known};")
+    value = given.value.text
+    if not given.name.text:
+        return Word(value.casefold())
+    if given.operator == FUNCTION:
+        if given.name.text != LOG_ID:
+            given.refuse_name(f"unknown function; allowed: {LOG_ID}(...);")
+        return Comparison(LOG_ID, Comparator.EQUAL, value)
+    field = _field(given)
+    if given.operator in ("=~", "!~"):
+        return _resemblance(field, given)
     if field in TIMES:
         return Comparison(field, given.comparator, _time(given))
     if field == "severity":
         return Comparison(field, given.comparator, _severity(given))
-    return Comparison(field, given.comparator, given.value.text)
+    return Comparison(field, given.comparator, value)
+
+
+def _field(given: Restriction) -> str:
+    first, dot, rest = given.field.partition(".")
+    field = f"{_SNAKE_CASE.get(first, first)}{dot}{rest}"
+    if field not in _FIELDS and not field.startswith(_OPEN_FIELDS):
+        known = ", ".join((*sorted(_FIELDS), *(f"{prefix}KEY" for prefix in _OPEN_FIELDS)))
+        given.refuse_name(f"unknown field; allowed: {known};")
+    return field
+
+
+def _resemblance(field: str, given: Restriction) -> Resemblance:
+    if field in TIMES or field == "severity":
+        allowed = "= != < <= > >=" + ("" if field in TIMES else " :")
+        given.refuse_value(f"{given.operator} given for {field}; allowed: {allowed};")
+    try:
+        pattern = LinearPattern(given.value.text)
+    except BadPattern as error:
+        given.refuse_value(f"no regular expression that can be searched for: {error};")
+    return Resemblance(field, pattern, negated=given.operator == "!~")
 
 
 def _time(given: Restriction) -> datetime:

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.filters import Comparator
-from footplate.wire.logging_v2.queries import And, Comparison, Not, Or, Query
+from footplate.wire.logging_v2.queries import (
+    And,
+    Comparison,
+    Not,
+    Or,
+    Query,
+    Resemblance,
+    Word,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,7 +35,7 @@ def job_ids(query: Query) -> frozenset[str] | None:
     match query:
         case Comparison(field=field, comparator=Comparator.EQUAL, value=str(value)):
             return frozenset({value}) if field == _JOB_ID else None
-        case Comparison() | Not():
+        case Comparison() | Resemblance() | Word() | Not():
             return None
         case And():
             bound = [ids for part in query.parts if (ids := job_ids(part)) is not None]
@@ -45,7 +53,7 @@ def span(query: Query) -> Span:
     match query:
         case Comparison():
             return _compared(query)
-        case Not():
+        case Resemblance() | Word() | Not():
             return Span()
         case And():
             each = [span(part) for part in query.parts]
