@@ -70,6 +70,13 @@ SERVICES = {
 OTHERS = (("google.cloud.resourcemanager_v3", "google.cloud.resourcemanager.v3", "Projects"),)
 OTHER_METHODS = {"Projects": ("GetProject",)}
 """Of other APIs: the package of the client, that of the API, the service."""
+LOGGING = {
+    "WriteLogEntries": ("POST", "/v2/entries:write", "*"),
+    "ListLogEntries": ("POST", "/v2/entries:list", "*"),
+    "ListLogs": ("GET", "/v2/{parent=projects/**}/logs", None),
+    "TailLogEntries": ("POST", "/v2/entries:tail", "*"),
+}
+"""Its client has no HTTP rules. There is no URL for the last one, which is a stream."""
 MIXED_IN = {
     operations_pb2: (
         (
@@ -154,6 +161,7 @@ def make_schema() -> Document:
             request = getattr(package, f"{name}Request").pb().DESCRIPTOR
             answer, rule = _published(client, service, name)
             methods[f"/{api}.{service}/{name}"] = _method(types, request, answer, *rule)
+    methods |= _make_logging(types)
     for module, rules in MIXED_IN.items():
         for service, name, *rule in rules:
             described = module.DESCRIPTOR.services_by_name[service].methods_by_name[name]
@@ -162,6 +170,17 @@ def make_schema() -> Document:
     for kind in ERRORS:
         types.add(kind.DESCRIPTOR)
     return {"methods": methods, "messages": types.messages, "enums": types.enums}
+
+
+def _make_logging(types: _Types) -> Document:
+    package = importlib.import_module("google.cloud.logging_v2.types")
+    methods: Document = {}
+    for name, (verb, path, body) in LOGGING.items():
+        kinds = (getattr(package, f"{name}{part}").pb() for part in ("Request", "Response"))
+        request, answer = (kind.DESCRIPTOR for kind in kinds)
+        called = f"/google.logging.v2.LoggingServiceV2/{name}"
+        methods[called] = _method(types, request, answer, verb, path, body)
+    return methods
 
 
 def _published(client: str, service: str, name: str) -> tuple[Any, tuple[str, str, str | None]]:

@@ -48,6 +48,7 @@ def custom_job(pool: dict[str, Any], **more: object) -> dict[str, Any]:
     return {"displayName": "x", "jobSpec": {"workerPoolSpecs": [pool], **more}}
 
 
+NOTE = {"logName": "projects/demo/logs/notes", "textPayload": "a note"}
 REFUSED: list[tuple[str, str, str, Any, int]] = [
     ("containers of your own", "POST", f"{LOCATION}/customJobs", custom_job(OWN_IMAGE), 400),
     (
@@ -85,8 +86,12 @@ REFUSED: list[tuple[str, str, str, Any, int]] = [
     ("pipelines of Kubeflow, schedules", "GET", f"{LOCATION}/schedules", None, 501),
     ("versions, lifecycles, access control", "GET", "/storage/v1/b/stage/acl", None, 404),
     ("versions, lifecycles, access control", "PATCH", "/storage/v1/b/stage", {}, 405),
-    ("`entries:list` of anything", "POST", "/v2/entries:list", {"filter": "severity>=ERROR"}, 400),
-    ("writing entries, sinks, metrics", "POST", "/v2/entries:write", {}, 404),
+    ("entries of anything", "POST", "/v2/entries:list", {"resourceNames": ["folders/1"]}, 400),
+    ("the whole query language", "POST", "/v2/entries:list", {"filter": 'SEARCH("x")'}, 400),
+    ("a program writes to any log", "POST", "/v2/entries:write", {"entries": [NOTE]}, 400),
+    ("`protoPayload`", "POST", "/v2/entries:write", {"entries": [{"protoPayload": {}}]}, 400),
+    ("deleting logs, sinks, metrics", "DELETE", "/v2/projects/demo/logs/python", None, 404),
+    ("deleting logs, sinks, metrics", "GET", "/v2/projects/demo/sinks", None, 404),
 ]
 
 

@@ -109,9 +109,27 @@ REPORT: dict[str, Any] = {
 ENTRIES: dict[str, Any] = {
     "resourceNames": [f"projects/{PROJECT}"],
     "filter": 'resource.type="ml_job" AND resource.labels.job_id="job_1" AND severity>=INFO '
-    'AND (textPayload:"hello" OR NOT timestamp<"2026-01-01T00:00:00Z")',
+    'AND (textPayload:"hello" OR NOT timestamp<"2026-01-01T00:00:00Z") AND NOT "a word" '
+    'AND jsonPayload.step=(1 OR 2) AND labels.k!~"^(a|b)+[0-9]{2,3}$" OR log_id("python")',
     "orderBy": "timestamp desc",
     "pageSize": 10,
+}
+WRITTEN: dict[str, Any] = {
+    "logName": f"projects/{PROJECT}/logs/python",
+    "resource": {"type": "ml_job", "labels": {"job_id": "job_1", "task_name": REPLICA}},
+    "labels": {"k": "v"},
+    "entries": [
+        {
+            "severity": "WARNING",
+            "jsonPayload": {"message": "hm", "step": 3},
+            "timestamp": "2026-01-01T00:00:00.5Z",
+            "insertId": "1",
+            "httpRequest": {"status": 200, "latency": "1.5s"},
+            "sourceLocation": {"file": "task.py", "line": "12"},
+        },
+        {"textPayload": "text", "severity": 300},
+    ],
+    "partialSuccess": True,
 }
 CUSTOM: dict[str, Any] = {
     **body(
@@ -226,6 +244,7 @@ BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", "restarts"): [{"names": ["projects/demo/jobs/census_1"]}],
     ("POST", "{name:path}:stacks"): [{"replicas": [REPLICA]}],
     ("POST", "/v2/entries:list"): [ENTRIES],
+    ("POST", "/v2/entries:write"): [WRITTEN],
     ("POST", "/replica/v1/reports"): [REPORT],
     ("POST", "/replica/v1/launcher"): [
         {"incarnation": "a", "job": "7", "node": "n1", "restart": -1, "state": "IDLE", "hold_s": 0}

@@ -229,6 +229,7 @@ _NAMES = {
     "location": REGION,
     "region": REGION,
     "bucket": BUCKET,
+    "view": "_AllLogs",
     "job": "job_1",
     "index": "0",
     "sha256": "a" * 64,

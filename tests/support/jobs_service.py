@@ -65,7 +65,7 @@ class MemoryJobs:
         self.on_engine: dict[str, str] = {}
         self.trials = MemoryTrials()
         self.on_submit: Callable[[Job], object] = lambda _: None
-        self._store = MemoryStore()
+        self.store = MemoryStore()
         self._lock = threading.Lock()
         self._made = 0
 
@@ -85,7 +85,7 @@ class MemoryJobs:
                 update_time=now,
                 labels=submission.labels,
             )
-            self._store.create(job, ())
+            self.store.create(job, ())
             self.submissions.append(submission)
         self.on_submit(job)
         return job
@@ -105,12 +105,12 @@ class MemoryJobs:
         asked = submission.search
         if asked is None:
             return replace(submission.spec, pipeline=submission.pipeline)
-        earlier = None if asked.resumes is None else self._store.get(asked.resumes).spec.search
+        earlier = None if asked.resumes is None else self.store.get(asked.resumes).spec.search
         search = search_of(asked, earlier)
         return replace(submission.spec, search=search, pipeline=submission.pipeline)
 
     def get(self, name: JobName) -> Job:
-        return self._store.get(name)
+        return self.store.get(name)
 
     def engine_jobs(self, job: Job) -> dict[str, str]:
         return self.on_engine
@@ -119,19 +119,19 @@ class MemoryJobs:
         return self.waiting if job.state is State.QUEUED else None
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
-        return self._store.list(collection, where=where, limit=limit, after=after)
+        return self.store.list(collection, where=where, limit=limit, after=after)
 
     def cancel(self, name: JobName, by: str = "") -> None:
         job = self.get(name)
         after = react(job, CancelRequested(self.clock.now(), by)).job
         if after is not job:
-            self._store.update(after, ())
+            self.store.update(after, ())
 
     def delete(self, name: JobName) -> None:
         job = self.get(name)
         if not job.state.terminal:
             raise FailedPrecondition(f"{name} is {job.state.value}; cancel it first")
-        self._store.delete(name, job.version)
+        self.store.delete(name, job.version)
 
     def set_labels(
         self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None
@@ -143,7 +143,7 @@ class MemoryJobs:
 
     def add(self, job: Job) -> Job:
         """Let there be a job that nobody submitted: the run of a trial."""
-        self._store.create(job, ())
+        self.store.create(job, ())
         return job
 
     def run(self, name: JobName) -> Job:
@@ -161,12 +161,12 @@ class MemoryJobs:
         job = self.get(name)
         run = make_job(trial_run_name(name, number), spec=replace(job.spec, search=None))
         run = replace(run, tuning_job=job.uid, state=state)
-        self._store.create(run, ())
+        self.store.create(run, ())
         runs = self.trials.running.setdefault(job.uid, {})
         runs[number] = run
         return run
 
     def _put(self, job: Job) -> Job:
         job = replace(job, version=job.version + 1)
-        self._store.update(job, ())
+        self.store.update(job, ())
         return job

@@ -44,9 +44,10 @@ Supervisors have tokens of their own, which the replica API checks, and so have 
 shells, and those by which programs reach the buckets."""
 _PROGRAMS_PREFIXES = (
     *("/storage/v1/", "/upload/storage/v1/", "/resumable/upload/storage/v1/"),
-    *("/download/storage/v1/", "/batch/storage/v1"),
+    *("/download/storage/v1/", "/batch/storage/v1", "/v2/entries:write"),
 )
-"""What programs reach with the key of their address as token, too: gcloud uploads at the root."""
+"""What programs reach with the key of their address as token, too: gcloud uploads at the root, and
+Google's clients have no setting for where they write entries."""
 _CHECKED = ("http", "websocket")
 SERVED_HOST = "footplate.served_host"
 """In the scope of what came through the proxy: the name that the client asked it for."""

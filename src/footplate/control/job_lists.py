@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from footplate.domain.filters import And, Comparator, Comparison, Field
+from footplate.domain.filters import And, Comparator, Comparison, Field, Not
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from footplate.domain.filters import Filter
+    from footplate.domain.jobs import Job
     from footplate.ports.store import Page, Store
 
 
@@ -42,6 +46,11 @@ class Place:
         return here if where is None else And((here, *_parts(where)))
 
 
+_PAGE = 1000
+_CLOCKS = timedelta(days=1)
+"""Between the end of a job and its last line, by the clocks of several machines: at most."""
+
+
 def _parts(where: Filter) -> tuple[Filter, ...]:
     return where.parts if isinstance(where, And) else (where,)
 
@@ -73,3 +82,36 @@ class JobLists:
             if place.may_hold(name)
         }
         return self._store.list_several(lists, limit=limit, after=after, before=before)
+
+    def between(
+        self, project: str, first: datetime | None, last: datetime | None, limit: int
+    ) -> tuple[Job, ...]:
+        """Jobs of a project that may have done something between two times, the newest first.
+
+        At most ``limit``, without runs of trials; None: at any time before or after.
+        """
+        parts: list[Filter] = []
+        if first is not None:
+            ended = Comparison(Field.END_TIME, Comparator.LESS, _moved(first, -_CLOCKS))
+            parts.append(Not(ended))
+        if last is not None:
+            created = _moved(last, _CLOCKS)
+            parts.append(Comparison(Field.CREATE_TIME, Comparator.LESS_OR_EQUAL, created))
+        where = And(tuple(parts)) if parts else None
+        found: tuple[Job, ...] = ()
+        after: str | None = None
+        while len(found) < limit:
+            most = min(limit - len(found), _PAGE)
+            page = self.list(Place(project), where=where, limit=most, after=after)
+            found += page.jobs
+            after = page.next_key
+            if after is None:
+                break
+        return found
+
+
+def _moved(time: datetime, by: timedelta) -> datetime:
+    try:
+        return time + by
+    except OverflowError:  # at the beginning or the end of all times
+        return time

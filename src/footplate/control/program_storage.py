@@ -106,6 +106,10 @@ class ProgramStorage:
         url, port = (relay, urlsplit(relay).port or 0) if relay else (self._url, port)
         return ((_PROXY, make_address(url, port, f"{PROXY_USER}:{key}")),)
 
+    def bearer(self, key: str) -> Bearer:
+        """Whose key it is, whether or not it is good still. Raises PermissionDenied."""
+        return self._keys.check(key)
+
     def check(self, key: str) -> Job:
         """The job whose key it is. Raises what ``find`` raises."""
         return self.find(key)[0]

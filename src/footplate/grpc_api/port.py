@@ -15,18 +15,29 @@ from footplate.grpc_api.asgi_call import (
     request_headers,
     server_of,
 )
+from footplate.grpc_api.tailing import TAIL_LOG_ENTRIES, Tails, tail_entries
 from footplate.grpc_api.transcoding import Failure, Transcoder
 from footplate.grpc_api.unserved import why_unserved
+from footplate.wire.json_text import parse_object
 from footplate.wire.status import error_json
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from starlette.types import ASGIApp
 
     from footplate.grpc_api.relayed_calls import RelayedCallers
     from footplate.grpc_api.schema import Method, Schema
+    from footplate.grpc_api.transcoding import HttpRequest
 
 STATUS_DETAILS = "grpc-status-details-bin"
+_FIRST_FAILURE = 300
+"""Of the statuses of HTTP."""
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
+
+
+class _Failed(Exception):
+    """The app's answer is an error, which is the argument."""
 
 
 class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
@@ -51,35 +62,55 @@ class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
         self._methods = schema.methods
         self._transcoder = Transcoder(schema)
         self._http_host = http_host
+        self._tails = Tails()
 
     def service(self, handler_call_details: Any) -> Any:
         name = handler_call_details.method
         method = self._methods.get(name)
+        if method is not None and name == TAIL_LOG_ENTRIES:
+            return grpc.stream_stream_rpc_method_handler(partial(self._tail, method))
         answer = partial(self._refuse, name) if method is None else partial(self._answer, method)
         return grpc.unary_unary_rpc_method_handler(answer)
 
     async def _answer(self, method: Method, content: bytes, context: Any) -> bytes:
         """Messages stay bytes on the side of gRPC: a bad one gets an answer of ours."""
-        transcoder = self._transcoder
         try:
-            request = transcoder.request(method, content)
-            headers = request_headers(context.invocation_metadata(), self._http_host)
-            client = client_of(context.peer())
-            server = server_of(client, self._listen_host, self.port)
-            relayed = None if client is None else self._relayed.get(client)
-            app = self._app
-            if relayed is not None:
-                app = relayed.app or app
-                client, server = relayed.client, relayed.server
-                headers = authorized(headers, relayed.authorization)
-            status, body = await call_app(app, request, headers, client, server)
-            if status < 300:
-                return transcoder.answer(method, body)
-            failure = transcoder.failure(body)
-        except ServiceError as error:
+            body = await self._ask(context, self._transcoder.request(method, content))
+            return self._transcoder.answer(method, body)
+        except (_Failed, ServiceError) as error:
+            return await _abort(context, self._failure(error))
+
+    async def _tail(self, method: Method, contents: Any, context: Any) -> AsyncIterator[bytes]:
+        """The stream of entries; what the client sends after its first request is not heeded."""
+        try:
+            content = await anext(aiter(contents), b"")
+            asked = parse_object(self._transcoder.request(method, content).body or b"{}")
+            async for body in tail_entries(asked, partial(self._ask, context), self._tails):
+                yield self._transcoder.answer(method, body)
+        except (_Failed, ServiceError) as error:
+            await _abort(context, self._failure(error))
+
+    async def _ask(self, context: Any, request: HttpRequest) -> bytes:
+        """What the app answers to a request of the caller. Raises _Failed."""
+        headers = request_headers(context.invocation_metadata(), self._http_host)
+        client = client_of(context.peer())
+        server = server_of(client, self._listen_host, self.port)
+        relayed = None if client is None else self._relayed.get(client)
+        app = self._app
+        if relayed is not None:
+            app = relayed.app or app
+            client, server = relayed.client, relayed.server
+            headers = authorized(headers, relayed.authorization)
+        status, body = await call_app(app, request, headers, client, server)
+        if status >= _FIRST_FAILURE:
+            raise _Failed(body)
+        return body
+
+    def _failure(self, error: Exception) -> Failure:
+        if isinstance(error, ServiceError):
             details: Any = error_json(error)["error"]
-            failure = transcoder.describe(error.code, error.message, details.get("details", []))
-        return await _abort(context, failure)
+            return self._transcoder.describe(error.code, error.message, details.get("details", []))
+        return self._transcoder.failure(error.args[0])
 
     async def _refuse(self, name: str, _content: bytes, context: Any) -> bytes:
         failure = self._transcoder.describe(Code.UNIMPLEMENTED, why_unserved(name), [])

@@ -8,13 +8,16 @@ from footplate.domain.google_products import explain_package
 
 _SERVED = (
     "jobs, training pipelines, persistent resources, models, Vizier's studies, metadata, "
-    "TensorBoards, operations and locations"
+    "TensorBoards, logs, operations and locations"
 )
 _BY_SERVICE = {
+    "ConfigServiceV2": "Footplate keeps the logs of jobs: it has no sinks, buckets and exclusions",
     "DatasetService": "Footplate has no managed datasets: put the files into a bucket",
     "EndpointService": "Footplate trains, and has no endpoints: it doesn't serve models",
     "MetadataService": "Footplate's metadata has resources, links and lineage: no schemas and "
     "no purge",
+    "LoggingServiceV2": "Footplate's logs are those of jobs: delete the job with its log",
+    "MetricsServiceV2": "Footplate keeps the logs of jobs: it makes no metrics of them",
     "PredictionService": "Footplate trains, and has no predictions: it doesn't serve models",
     "TensorboardService": "Footplate's TensorBoards have scalars and tensors: no blobs, sizes and "
     "usage",

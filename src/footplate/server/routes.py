@@ -24,7 +24,7 @@ from footplate.api.footplate_v1.validation import validation_routes
 from footplate.api.health import health_routes
 from footplate.api.launcher_v1 import launcher_routes
 from footplate.api.locations import location_routes
-from footplate.api.logging_v2 import logging_routes
+from footplate.api.logging_v2 import EntryWriting, JobFinder, logging_routes
 from footplate.api.metadata_v1 import metadata_routes
 from footplate.api.operations import operation_routes
 from footplate.api.refused_products import refused_product_routes
@@ -46,6 +46,7 @@ from footplate.control.job_buckets import BucketScope, JobBuckets
 from footplate.control.job_lists import JobLists
 from footplate.control.job_metrics import JobMetrics
 from footplate.control.program_storage import PATH as PROGRAMS
+from footplate.control.written_entries import WrittenEntries
 from footplate.domain.machine_hours import NO_PRICES
 from footplate.grpc_api.published import read_published
 from footplate.server.database_probe import DatabaseProbe
@@ -96,6 +97,9 @@ def make_routes(
     shared, receiver = context.settings.shared_buckets, Receiver()
     vizier = tuning.make_vizier(context.database.studies)
     database = DatabaseProbe(context.database.ping)
+    lists, finder = JobLists(context.store), JobFinder(jobs.get, tuple(catalogue.regions))
+    written = WrittenEntries(context.store, context.logs, replicas.programs.bearer)
+    writing = EntryWriting(written, finder, jobs.get, clock.now)
 
     def probe() -> JsonObject:
         database.check()
@@ -103,9 +107,17 @@ def make_routes(
 
     training = training_routes(jobs, catalogue, paths, trials)
     storage = storage_routes(context.buckets, receiver)
-    logging = logging_routes(
-        context.logs, jobs.get, tuple(catalogue.regions), followers, context.service_log.copy
-    )
+    logging = [
+        *logging_routes(
+            context.logs,
+            jobs.get,
+            finder,
+            followers,
+            lambda project, times, limit: lists.between(project, times.first, times.last, limit),
+            context.service_log.copy,
+        ),
+        *writing.routes(),
+    ]
     locations = location_routes(catalogue)
     vertex = [
         *operation_routes(jobs, registry.exists),
@@ -148,7 +160,10 @@ def make_routes(
         program_routes(
             PROGRAMS,
             lambda key: BucketScope.of(replicas.programs.check(key)),
-            lambda scope: storage_routes(JobBuckets(context.buckets, scope, shared), receiver),
+            lambda scope: [
+                *storage_routes(JobBuckets(context.buckets, scope, shared), receiver),
+                *writing.routes(),
+            ],
         ),
         *vertex,
         *trials_routes(trials, jobs.get, jobs.explain),

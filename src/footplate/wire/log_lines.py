@@ -21,7 +21,10 @@ def encode_lines(entries: tuple[Entry, ...]) -> bytes:
 
 
 def _document(entry: Entry) -> JsonObject:
-    """``cursor`` continues after the line; ``time`` is when the program printed it."""
+    """``cursor`` continues after the line; ``time`` is when the program printed it.
+
+    What was written over Cloud Logging's API has ``log``, and its labels and the like.
+    """
     line = entry.line
     document: JsonObject = {
         "cursor": entry.cursor,
@@ -36,6 +39,9 @@ def _document(entry: Entry) -> JsonObject:
     }
     if entry.trial:
         document["trial"] = entry.trial
+    if line.log:
+        document["log"] = line.log
+        document |= json.loads(line.extra or "{}")
     if line.payload:
         document["payload"] = json.loads(line.payload)
     return document

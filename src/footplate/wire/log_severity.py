@@ -132,10 +132,10 @@ def _parse(text: str) -> Mapping[str, object] | None:
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_integer)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and _plain(value) else None
+    return value if isinstance(value, dict) and is_plain(value) else None
 
 
-def _plain(document: object) -> bool:
+def is_plain(document: object) -> bool:
     """Whether every reader of JSON can be expected to take it: it is flat, and without NUL."""
     level: list[object] = [document]
     for _ in range(_MAX_DEPTH):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -11,13 +11,27 @@ import pytest
 from starlette.middleware import Middleware
 
 from footplate.api.app import create_app
-from footplate.api.logging_v2 import EndOfStream, Followers, logging_routes
+from footplate.api.logging_v2 import (
+    EndOfStream,
+    EntryWriting,
+    Followers,
+    JobFinder,
+    logging_routes,
+)
+from footplate.api.program_calls import ProgramCallCheck
 from footplate.api.security import Access
+from footplate.api.storage_v1 import program_routes
 from footplate.api.training_v1 import training_routes
 from footplate.api.vertex_v1 import vertex_routes
 from footplate.catalogue import load_catalogue
-from footplate.domain.job_states import State
-from footplate.domain.jobs import Ending
+from footplate.control.job_lists import JobLists
+from footplate.control.program_storage import PATH as PROGRAMS
+from footplate.control.program_storage import ProgramStorage
+from footplate.control.tokens import Bearer
+from footplate.control.written_entries import WrittenEntries
+from footplate.domain.errors import PermissionDenied
+from footplate.domain.job_states import Phase, State
+from footplate.domain.jobs import Ending, Replica
 from footplate.domain.log_lines import Line
 from footplate.domain.names import CustomJobName, TrainingJobName, trial_run_name
 from footplate.domain.submission import Location, Submission
@@ -36,6 +50,7 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
     from footplate.ports.logs import Logs
+    from footplate.wire.logging_v2.scope import Span
 
 LOCATIONS = ("europe-west4", "us-central1")
 TRAINING = TrainingJobName("demo", "job_1")
@@ -48,6 +63,10 @@ class World:
     jobs: MemoryJobs
     logs: Logs
     sequence: int = 0
+    programs: set[str] = field(default_factory=set)
+    """Jobs whose program makes all calls, by its connection; empty: a user does."""
+    may_call: bool = True
+    """Whether that program may call the API."""
 
     def submit(self, name: TrainingJobName | Location = TRAINING) -> Job:
         training = isinstance(name, TrainingJobName)
@@ -56,6 +75,30 @@ class World:
             spec = make_spec(CustomJobName("demo", "us-central1", "1"))
         job = self.jobs.submit(Submission(name, "a job", spec, "{}"))
         return self.jobs.run(job.name)
+
+    def start(self, name: TrainingJobName = TRAINING) -> Job:
+        """A job whose replicas run, of which there are two."""
+        spec = make_spec(name, workers=1)
+        replicas = tuple(Replica(each, Phase.RUNNING) for each in spec.replica_names())
+        job = make_job(name, spec=spec, state=State.RUNNING)
+        return self.jobs.add(replace(job, attempt=1, replicas=replicas))
+
+    @property
+    def storage(self) -> ProgramStorage:
+        return ProgramStorage(self.jobs.store, b"s" * 32, "http://127.0.0.1:8470")
+
+    def bearer(self, job: Job, replica: int = 0) -> Bearer:
+        return Bearer(job.attempt_id, job.replicas[replica].name)
+
+    def key(self, job: Job, replica: int = 0) -> str:
+        """That of the program of a job's replica."""
+        return self.storage.path(self.bearer(job, replica)).rpartition("/")[2]
+
+    def check_caller(self, _client: object, _server: object) -> str:
+        """As ``ProgramCalls.check``."""
+        if self.programs and not self.may_call:
+            raise PermissionDenied("the program may not call this API")
+        return next(iter(self.programs), "")
 
     def tune(self, name: JobName = TRAINING, trials: int = 2) -> tuple[Job, list[Job]]:
         """A tuning job, and the runs of so many of its trials, from the first one on."""
@@ -79,20 +122,32 @@ class World:
         replica = replica or job.spec.replica_names()[0]
         self.logs.append(job.log, 1, replica, lines, job.spec.trial or "")
 
+    def find_jobs(self, project: str, _times: Span, limit: int) -> tuple[Job, ...]:
+        return JobLists(self.jobs.store).between(project, None, None, limit)
+
     def end(self, name: JobName) -> None:
         job = self.jobs.end(name, Ending(State.SUCCEEDED))
         self.logs.wake(job.uid)
 
 
-def build(world: World) -> Starlette:
+def build(world: World, token: str | None = None) -> Starlette:
     followers = Followers()
     jobs = world.jobs
+    finder = JobFinder(jobs.get, LOCATIONS)
+    written = WrittenEntries(jobs.store, world.logs, world.storage.bearer)
+    writing = EntryWriting(written, finder, jobs.get, lambda: datetime.now(UTC))
     routes = [
-        *logging_routes(world.logs, jobs.get, LOCATIONS, followers),
+        *logging_routes(world.logs, jobs.get, finder, followers, world.find_jobs),
+        *writing.routes(),
+        program_routes(
+            PROGRAMS, lambda key: world.storage.check(key).uid, lambda _: writing.routes()
+        ),
         *training_routes(jobs, load_catalogue()),
         *vertex_routes(jobs, jobs.clock, load_catalogue()),
     ]
-    app = create_app(routes, Access())
+    access = Access(token, check_key=world.storage.check)
+    known = Middleware(ProgramCallCheck, access=access, check=world.check_caller)
+    app = create_app(routes, access, inner=[known])
     app.user_middleware.append(Middleware(EndOfStream, followers=followers))
     return app
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from footplate.api.logging_v2 import entries
 from footplate.domain.names import TrainingJobName, TuningJobName
 from footplate.domain.submission import Location
 from tests.api.logging.conftest import TRAINING
@@ -150,14 +151,13 @@ def test_jobs_of_other_projects_are_not_found(world: World, http: httpx.Client) 
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
-        ({"filter": "severity>=ERROR"}, "filter"),
-        ({"filter": ""}, "filter"),
-        ({"filter": 'resource.labels.job_id="a" OR resource.labels.job_id="b"'}, "filter"),
+        ({"filter": "colour=red"}, "filter"),
+        ({"filter": 'textPayload=~"(a"'}, "filter"),
         ({"filter": 'resource.labels.job_id="a'}, "filter"),
         ({"filter": 3}, "filter"),
         ({"resourceNames": []}, "resourceNames"),
         ({"resourceNames": ["organizations/1"]}, "resourceNames"),
-        ({"resourceNames": ["projects/a", "projects/b"]}, "resourceNames"),
+        ({"resourceNames": [f"projects/p{n}" for n in range(101)]}, "resourceNames"),
         ({"resourceNames": "projects/a"}, "resourceNames"),
         ({"orderBy": "severity"}, "orderBy"),
         ({"pageSize": -1}, "pageSize"),
@@ -236,3 +236,115 @@ def test_entries_of_the_service_itself(world: World, http: httpx.Client) -> None
     own = http.get("/footplate/v1/projects/demo/jobs/job_1/logs").text
     assert "hello" in own
     assert "exit code" not in own
+
+
+def list_all(http: httpx.Client, query: str = "", **fields: Any) -> list[tuple[str, str]]:
+    """Job and text of each entry of the project, over all pages."""
+    found: list[tuple[str, str]] = []
+    token = ""
+    while True:
+        body = {"resourceNames": ["projects/demo"], "filter": query, "pageToken": token, **fields}
+        answer = http.post("/v2/entries:list", json=body)
+        assert answer.status_code == 200, answer.text
+        found += [
+            (entry["resource"]["labels"]["job_id"], entry["textPayload"])
+            for entry in answer.json().get("entries", [])
+        ]
+        token = answer.json().get("nextPageToken", "")
+        if not token:
+            return found
+
+
+def print_by_turns(world: World) -> list[tuple[str, str]]:
+    """Lines of four jobs, which begin one after the other; and what was printed, in order."""
+    jobs = [world.submit(TrainingJobName("demo", f"job_{number}")) for number in range(3)]
+    jobs.append(world.submit(Location("demo", "us-central1")))
+    world.print(world.submit(TrainingJobName("other", "job_9")), "of another project")
+    printed = []
+    for turn in range(12):
+        for number, job in enumerate(jobs):
+            if number <= turn <= number + 8:
+                world.print(job, f"{number}: {turn}")
+                printed.append((job.name.job_id, f"{number}: {turn}"))
+    return printed
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_entries_of_a_project_come_in_the_order_of_their_times(
+    world: World, http: httpx.Client, size: int
+) -> None:
+    printed = print_by_turns(world)
+    assert list_all(http, pageSize=size) == printed
+    assert list_all(http, pageSize=size, orderBy="timestamp desc") == printed[::-1]
+    odd = [line for line in printed if line[1][0] in "13"]
+    assert list_all(http, 'textPayload=~"^[13]:"', pageSize=size) == odd
+    named = 'resource.labels.job_id=("job_0" OR "job_2" OR "unheard")'
+    two = [line for line in printed if line[0] in ("job_0", "job_2")]
+    assert list_all(http, named, pageSize=size) == two
+    assert list_all(http, named, pageSize=size, orderBy="timestamp desc") == two[::-1]
+
+
+def test_times_narrow_a_project(world: World, http: httpx.Client) -> None:
+    printed = print_by_turns(world)
+    body = {"resourceNames": ["projects/demo"], "pageSize": 1000}
+    times = [e["timestamp"] for e in http.post("/v2/entries:list", json=body).json()["entries"]]
+    window = f'timestamp>="{times[5]}" AND timestamp<"{times[20]}"'
+    assert list_all(http, window, pageSize=4) == printed[5:20]
+    assert list_all(http, window, pageSize=4, orderBy="timestamp desc") == printed[5:20][::-1]
+
+
+def test_several_projects_at_once(world: World, http: httpx.Client) -> None:
+    printed = print_by_turns(world)
+    names = ["projects/demo", "projects/other/locations/global/buckets/_Default/views/_AllLogs"]
+    found = list_all(http, resourceNames=names)
+    assert found == [("job_9", "of another project"), *printed]
+
+
+def test_entries_of_trials_are_in_a_project_once(world: World, http: httpx.Client) -> None:
+    job, runs = world.tune()
+    for run in runs:
+        world.print(run, f"of {run.spec.trial}")
+    assert list_all(http) == [(job.name.job_id, "of 1"), (job.name.job_id, "of 2")]
+
+
+def test_too_many_jobs_are_refused(
+    world: World, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    print_by_turns(world)
+    monkeypatch.setattr(entries, "MAX_JOBS", 3)
+    body = {"resourceNames": ["projects/demo"]}
+    answer = http.post("/v2/entries:list", json=body)
+    assert answer.status_code == 400
+    assert "more than 3 jobs may have entries; narrow their time" in answer.text
+    assert len(list_all(http, 'resource.labels.job_id="job_0"')) == 9
+
+
+def test_a_call_that_takes_long_says_where_to_go_on(
+    world: World, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = print_by_turns(world)
+    monkeypatch.setattr(entries, "MAX_TIME_S", 0.0)
+    body = {"resourceNames": ["projects/demo"], "filter": "severity>=ERROR"}
+    assert set(http.post("/v2/entries:list", json=body).json()) == {"nextPageToken"}
+    assert list_all(http) == printed
+
+
+@pytest.mark.parametrize("place", ["", "/locations/global/buckets/_Default/views/_AllLogs"])
+def test_logs_of_a_project(world: World, http: httpx.Client, place: str) -> None:
+    job = world.submit()
+    world.print(job, "a")
+    world.print(job, "b", replica="worker-replica-0")
+    world.print(world.submit(Location("demo", "us-central1")), "c")
+    world.submit(TrainingJobName("demo", "silent"))
+    world.print(world.submit(TrainingJobName("other", "job_9")), "d")
+    names = [
+        f"projects/demo/logs/{name}"
+        for name in ("master-replica-0", "worker-replica-0", "workerpool0-0")
+    ]
+    url = f"/v2/projects/demo{place}/logs"
+    assert http.get(url).json() == {"logNames": names}
+    first = http.get(url, params={"pageSize": 2}).json()
+    assert first["logNames"] == names[:2]
+    rest = http.get(url, params={"pageSize": 2, "pageToken": first["nextPageToken"]}).json()
+    assert rest == {"logNames": names[2:]}
+    assert http.get("/v2/projects/empty/logs").json() == {}

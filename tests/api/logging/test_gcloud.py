@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import threading
@@ -67,30 +68,34 @@ class Server:
             assert self._asked.wait_for(lambda: self._count >= wanted, _TIMEOUT_S)
 
 
+def start_gcloud(url: str, config: Path, *words: str) -> ForkedProcess[str]:
+    endpoints = ("ML", "AIPLATFORM", "LOGGING")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(config),
+        "LANG": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+        "CLOUDSDK_CONFIG": str(config),
+        "CLOUDSDK_AUTH_DISABLE_CREDENTIALS": "true",
+        "CLOUDSDK_CORE_PROJECT": "demo",
+        "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
+        **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{name}": f"{url}/" for name in endpoints},
+    }
+    return ForkedProcess[str](
+        [find_gcloud(), *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+
+
 class Gcloud:
     """``gcloud ... stream-logs``, and what it has printed so far."""
 
     def __init__(self, url: str, config: Path, *words: str) -> None:
-        endpoints = ("ML", "AIPLATFORM", "LOGGING")
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(config),
-            "LANG": "C.UTF-8",
-            "PYTHONUNBUFFERED": "1",
-            "CLOUDSDK_CONFIG": str(config),
-            "CLOUDSDK_AUTH_DISABLE_CREDENTIALS": "true",
-            "CLOUDSDK_CORE_PROJECT": "demo",
-            "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
-            **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{name}": f"{url}/" for name in endpoints},
-        }
-        self._process = ForkedProcess[str](
-            [find_gcloud(), *words, "--polling-interval", "1"],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
+        self._process = start_gcloud(url, config, *words, "--polling-interval", "1")
 
     def lines(self) -> Iterator[list[str]]:
         """The columns of each line as it comes: severity, time, task, perhaps trial, message."""
@@ -213,3 +218,44 @@ def test_a_custom_job_is_followed_past_its_end(
     world.end(job.name)
     assert next(lines)[3] == "last words"
     gcloud.stop()
+
+
+def run_gcloud(server: Server, config: Path, *words: str) -> str:
+    process = start_gcloud(server.url, config, "logging", *words)
+    output, errors = process.communicate(timeout=_TIMEOUT_S)
+    assert process.returncode == 0, errors
+    return output
+
+
+def test_entries_of_a_project_are_read(world: World, server: Server, tmp_path: Path) -> None:
+    """gcloud adds ``timestamp>=`` of a day ago, and asks for the newest first."""
+    job, other = world.start(), world.submit(Location("demo", "us-central1"))
+    for number in range(1200):
+        world.print(job, f"line {number}")
+    world.print(other, "bad", stream="stderr")
+    newest = run_gcloud(server, tmp_path, "read", "--limit", "3", "--format", "value(textPayload)")
+    assert newest.splitlines() == ["bad", "line 1199", "line 1198"]
+    query = 'resource.type=ml_job AND textPayload=~"^line [0-9]+0$" AND -textPayload:5'
+    words = ("read", query, "--order", "asc", "--format", "value(textPayload)")
+    found = run_gcloud(server, tmp_path, *words).splitlines()
+    assert found == [f"line {n}" for n in range(10, 1200, 10) if "5" not in str(n)]
+    severe = run_gcloud(server, tmp_path, "read", "severity>=ERROR", "--format", "json")
+    (entry,) = json.loads(severe)
+    assert entry["resource"]["labels"]["job_id"] == other.name.job_id
+
+
+def test_entries_are_written_and_their_logs_listed(
+    world: World, server: Server, tmp_path: Path
+) -> None:
+    world.print(world.start(), "x")
+    resource = ("--monitored-resource-type", "ml_job", "--monitored-resource-labels")
+    words = ("write", "notes", "a note", "--severity", "NOTICE", *resource, "job_id=job_1")
+    run_gcloud(server, tmp_path, *words)
+    words = ("write", "notes", '{"epoch": 3}', "--payload-type", "json", *resource, "job_id=job_1")
+    run_gcloud(server, tmp_path, *words)
+    logs = run_gcloud(server, tmp_path, "logs", "list").split()[1:]
+    assert logs == ["projects/demo/logs/master-replica-0", "projects/demo/logs/notes"]
+    read = run_gcloud(server, tmp_path, "read", "log_id(notes)", "--format", "json")
+    second, first = json.loads(read)
+    assert (first["severity"], first["textPayload"]) == ("NOTICE", "a note")
+    assert second["jsonPayload"] == {"epoch": 3}

@@ -67,7 +67,7 @@ def test_every_method_has_its_messages_and_a_rule(schema: Schema) -> None:
     for name, method in schema.methods.items():
         assert method.name == name
         assert method.verb in {"DELETE", "GET", "PATCH", "POST"}
-        assert method.template.startswith(("/v1/{", "/v1beta1/{", "/v3/{", "/ui/{"))
+        assert method.template.startswith(("/v1/{", "/v1beta1/{", "/v2/", "/v3/{", "/ui/{"))
     assert len(schema.methods) > 80
     deleted = schema.methods["/google.cloud.aiplatform.v1.ModelService/DeleteModel"]
     assert deleted.answer.DESCRIPTOR.full_name == operation

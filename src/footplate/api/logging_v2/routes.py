@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
+from footplate.api.json_route import json_route
 from footplate.api.logging_v2.entries import Entries
-from footplate.api.logging_v2.job_lookup import JobFinder
 from footplate.api.logging_v2.log_pages import log_page_routes
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
@@ -28,17 +28,23 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from footplate.api.logging_v2.job_lookup import JobFinder
     from footplate.api.logging_v2.stream_logs import Followers
     from footplate.domain.jobs import Job
     from footplate.domain.log_lines import Entry
     from footplate.domain.names import JobName
     from footplate.ports.logs import Logs
+    from footplate.wire.logging_v2.scope import Span
 
 
 LIFE_SIGN_S = 5.0
 """After so long without a line an empty one is sent, which shows whether the reader is there
 still; and the job is looked at, should the news of its end have been missed."""
 
+_LOGS = (
+    "/v2/projects/{project}/logs",
+    "/v2/projects/{project}/locations/{location}/buckets/{bucket}/views/{view}/logs",
+)
 _SWITCH = {"": False, "false": False, "true": True}
 
 
@@ -166,19 +172,22 @@ def _wrong(field: str, given: str, allowed: str) -> InvalidArgument:
 def logging_routes(
     logs: Logs,
     get_job: Callable[[JobName], Job],
-    locations: Sequence[str],
+    finder: JobFinder,
     followers: Followers,
+    find_jobs: Callable[[str, Span, int], Sequence[Job]],
     complete: Callable[[Job], None] = lambda _: None,
 ) -> list[Route]:
-    """``get_job`` raises NotFound; ``locations`` are those that a custom job may be in.
+    """``get_job`` raises NotFound.
 
+    ``find_jobs`` returns at most so many jobs of a project that ran in a time, the newest first.
     ``followers`` are shared with the middleware EndOfStream. ``complete`` adds what the service
     itself has to say to the log of a job that has ended.
     """
-    entries = Entries(logs, JobFinder(get_job, locations), followers, complete)
+    entries = Entries(logs, finder, find_jobs, followers, complete)
     stream = LineStream(logs, get_job)
     return [
-        Route("/v2/entries:list", entries.list, methods=["POST"]),
+        Route("/v2/entries:list", entries.list_entries, methods=["POST"]),
+        *(json_route(path, {"GET": entries.list_logs}) for path in _LOGS),
         Route("/footplate/v1/{name:path}/logs", stream.read, methods=["GET"]),
         *log_page_routes(logs, get_job),
     ]

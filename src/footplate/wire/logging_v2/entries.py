@@ -21,13 +21,16 @@ TRIAL_LABEL = "ml.googleapis.com/trial_id"
 
 def encode_entry(entry: Entry, job: JobName) -> JsonObject:
     """``timestamp`` is the time of arrival, for readers expect that no entry comes before one
-    that they have seen; when the program printed the line stands in the labels. ``job`` is the one
-    that was asked for: a tuning job, or the run of one of its trials.
+    that they have seen; when the program printed the line stands in the labels, beside those that
+    it gave what it wrote over the API. ``job`` is the one that was asked for: a tuning job, or the
+    run of one of its trials.
     """
     line, timestamp = entry.line, format_time(entry.timestamp)
+    extra: JsonObject = json.loads(line.extra) if line.extra else {}
+    labels = extra.pop("labels", {})
     document: JsonObject = {
         "insertId": entry.insert_id,
-        "logName": f"projects/{job.project}/logs/{quote(entry.replica, safe='')}",
+        "logName": f"projects/{job.project}/logs/{quote(line.log or entry.replica, safe='')}",
         "timestamp": timestamp,
         "receiveTimestamp": timestamp,
         "severity": line.severity,
@@ -45,7 +48,9 @@ def encode_entry(entry: Entry, job: JobName) -> JsonObject:
             "sequence": str(line.sequence),
             "printed": format_time(line.time),
             **({TRIAL_LABEL: entry.trial} if entry.trial else {}),
+            **(labels if isinstance(labels, dict) else {}),
         },
+        **extra,
     }
     if line.payload:
         document["jsonPayload"] = json.loads(line.payload)

@@ -9,6 +9,7 @@ from footplate.wire.scalars import Int32, Text
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 1000
+MAX_PROJECTS = 100
 _PROJECT = re.compile(r"projects/([^/]+)(?:/.*)?")
 _ORDERS = {"": False, "timestamp": False, "timestamp asc": False, "timestamp desc": True}
 
@@ -24,21 +25,21 @@ class ListEntriesRequest(JsonModel):
     page_token: Text = ""
 
     @property
-    def project(self) -> str:
-        """The one project that is asked for.
+    def projects(self) -> tuple[str, ...]:
+        """The projects that are asked for, each once.
 
         Raises:
-            InvalidArgument: none is named, or several, or something else.
+            InvalidArgument: none is named, too many are, or something else.
         """
-        projects: set[str] = {*(self.project_ids or ())}
+        projects: dict[str, None] = dict.fromkeys(self.project_ids or ())
         for name in self.resource_names or ():
             match = _PROJECT.fullmatch(name)
             if match is None:
                 raise _wrong("resourceNames", name, "projects/PROJECT")
-            projects.add(str(match.group(1)))
-        if len(projects) != 1:
-            raise _wrong("resourceNames", sorted(projects), "one project")
-        return projects.pop()
+            projects[str(match.group(1))] = None
+        if not 0 < len(projects) <= MAX_PROJECTS:
+            raise _wrong("resourceNames", sorted(projects), f"1 to {MAX_PROJECTS} projects")
+        return tuple(projects)
 
     @property
     def descending(self) -> bool:
@@ -58,7 +59,7 @@ class ListEntriesRequest(JsonModel):
     @property
     def listing(self) -> str:
         """What a page token belongs to."""
-        return f"{self.project}?{self.descending}?{self.filter}"
+        return f"{' '.join(self.projects)}?{self.descending}?{self.filter}"
 
 
 def _wrong(field: str, given: object, allowed: str) -> InvalidArgument:

@@ -1,0 +1,114 @@
+"""``entries.write`` of Cloud Logging: programs write to their job's log, and users to any job's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
+from footplate.api.security import given_token
+from footplate.api.worker_threads import in_thread
+from footplate.control.written_entries import choose_writer
+from footplate.domain.errors import InvalidArgument, PermissionDenied, Violation
+from footplate.domain.names import parse_job_name
+from footplate.wire.json_text import parse_object
+from footplate.wire.logging_v2.written import read_writing
+from footplate.wire.scope_keys import PROGRAM
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from footplate.api.logging_v2.job_lookup import JobFinder
+    from footplate.control.written_entries import LogWriter, WrittenEntries
+    from footplate.domain.jobs import Job
+    from footplate.domain.log_lines import Line
+    from footplate.domain.names import JobName, JobUid
+    from footplate.wire.json_text import JsonObject
+    from footplate.wire.logging_v2.written import Written
+
+PATH = "/v2/entries:write"
+
+
+class EntryWriting:
+    """Whose program calls is said by the key that it shows, or by its connection."""
+
+    def __init__(
+        self,
+        written: WrittenEntries,
+        finder: JobFinder,
+        get_job: Callable[[JobName], Job],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._written = written
+        self._finder = finder
+        self._get_job = get_job
+        self._now = now
+
+    def routes(self) -> list[Route]:
+        """For the root, and for the addresses that are a key."""
+        return [Route(PATH, self.write, methods=["POST"])]
+
+    async def write(self, request: Request) -> Response:
+        raw = await read_body(request, MAX_JSON_BYTES)
+        require_json(request)
+        root = str(request.scope.get("root_path", "")).rpartition("/")[2]
+        key = root or given_token(request.scope) or ""
+        program = str(request.scope.get(PROGRAM, ""))
+        return JSONResponse(await in_thread(self._write, raw, key, program))
+
+    def _write(self, raw: bytes, key: str, program: str) -> JsonObject:
+        writing = read_writing(parse_object(raw), self._now())
+        caller = self._written.program(key) if key else None
+        own = self._get_job(parse_job_name(program)) if program and caller is None else None
+        by_writer: dict[tuple[JobUid, str], tuple[LogWriter, list[tuple[Line, str]]]] = {}
+        for entry in writing.entries:
+            writer = self._writer(entry, caller, own)
+            _, lines = by_writer.setdefault((writer.job.uid, writer.replica), (writer, []))
+            lines.append((entry.line, entry.insert_id))
+        if not writing.dry_run:
+            for writer, lines in by_writer.values():
+                self._written.write(writer, lines)
+        if writing.violations:
+            raise InvalidArgument.of(writing.violations)
+        return {}
+
+    def _writer(self, entry: Written, caller: LogWriter | None, own: Job | None) -> LogWriter:
+        """Raises PermissionDenied, InvalidArgument, NotFound."""
+        if caller is not None:
+            _check_own(entry, caller.job)
+            if entry.task not in ("", caller.replica):
+                raise PermissionDenied(
+                    f"resource.labels.task_name: {entry.task!r} given; this program writes as "
+                    f"{caller.replica}"
+                )
+            return caller
+        if own is not None:
+            _check_own(entry, own)
+            return choose_writer(own, entry.task)
+        if not entry.job_id:
+            needed = (
+                "entries are kept in the logs of jobs, and these name none; allowed: "
+                '{"type": "ml_job", "labels": {"job_id": "JOB"}}'
+            )
+            raise InvalidArgument.of((Violation("resource", needed),))
+        return choose_writer(self._finder.find(entry.project, entry.job_id), entry.task)
+
+
+def _check_own(entry: Written, job: Job) -> None:
+    """A program writes to the log of its own job alone; a trial's may name its tuning job."""
+    name = job.name
+    ids = ["", name.job_id]
+    if job.tuning_job is not None:
+        ids.append(name.job_id.rpartition("-")[0])
+    if entry.project != name.project or entry.job_id not in ids:
+        named = f"job {entry.job_id!r} of " if entry.job_id else ""
+        raise PermissionDenied(
+            f"this entry is for {named}project {entry.project!r}; the program of {name} may write "
+            f"to the log of its own job alone: projects/{name.project}/logs/LOG_ID"
+        )
