@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from footplate.api.app import create_app
 from footplate.api.discovery_v1 import Described, discovery_routes
 from footplate.api.locations import location_routes
-from footplate.api.logging_v2 import Followers, logging_routes
+from footplate.api.logging_v2 import EntryWriting, Followers, JobFinder, logging_routes
 from footplate.api.operations import operation_routes
 from footplate.api.security import Access
 from footplate.api.storage_v1 import storage_routes
@@ -34,6 +34,8 @@ from footplate.catalogue import load_catalogue
 from footplate.control.active_jobs import Queue
 from footplate.control.models import ModelRegistry
 from footplate.control.persistent_resources import PersistentResources
+from footplate.control.program_storage import ProgramStorage
+from footplate.control.written_entries import WrittenEntries
 from footplate.domain.quotas import Quotas
 from footplate.domain.sites import Mode
 from footplate.grpc_api.published import read_published
@@ -134,6 +136,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     )
     clock, store = jobs.clock, MemoryStore()
     logs = FileLogs(folder / "logs", lambda: datetime.now(UTC))
+    finder = JobFinder(jobs.get, ("us-central1",))
+    written = WrittenEntries(jobs.store, logs, ProgramStorage(jobs.store, b"s", "").bearer)
     regions = make_regions(make_site(Mode.ENFORCE, vcpus=8, memory_gb=64))
     registry = ModelRegistry(MemoryModels(), MemoryFiles(), clock, ids)
     kept = MemoryResources()
@@ -160,7 +164,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             training=[*training_routes(jobs, catalogue), *location_routes(catalogue)],
             vertex=vertex,
             storage=storage_routes(buckets),
-            logging=logging_routes(logs, jobs.get, ("us-central1",), Followers()),
+            logging=[
+                *logging_routes(logs, jobs.get, finder, Followers(), lambda *_: []),
+                *EntryWriting(written, finder, jobs.get, clock.now).routes(),
+            ],
             read_published=read_published,
         )
         routes = [
