@@ -113,7 +113,8 @@ class Context:
     def own_files(self) -> list[str]:
         """The directories that the program fills, and that go with it."""
         inside = "" if self.containment is None else self.containment.written
-        return [path for path in (self.home.work, self.home.tmp, self.home.tools, inside) if path]
+        paths = (self.home.work, self.home.tmp, self.home.tools, self.home / "root", inside)
+        return [path for path in paths if path]
 
     def seconds(self, name: str, default: float) -> float:
         value = self.task.get(name)

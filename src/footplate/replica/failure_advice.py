@@ -41,6 +41,7 @@ def _advise(context: Context, cause: str) -> str:
     )  # only those that failed pay for it
 
     places = {
+        "/": context.home / "root",  # what it made there itself
         "/tmp": context.home.tmp,  # noqa: S108  as the program sees it
         "/gcs": str(context.ticket.get("buckets") or "/gcs"),
     }

@@ -179,6 +179,8 @@ def _take_root(context: Context, buckets: str) -> str:
         context.root = rootfs_pool.take(root, str(context.ticket.get("roots") or ""), added)
         if context.root is None:
             os.makedirs(root, exist_ok=True)
+    if context.root is None:
+        os.chmod(root, rootfs_pool.MODE)
     return find_real(root)
 
 

@@ -17,9 +17,10 @@ from footplate.replica.program_spec import (
     compose_environment,
     make_directories,
 )
-from footplate.replica.program_user import name_user, open_directories, require_reach
+from footplate.replica.program_user import open_directories, require_reach
 from footplate.replica.realpath import find_real
 from footplate.replica.tensorflow_storage import make_roots
+from footplate.replica.user_names import make_records, name_user
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -57,7 +58,11 @@ class Program:
     def environment(self, context: Context) -> dict[str, str]:
         """Raises TaskError, OSError."""
         settings = make_settings(_variables(context), context.home.tools, self.tmp)
-        places = {**self.places, **name_user(context.user, self.tmp), **settings}
+        places = {
+            **self.places,
+            **name_user(context.user, self.tmp, context.host),
+            **settings,
+        }
         found = compose_environment(context.task, self.bins, context.host, places, context.mark)
         authority = str(context.task.get("authority") or "")
         return {
@@ -101,7 +106,12 @@ def make_program(context: Context, prepared: Prepared) -> Program:
     if view is None:
         _expose(context, program, fault)
         return program
-    view.files = make_roots(str(context.task.get("authority") or ""), context.home.path)
+    directory = context.home.path
+    names = name_user(context.user, tmp, context.host)
+    view.files = [
+        *make_roots(str(context.task.get("authority") or ""), directory),
+        *make_records(context.user, names, directory),
+    ]
     return program
 
 

@@ -26,7 +26,6 @@ BUILD_TMP = os.path.join("build", "tmp")
 USER_FILE = "user.json"
 """In HOME: the user, for builds and shells."""
 _EVERY_PROJECT = "*"
-_HOME_DIRECTORY = "home"
 
 
 def choose(context: Context, promised: Promised) -> str:
@@ -77,12 +76,10 @@ def take(setting: Sequence[object]) -> User:
 
 def own_directories(home: Home, user: User) -> None:
     """Make what the program writes in HOME its user's. Raises TaskError, OSError."""
-    directory = os.path.join(home.tmp, _HOME_DIRECTORY)
-    os.makedirs(directory, exist_ok=True)
-    fault = own((home.work, home.tools, home.tmp, directory), user)
+    fault = own((home.work, home.tools, home.tmp, home.own), user)
     if fault:
         raise TaskError(f"the program can't run as a user of its own: {fault}")
-    for path in (home.work, home.tools, directory):
+    for path in (home.work, home.tools, home.own):
         os.chmod(path, 0o700)
 
 
@@ -102,14 +99,6 @@ def own(paths: Sequence[str], user: User) -> str:
             if os.fstat(opened).st_uid != user.uid:
                 return f"{path} keeps its owner"
     return ""
-
-
-def name_user(user: User | None, tmp: str) -> dict[str, str]:
-    """The variables that tell the program of its user; ``tmp``: its temporary directory."""
-    if user is None:
-        return {}
-    home = os.path.join(tmp, _HOME_DIRECTORY)
-    return {"HOME": home, "USER": user.name, "LOGNAME": user.name}
 
 
 def read(home: Home) -> User | None:

@@ -7,6 +7,7 @@ import json
 import os
 
 from footplate.replica.file_io import is_there, read_text, write_text
+from footplate.replica.user_names import HOME_DIRECTORY
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class Home:
         return self / "tmp"
 
     @property
+    def own(self) -> str:
+        """The home of a program's own user."""
+        return os.path.join(self.tmp, HOME_DIRECTORY)
+
+    @property
     def metrics(self) -> str:
         """The file that cloudml-hypertune writes in the program."""
         return os.path.join(self.path, "metrics", "output.metrics")
@@ -69,7 +75,7 @@ class Home:
 
     def make_directories(self) -> None:
         """Those that every program needs."""
-        for path in (self.work, self.tmp, os.path.dirname(self.metrics)):
+        for path in (self.work, self.tmp, self.own, self.tools):
             try:
                 os.mkdir(path)
             except FileExistsError:

@@ -139,6 +139,18 @@ def test_more_disk_than_the_machine_has_ends_the_program(
     assert "1 GB of disk (bootDiskSizeGb)" in replica.api.events("LIMITS")[0]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives programs users of their own")
+def test_what_is_written_into_the_root_directory_counts(make_replica: Make) -> None:
+    task = python_task(FILL.replace("model", "/filled"), allotment={**SMALL, "disk_gb": 1})
+    replica = make_replica(task, program_users=[1879048192, 2147352575])
+    if shutil.disk_usage(replica.home).free < 4 << 30:
+        pytest.skip("this disk is nearly full")
+    end = replica.supervise()
+    if replica.api.events("ISOLATION")[1:]:
+        pytest.skip(replica.api.events("ISOLATION")[1])
+    assert end["kind"] == "OUT_OF_DISK"
+
+
 def test_a_containment_mode_that_cannot_limit_says_so(make_replica: Make) -> None:
     replica = make_replica(python_task(GREEDY, allotment=SMALL), isolation="best-effort")
     assert replica.supervise()["kind"] == "EXITED"

@@ -141,6 +141,33 @@ def facts(tmp_path: Path) -> ReplicaFacts:
             "run as the user of the service",
         ),
         (
+            "PermissionError: [Errno 13] Permission denied: '/opt/x'",
+            "new directories in / (as /app",
+        ),
+        (
+            "FileNotFoundError: [Errno 2] No such file or directory: '/absent-app/config.json'",
+            "/absent-app isn't there: files that an image would have there belong into your",
+        ),
+        ("FileNotFoundError: [Errno 2] No such file or directory: '/etc/absent/x'", ""),
+        (
+            (
+                "subprocess.CalledProcessError: Command '['apt-get', 'install', 'x']' returned "
+                "non-zero exit status 100."
+            ),
+            "Apt-get can't install packages of the system: programs and builds run on the machine",
+        ),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'sudo'", "Sudo can't install"),
+        ("/bin/sh: 1: yum: not found", "Yum can't install"),
+        (
+            "E: Could not open lock file /var/lib/dpkg/lock - open (13: Permission denied)",
+            "Dpkg can't install packages of the system",
+        ),
+        ("KeyError: 'getpwuid(): uid not found: 1879048200'", "getpass.getuser() and"),
+        (
+            "ERROR: No matching distribution found for ours==1.0",
+            "if ours is in a private one, require it in your package, which the service installs",
+        ),
+        (
             "OSError: [Errno 30] Read-only file system: '/d/secret'",
             "no files of the service itself",
         ),
@@ -243,6 +270,14 @@ def test_where_buckets_are_not_seen_only_the_service_says_that_one_is_missing(
     assert "no bucket" not in advise("FileNotFoundError: cloud-samples-data/a.csv", unseen)
     said = no_bucket(SAMPLES).message
     assert "no bucket" in advise(f"google.api_core.exceptions.NotFound: 404 GET x: {said}", unseen)
+
+
+def test_what_a_program_made_in_the_root_directory_is_there(tmp_path: Path) -> None:
+    cause = "FileNotFoundError: [Errno 2] No such file or directory: '/absent-app/config.json'"
+    facts = ReplicaFacts(places={"/": str(tmp_path)})
+    assert advise(cause, facts).startswith("/absent-app isn't there")
+    (tmp_path / "absent-app").mkdir()
+    assert advise(cause, facts) == ""
 
 
 KERAS_3 = [

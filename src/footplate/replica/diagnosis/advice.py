@@ -7,6 +7,7 @@ from footplate.replica.diagnosis.file_errors import advise_on_files
 from footplate.replica.diagnosis.google_errors import advise_on_google
 from footplate.replica.diagnosis.import_errors import advise_on_imports
 from footplate.replica.diagnosis.keras_errors import advise_on_keras
+from footplate.replica.diagnosis.machine_errors import advise_on_machine
 from footplate.replica.diagnosis.memory_errors import advise_on_memory
 from footplate.replica.diagnosis.version_errors import advise_on_versions
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 _LONGEST = 1000
 _KINDS = (
     *(advise_on_memory, advise_on_keras, advise_on_versions),
-    *(advise_on_imports, advise_on_buckets, advise_on_files, advise_on_google),
+    *(advise_on_imports, advise_on_machine, advise_on_buckets, advise_on_files),
+    advise_on_google,
 )
 
 

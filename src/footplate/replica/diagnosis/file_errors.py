@@ -56,8 +56,9 @@ def advise_on_files(cause: str, facts: ReplicaFacts) -> str:
     if _DENIED.search(cause):
         return (
             "Programs run as the user of the service, or where that is root as one of their own: "
-            "they can write their working directory, "
-            "/tmp, buckets (/gcs/BUCKET) and what that user can, but no files of the service itself"
+            "they can write their working directory, HOME, /tmp, new directories in / (as /app), "
+            "buckets (/gcs/BUCKET) and what that user can, but no files of the service itself. In "
+            "Google's images they are root"
         )
     if _TOO_MANY.search(cause):
         return (

@@ -29,6 +29,7 @@ from footplate.replica.isolation.promised import PROCESS_NAMESPACE, VIEW, Promis
 from footplate.replica.isolation.spawn import Launch
 from footplate.replica.isolation.users import become
 from footplate.replica.program_user import BUILD_TMP, own
+from footplate.replica.user_names import make_records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,6 +191,8 @@ def isolate_build(
     view.bound = bound if whole else []
     view.blocked = [str(path) for path in ticket.get("blocked") or ()]
     view.records = find_records(whole[0]) if whole and view.single is None else ""
+    if user is not None:
+        view.files = make_records(user, build_isolation.variables(), packages)
     sealed = [os.path.realpath(packages), *map(os.path.realpath, caches)]
     sealed += find_changeable(_find_places(programs), [*hidden, *WRITABLE], [*shown, *kept])
     view.hidden_paths = HiddenPaths(os.path.realpath(cover), hidden, shown, sealed)

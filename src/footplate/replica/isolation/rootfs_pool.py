@@ -7,6 +7,7 @@ last seconds whenever it makes one: where jobs are short, that is most of what a
 from __future__ import annotations
 
 import os
+import stat
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 MOST = 64
 """More roots than these aren't kept."""
-_MODE = 0o755
+MODE = 0o1777
+"""As /tmp: a program makes directories like /app there, as the root of an image does."""
 _DIRECTORY = "directory"
 _FILE = "file"
 _LINK = "link to "
@@ -75,7 +77,7 @@ def _move(path: str, pool: str, wanted: dict[str, str]) -> bool:
             os.rename(os.path.join(pool, name), path)
         except OSError:  # another supervisor was faster
             continue
-        if not os.path.islink(path) and _read(path) == wanted:
+        if os.lstat(path).st_mode == stat.S_IFDIR | MODE and _read(path) == wanted:
             return True
         os.rename(path, f"{path}.{number}")
     return False
@@ -83,7 +85,7 @@ def _move(path: str, pool: str, wanted: dict[str, str]) -> bool:
 
 def _make(path: str, wanted: dict[str, str]) -> None:
     os.mkdir(path)
-    os.chmod(path, _MODE)
+    os.chmod(path, MODE)
     for name, kind in wanted.items():
         place = os.path.join(path, name)
         if kind == _DIRECTORY:

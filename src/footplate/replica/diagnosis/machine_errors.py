@@ -1,0 +1,64 @@
+"""Advice about what a program finds in Google's images, and not on the machine of the service."""
+
+from __future__ import annotations
+
+import os
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from footplate.replica.diagnosis.replica_facts import ReplicaFacts
+
+_INSTALLERS = r"(apt-get|apt|dpkg|yum|dnf|apk|sudo)"
+_SYSTEM = re.compile(
+    rf"Command '\W{{0,2}}(?:/[a-z/]{{1,30}}/)?{_INSTALLERS}\b"
+    rf"|No such file or directory: '{_INSTALLERS}'"
+    rf"|Permission denied: '{_INSTALLERS}'"
+    rf"|\b{_INSTALLERS}: (?:command )?not found"
+    r"|/var/(?:lib|cache)/(dpkg|apt|rpm|dnf|yum)\b.{0,200}(?:Permission denied|are you root)"
+    r"|effective user id is not 0, is (sudo) installed"
+)
+_NAMELESS = re.compile(r"getpwuid\(\): uid not found|cannot find name for user ID")
+_NOT_FOUND = re.compile(r"No matching distribution found for ([\w.-]{1,100})")
+_ABSENT = re.compile(r"No such file or directory: '(/[^/'\"]{1,100})/")
+
+
+def advise_on_machine(cause: str, facts: ReplicaFacts) -> str:
+    system = explain_installers(cause)
+    if system:
+        return system[0].upper() + system[1:]
+    if _NAMELESS.search(cause):
+        return (
+            "Its user has no name here, where programs have no mount namespace; HOME, USER and "
+            "LOGNAME are set, so getpass.getuser() and os.path.expanduser('~') work"
+        )
+    missing = _NOT_FOUND.search(cause)
+    if missing is not None:
+        return (
+            "pip in a program asks the indexes that the service was started with, without their "
+            f"passwords: if {missing.group(1)} is in a private one, require it in your package, "
+            "which the service installs"
+        )
+    absent = _ABSENT.search(cause)
+    top = absent.group(1) if absent is not None else ""
+    roots = ("", facts.places.get("/", ""))
+    if top and top != "/gcs" and not any(os.path.lexists(root + top) for root in roots):
+        return (
+            f"{top} isn't there: files that an image would have there belong into your package "
+            "(package_data in setup.py, read by importlib.resources) or into a bucket "
+            f"(/gcs/BUCKET/...). The program may make {top} itself"
+        )
+    return ""
+
+
+def explain_installers(text: str) -> str:
+    """Why packages of the system can't be installed; empty: nothing tried to."""
+    found = _SYSTEM.search(text)
+    if found is None:
+        return ""
+    name = next(group for group in found.groups() if group)
+    return (
+        f"{name} can't install packages of the system: programs and builds run on the machine of "
+        "the service, without root's rights. Ways out: have them installed there, run the job in "
+        "a container image that has them, or require a wheel that brings what is missing"
+    )

@@ -1,0 +1,88 @@
+"""Gives a program's user a name and a home, in its variables and in /etc/passwd as it sees that."""
+
+from __future__ import annotations
+
+import os
+
+from footplate.replica.file_io import read_text, write_text
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Mapping
+
+    from footplate.replica.isolation.users import User
+
+HOME_DIRECTORY = "home"
+"""Below a program's temporary directory."""
+_PASSWD, _GROUP = "/etc/passwd", "/etc/group"
+_NAME = "footplate"
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+_FIELDS = 7
+
+
+def name_user(
+    user: User | None, tmp: str, host: Mapping[str, str], passwd: str = _PASSWD
+) -> dict[str, str]:
+    """The variables that tell the program of its user; ``tmp``: its temporary directory.
+
+    As this process, without a ``user``, it has the home that the service was started with, if it
+    can write that.
+    """
+    home = os.path.join(tmp, HOME_DIRECTORY)
+    if user is not None:
+        return _name(user.name, home)
+    name, known = find_user(_read(passwd), os.geteuid())
+    homes = [path for path in (host.get("HOME"), known) if path and os.access(path, os.W_OK)]
+    return _name(name or _find_name(host), next(iter(homes), home))
+
+
+def _name(name: str, home: str) -> dict[str, str]:
+    return {"HOME": home, "USER": name, "LOGNAME": name}
+
+
+def _find_name(host: Mapping[str, str]) -> str:
+    """For a user whom no file knows: images run as any, and a directory service knows more."""
+    return host.get("USER") or host.get("LOGNAME") or _NAME
+
+
+def make_records(
+    user: User | None,
+    variables: Mapping[str, str],
+    directory: str,
+    places: tuple[str, str] = (_PASSWD, _GROUP),
+) -> list[tuple[str, str]]:
+    """Files in ``directory`` that a view has instead of the host's: each with the path of that.
+
+    ``variables`` name the user. None, where the host knows who this process is.
+
+    Raises OSError.
+    """
+    uid, gid = (os.geteuid(), os.getegid()) if user is None else (user.uid, user.gid)
+    if user is None and find_user(_read(places[0]), uid)[0]:
+        return []
+    name, home = variables["USER"], variables["HOME"]
+    lines = (f"{name}:x:{uid}:{gid}::{home}:/bin/sh", f"{name}:x:{gid}:")
+    found = []
+    for place, line in zip(places, lines):  # noqa: B905  Python 3.8 has no other
+        if os.path.isfile(place):
+            path = os.path.join(directory, os.path.basename(place))
+            write_text(path, f"{line}\n{_read(place)}", _FLAGS, 0o644)  # the first one counts
+            found.append((path, place))
+    return found
+
+
+def find_user(passwd: str, uid: int) -> tuple[str, str]:
+    """Name and home of a user in the text of a passwd file; empty: he isn't in it."""
+    for line in passwd.splitlines():
+        fields = line.split(":")
+        if len(fields) == _FIELDS and fields[2] == str(uid):
+            return fields[0], fields[5]
+    return "", ""
+
+
+def _read(path: str) -> str:
+    """Empty: there is none."""
+    try:
+        return read_text(path)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return ""
