@@ -9,6 +9,7 @@ from footplate.replica.filesystem_view import find_granted, find_shared, make_vi
 from footplate.replica.google_tools import make_settings
 from footplate.replica.isolation import levels
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
+from footplate.replica.pip_settings import find_scripts, make_pip_settings
 from footplate.replica.program_hooks import make_hook
 from footplate.replica.program_phases import Running
 from footplate.replica.program_spec import (
@@ -59,11 +60,13 @@ class Program:
         """Raises TaskError, OSError."""
         settings = make_settings(_variables(context), context.home.tools, self.tmp)
         places = {
+            **make_pip_settings(context.host, self.tmp),
             **self.places,
             **name_user(context.user, self.tmp, context.host),
             **settings,
         }
-        found = compose_environment(context.task, self.bins, context.host, places, context.mark)
+        bins = [find_scripts(self.tmp), *self.bins]
+        found = compose_environment(context.task, bins, context.host, places, context.mark)
         authority = str(context.task.get("authority") or "")
         return {
             **found,

@@ -63,7 +63,7 @@ TRAINER = {"trainer/__init__.py": "", "trainer/task.py": "import alpha\nprint(al
 def test_without_packages_the_base_itself(bench: Bench, runtime: Runtime) -> None:
     outcome = bench.prepare(bench.make_home(runtime))
     assert outcome.code == 0, outcome
-    assert outcome.messages[-1] == "runtime 9.9: 2 of 2 packages"
+    assert outcome.messages[-1] == "runtime 9.9: 3 of 3 packages"
     assert outcome.run("import alpha, beta; print(alpha.version)") == "1.0"
     assert outcome.result["bin"] == [str(os.path.dirname(outcome.python))]  # noqa: PTH120
 

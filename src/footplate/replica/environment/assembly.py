@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from footplate.replica.environment.task import Task
     from footplate.replica.environment.uv import Uv
 
-_LAYOUT = "2"
+_LAYOUT = "3"
 
 
 class Environment:

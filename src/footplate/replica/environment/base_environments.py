@@ -8,8 +8,9 @@ import re
 from footplate.replica.environment import uv_errors
 from footplate.replica.environment.build_cache import BuildCache, CompleteBuild, make_key
 from footplate.replica.environment.errors import PreparationError
-from footplate.replica.environment.installation import find_site, install
-from footplate.replica.environment.installed_distributions import add_stand_ins
+from footplate.replica.environment.installation import install
+from footplate.replica.environment.installed_distributions import add_stand_ins, find_site
+from footplate.replica.environment.pip import find_pip, read_hook
 from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
             """The path of a lock, which may be kept in the directory. Raises PreparationError."""
 
 
-_LAYOUT = "1"
+_LAYOUT = "2"
 _LOCAL_BUILD = re.compile(r"^[A-Za-z0-9._-]+==[^\s;]+\+", re.MULTILINE)
 _TORCH_BACKEND = "UV_TORCH_BACKEND"
 _DRY_RUN = ("pip", "install", "--dry-run", "--break-system-packages")  # that changes none
@@ -143,8 +144,15 @@ class BaseEnvironments:
     def _install(self, runtime: str, path: str, lock: str, uv: Uv) -> None:
         arguments = ["--no-deps", "--require-hashes", "--requirement", lock]
         variables = find_index(lock, ["--python", self._interpreter.path, *arguments], uv)
-        progress = self._teller.count(f"runtime {runtime}")
-        install(uv, self._interpreter, path, arguments, progress, variables=variables)
+        pip = find_pip(self._interpreter, lock)
+        if not pip:
+            self._teller.tell(f"runtime {runtime} has no pip: {self._interpreter.path} has none")
+        install(
+            *(uv, self._interpreter, path, [*arguments, *pip]),
+            self._teller.count(f"runtime {runtime}"),
+            variables=variables,
+            files=read_hook(),
+        )
 
 
 def find_index(lock: str, arguments: list[str], uv: Uv) -> dict[str, str]:

@@ -47,6 +47,7 @@ NO_TASK: "Mapping[str, Any]" = {}
 _FILE_SCHEME = "file://"
 _SCRATCH, _TMP = os.path.split(BUILD_TMP)
 _HOME, _UV_CACHE = "home", "uv-cache"
+_USER_BASE = (_HOME, ".local")
 _OUTPUT = "out"
 _LOCKS = "locks"
 """In the cache: what is installed in runtimes."""
@@ -119,6 +120,7 @@ class BuildIsolation:
         if self.user is not None:
             names["HOME"] = _HOME
         found = {name: os.path.join(self.scratch, place) for name, place in names.items()}
+        found["PYTHONUSERBASE"] = os.path.join(self.scratch, *_USER_BASE)
         if self.user is None:
             return found
         return {**found, "USER": self.user.name, "LOGNAME": self.user.name}

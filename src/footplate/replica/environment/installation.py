@@ -14,6 +14,7 @@ import stat
 
 from footplate.replica.environment.cache_removal import discard
 from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.installed_distributions import find_site
 from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
@@ -42,12 +43,13 @@ def install(
     *,
     variables: Mapping[str, str],
     isolated: bool = False,
+    files: Mapping[str, str] | None = None,
 ) -> None:
     """Makes an environment at ``path``, which isn't there yet, by ``uv pip install``.
 
     Unpacks wheels as this process, which can link them to uv's cache: that runs no code of theirs.
     What has to be built, the user of builds installs; and all, where that can't be told beforehand,
-    or if ``isolated``.
+    or if ``isolated``. ``files`` are added where packages lie, by name.
 
     Raises UvFailed, PreparationError.
     """
@@ -56,6 +58,9 @@ def install(
     uv.run(make)
     complete = not isolated and _unpack_wheels(uv, make, words, progress, variables)
     site = find_site(path, interpreter)
+    for name, text in (files or {}).items():
+        with open(os.path.join(site, name), "w", encoding="utf-8") as file:
+            file.write(text)
     with lent(path, uv.build_user):
         builds = uv.writing(path)
         if not complete:
@@ -105,12 +110,6 @@ def _leave_out(words: list[str], names: Collection[str], path: str) -> list[str]
             if wanted:
                 file.write(line)
     return [*words[:place], rest, *words[place + 1 :]]
-
-
-def find_site(path: str, interpreter: Interpreter) -> str:
-    """The directory of an environment where packages lie."""
-    minor = ".".join(interpreter.version.split(".")[:2])
-    return os.path.join(path, "lib", f"python{minor}", "site-packages")
 
 
 @contextlib.contextmanager

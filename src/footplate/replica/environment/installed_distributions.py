@@ -9,7 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Iterator
 
-_DIST_INFO = re.compile(r"(.+)-([^-]+)\.dist-info")
+    from footplate.replica.environment.interpreters import Interpreter
+
+_DIST_INFO = re.compile(r"([\w.-]+)-([\w.+!]+)\.dist-info")
 _SAME_MODULES = (
     ("tensorflow", "tensorflow-cpu"),
     ("xgboost", "xgboost-cpu"),
@@ -27,6 +29,12 @@ Requires-Dist: {real}=={version}
 def normalize(name: str) -> str:
     """As package indexes compare names."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def find_site(path: str, interpreter: Interpreter) -> str:
+    """The directory of an environment where packages lie."""
+    minor = ".".join(interpreter.version.split(".")[:2])
+    return os.path.join(path, "lib", f"python{minor}", "site-packages")
 
 
 def find_installed(site: str) -> dict[str, str]:

@@ -7,8 +7,12 @@ import shutil
 
 from footplate.replica.environment import uv_errors
 from footplate.replica.environment.errors import PreparationError
-from footplate.replica.environment.installation import find_site, install
-from footplate.replica.environment.installed_distributions import find_installed, name_of
+from footplate.replica.environment.installation import install
+from footplate.replica.environment.installed_distributions import (
+    find_installed,
+    find_site,
+    name_of,
+)
 from footplate.replica.environment.layer_resolution import Planner
 from footplate.replica.environment.uv import UvFailed
 

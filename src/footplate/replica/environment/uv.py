@@ -39,6 +39,7 @@ _READABLE = 0o755
 _MOST_OUTPUT_BYTES = 16 << 20
 """Of what is read as a whole."""
 _MOST_LINE_BYTES = 64 << 10
+_UNCOMPILED = r"/site-packages/pip/"
 _INSTALL = ("pip", "install", "--no-compile-bytecode")
 """To compile, uv would start the Python of the environment, with what packages have it run."""
 
@@ -157,9 +158,11 @@ class Uv:
     def compile(self, python: str, directory: str) -> None:
         """Compiles the modules in ``directory`` by a ``python`` that imports none of them.
 
-        A file that is written for another version of Python stays as it is.
+        A file that is written for another version of Python stays as it is, and so does pip: it
+        would take as long as the rest of a small runtime, and few programs use it.
         """
-        command = [python, "-I", "-S", "-m", "compileall", "-q", "-j", "0", directory]
+        options = ["-q", "-j", "0", "-x", _UNCOMPILED]
+        command = [python, "-I", "-S", "-m", "compileall", *options, directory]
         with contextlib.suppress(UvFailed):
             self._watch(command, {}, os.pipe(), self._read_text)
 

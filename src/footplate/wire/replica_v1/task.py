@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from footplate.domain.runtimes import Runtime, Slice
     from footplate.wire.json_text import JsonObject
 
+_ENVIRONMENT_FORM = "2"
+"""Of what is made of the same runtime and packages: it changes when all are to be made anew."""
 SLICE_VARIABLE = "FOOTPLATE_RUNTIME_SLICE"
 """By it a job chooses the slice of its runtime: as in the supervisor, which imports nothing of
 ours."""
@@ -239,6 +241,7 @@ def _name_preparation(task: Task) -> str:
     if not all(package.sha256 for package in task.packages):
         return ""
     parts = (
+        _ENVIRONMENT_FORM,
         _encode_runtime(task.runtime),
         task.gpus,
         task.program.module,
