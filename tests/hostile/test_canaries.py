@@ -94,7 +94,7 @@ __legacy__ = Legacy()
 sys.path.insert(0, os.getcwd())
 """
 """Of a setuptools that only runs setup.py."""
-BY_BUILDS = {"backend of a package", "setup.py"}
+BY_BUILDS = {"backend of a package", "setup.py", ".pth of a runtime"}
 BY_PYTHON = {".pth", "sitecustomize", "usercustomize"}
 
 
@@ -175,27 +175,27 @@ class Service:
             )
         )
 
-    def _make_runtime(self, version: str) -> Runtime:
-        """With a wheel and a source distribution of an index."""
+    def _make_runtime(self, python: str) -> Runtime:
+        """With wheels, one of them setuptools, and a source distribution of an index."""
         canary = self.reports.canary
         wheel = make_wheel(
             self.wheels, "base", files={"base.pth": one_line(canary(".pth of a runtime"))}
         )
         backend = canary("backend of a runtime") + BACKEND
         source = make_sdist(self.wheels, "lower", backend=escape(backend))
+        files = {"setuptools/__init__.py": "", "setuptools/build_meta.py": LEGACY}
+        setuptools = make_wheel(self.wheels, "setuptools", "80.0", files=files)
         lines = [
-            f"{path.name.split('-')[0]}==0.1 "
+            f"{path.name.split('-')[0]}=={version} "
             f"--hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
-            for path in (wheel, source)
+            for path, version in ((wheel, "0.1"), (setuptools, "80.0"), (source, "0.1"))
         ]
         text = "".join(lines)
         self.bench.server.locks[digest(text)] = text
-        return Runtime("9.9", version, (Slice("whole", digest(text)),))
+        return Runtime("9.9", python, (Slice("whole", digest(text)),))
 
     def _make_packages(self) -> list[Path]:
         canary, directory = self.reports.canary, self.bench.directory
-        legacy = {"setuptools/__init__.py": "", "setuptools/build_meta.py": LEGACY}
-        make_wheel(self.wheels, "setuptools", "80.0", files=legacy)
         make_sdist(
             self.wheels, "upper", backend=escape(canary("backend of a requirement") + BACKEND)
         )

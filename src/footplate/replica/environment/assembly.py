@@ -6,9 +6,9 @@ import os
 
 from footplate.replica.environment.archive_inspection import inspect
 from footplate.replica.environment.build_cache import BuildCache, CompleteBuild, make_key
-from footplate.replica.environment.installed_distributions import name_of
+from footplate.replica.environment.installed_distributions import can_build, name_of
 from footplate.replica.environment.layers import Layers
-from footplate.replica.environment.packages import make_wheel
+from footplate.replica.environment.packages import is_legacy, make_wheel
 from footplate.replica.environment.runtime_slices import Choice, Words, choose
 
 TYPE_CHECKING = False
@@ -136,22 +136,40 @@ class Assembly:
     def _make_wheels(self, packages: list[Package], words: Words, uv: Uv) -> list[Wheel]:
         for package in packages:
             self._look_into(package, words)
-        wheels = [self._make_wheel(package, uv) for package in packages]
+        base = self._find_build_base(packages, words)
+        wheels = [self._make_wheel(package, uv, base) for package in packages]
+        own = uv.find_installed_by_builds(self._interpreter)
+        if own:
+            self._teller.tell(
+                f"your setup.py installs {', '.join(own)} by pip, which only builds have then: "
+                "the program gets what install_requires names"
+            )
         for wheel in wheels:
             for requirement in wheel.requirements:
                 words.see_requirement(name_of(requirement), wheel.package.name)
         return wheels
 
     def _look_into(self, package: Package, words: Words) -> None:
+        names: list[str] = []
+
         def read(name: str, stream: IO[bytes]) -> None:
+            names.append(name)
             words.see_file(package.name, name, stream)
 
         inspect(package.path, package.name, read)
+        package.legacy = is_legacy(names)
 
-    def _make_wheel(self, package: Package, uv: Uv) -> Wheel:
+    def _find_build_base(self, packages: list[Package], words: Words) -> Base | None:
+        """The runtime in which packages without pyproject.toml are built, if it has setuptools."""
+        if not any(package.legacy for package in packages):
+            return None
+        base = self._get_base(choose(self._slices, words, self._task.forced_slice))
+        return base if can_build(base.site) else None
+
+    def _make_wheel(self, package: Package, uv: Uv, base: Base | None) -> Wheel:
         if not package.path.endswith(".whl"):
             self._teller.tell(f"building {package.name}")
-        return make_wheel(package, self._interpreter, uv)
+        return make_wheel(package, self._interpreter, uv, base if package.legacy else None)
 
     def _plan(self, layers: Layers, wheels: list[Wheel], words: Words) -> tuple[Choice, Base, Plan]:
         """A plan for the smallest slice that also serves what the requirements came to."""

@@ -8,9 +8,11 @@ import re
 import stat
 import sys
 
+from footplate import safe_path
 from footplate.replica.bucket_directories import find_bound, find_buckets, find_single
 from footplate.replica.environment.cache import KINDS
 from footplate.replica.environment.errors import PreparationError
+from footplate.replica.environment.installed_distributions import find_installed, find_site
 from footplate.replica.filesystem_view import find_outermost
 from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.containment import enter_view
@@ -35,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Mapping, Sequence
 
+    from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.isolation.pid_namespace import NamespacedProgram
     from footplate.replica.isolation.users import User
 
@@ -49,6 +52,7 @@ _SCRATCH, _TMP = os.path.split(BUILD_TMP)
 _HOME, _UV_CACHE = "home", "uv-cache"
 _USER_BASE = (_HOME, ".local")
 _OUTPUT = "out"
+_MOST_NAMES = 20
 _LOCKS = "locks"
 """In the cache: what is installed in runtimes."""
 _HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
@@ -89,6 +93,17 @@ class BuildIsolation:
     def output(self) -> str:
         """Where builds leave what they make."""
         return os.path.join(self.scratch, _OUTPUT)
+
+    def find_installed(self, interpreter: Interpreter) -> list[str]:
+        """What builds have installed by pip, with versions."""
+        top, scratch = os.path.split(self.scratch)
+        site = find_site(os.path.join(scratch, *_USER_BASE), interpreter)
+        try:
+            with safe_path.directory(top, site.split(os.sep)) as opened:
+                found = find_installed(opened)
+        except OSError:  # they haven't
+            return []
+        return [f"{name} {found[name]}" for name in sorted(found)][:_MOST_NAMES]
 
     @property
     def tmp(self) -> str:

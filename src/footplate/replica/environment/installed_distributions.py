@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from footplate.replica.environment.interpreters import Interpreter
 
 _DIST_INFO = re.compile(r"([\w.-]+)-([\w.+!]+)\.dist-info")
+_MAKES_WHEELS = 71
+"""From this version on setuptools needs no other package for it."""
 _SAME_MODULES = (
     ("tensorflow", "tensorflow-cpu"),
     ("xgboost", "xgboost-cpu"),
@@ -37,14 +39,21 @@ def find_site(path: str, interpreter: Interpreter) -> str:
     return os.path.join(path, "lib", f"python{minor}", "site-packages")
 
 
-def find_installed(site: str) -> dict[str, str]:
-    """Versions by normalized name."""
+def find_installed(site: str | int) -> dict[str, str]:
+    """Versions by normalized name. ``site`` may be a descriptor."""
     found = {}
     for entry in os.listdir(site):
         match = _DIST_INFO.fullmatch(entry)
         if match:
             found[normalize(match.group(1))] = match.group(2)
     return found
+
+
+def can_build(site: str) -> bool:
+    """Whether a ``setup.py`` can make a wheel with what lies there."""
+    installed = find_installed(site)
+    major = installed.get("setuptools", "0").partition(".")[0]
+    return int(major) >= _MAKES_WHEELS or ("wheel" in installed and int(major) > 0)
 
 
 def add_stand_ins(site: str) -> None:

@@ -19,8 +19,9 @@ from footplate.replica.http_client import Refused, ServerUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable, Protocol, TypeVar
+    from typing import Callable, Iterable, Protocol, TypeVar
 
+    from footplate.replica.environment.base_environments import Base
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.environment.progress_output import ProgressOutput
     from footplate.replica.environment.uv import Uv
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 
 _RETRY_S = 0.5
+_TOP_PARTS = 2
+"""Of the names of files that lie in an archive itself, or in its one directory."""
 
 
 class Package:
@@ -44,6 +47,16 @@ class Package:
         self.path = path
         self.name = name
         self.sha256 = sha256
+        self.legacy = False
+        """Whether it has no pyproject.toml: pip builds that in the environment it installs into."""
+
+
+def is_legacy(names: Iterable[str]) -> bool:
+    """Whether an archive with files of these ``names`` has a setup.py and no pyproject.toml."""
+    parts = [name.removeprefix("./").split("/") for name in names]
+    tops = {(len(part), *part) for part in parts if len(part) <= _TOP_PARTS}
+    setups = sorted(top for top in tops if top[-1] == "setup.py")
+    return bool(setups) and (*setups[0][:-1], "pyproject.toml") not in tops
 
 
 class Server:
@@ -108,8 +121,12 @@ class Wheel:
         self.requirements = _read_requirements(path, package.name)
 
 
-def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
+def make_wheel(
+    package: Package, interpreter: Interpreter, uv: Uv, base: Base | None = None
+) -> Wheel:
     """The package itself if it is a wheel, else what its build makes, beside it.
+
+    ``base``: whose modules the build may import; None: it has an environment of its own.
 
     Raises PreparationError: it doesn't build; with the last words of its build.
     """
@@ -118,6 +135,8 @@ def make_wheel(package: Package, interpreter: Interpreter, uv: Uv) -> Wheel:
     beside = os.path.dirname(package.path)
     directory = os.path.join(uv.find_output(beside), f"wheel-{os.path.basename(beside)}")
     options = ["--wheel", "--python", interpreter.path, "--out-dir", directory]
+    if base is not None:
+        options = ["--wheel", "--no-build-isolation", "--python", base.python, *options[3:]]
     try:
         uv.isolated.run(["build", *options, package.path])
         return Wheel(_take_wheel(directory, beside), package)

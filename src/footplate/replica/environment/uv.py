@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Callable, Iterator, Mapping, Sequence
 
     from footplate.replica.environment.build_isolation import Build, BuildIsolation
+    from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.isolation.users import User
 
     Progress = Callable[[int, int], None]
@@ -126,6 +127,11 @@ class Uv:
     def find_output(self, directory: str) -> str:
         """Where what is isolated can write; ``directory`` where nothing is."""
         return directory if self._build_isolation is None else self._build_isolation.output
+
+    def find_installed_by_builds(self, interpreter: Interpreter) -> list[str]:
+        """What builds have installed by pip, with versions."""
+        own = self._build_isolation
+        return [] if own is None else own.find_installed(interpreter)
 
     def run(self, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> str:
         """Everything that it said. Raises UvFailed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import re
 
+from footplate.replica.diagnosis.machine_errors import explain_installers
 from footplate.replica.failure_cause import CauseFinder
 
 TYPE_CHECKING = False
@@ -91,6 +92,9 @@ def _without_secrets(text: str) -> str:
 def summarise_build(said: Sequence[str]) -> str:
     """The one line of a build that tells why it failed; empty: there is none that is known."""
     text = "\n".join(said)
+    system = explain_installers(text)
+    if system:
+        return system
     tool = _NO_COMPILER.search(text)
     if tool is not None:
         name = next((group for group in tool.groups() if group), "")
