@@ -11,6 +11,8 @@ from google.api_core.exceptions import BadRequest, Conflict, NotFound, Precondit
 from google.cloud import storage
 from google.cloud.storage.retry import DEFAULT_RETRY
 
+from footplate.replica.diagnosis import ReplicaFacts, advise
+
 NAMES = ("a", "a b/c:d.txt", "b/#?&=+%25'\"\\", "ä/日本/🚂", "x/compose", "x/rewriteTo/b/y/o/z")
 MEBIBYTE = 1 << 20
 
@@ -213,3 +215,14 @@ def test_what_a_program_writes_is_an_object(bucket: storage.Bucket, root: Path) 
     assert blob.download_as_bytes(checksum="crc32c") == b"{}"
     bucket.blob("in/data.csv").upload_from_string(b"1,2")
     assert (root / "stage" / "in" / "data.csv").read_bytes() == b"1,2"
+
+
+def test_a_bucket_that_is_not_here_is_explained_to_programs(client: storage.Client) -> None:
+    blob = client.bucket("cloud-samples-data").blob("census/adult.data.csv")
+    with pytest.raises(NotFound) as missing:
+        blob.download_as_bytes()
+    cause = f"google.api_core.exceptions.NotFound: {missing.value}"
+    assert advise(cause, ReplicaFacts()).startswith("There is no bucket 'cloud-samples-data' here")
+    with pytest.raises(NotFound) as missing:
+        client.bucket("stage").blob("nothing").download_as_bytes()
+    assert advise(f"google.api_core.exceptions.NotFound: {missing.value}", ReplicaFacts()) == ""

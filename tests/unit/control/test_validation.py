@@ -131,6 +131,26 @@ def test_a_good_job_that_would_start(context: Desk) -> None:
     assert context.store.active() == ()
 
 
+def test_buckets_that_are_not_here_unless_the_client_makes_them(context: Desk) -> None:
+    given = submission()
+    named = ("--data=gs://cloud-samples-data/a.csv", "--tmp=gs://staging/tmp")
+    program = PythonProgram("version:1.15/3.7", (PACKAGE,), "trainer.task", named)
+    pools = (replace(given.spec.primary, program=program),)
+    given = replace(given, spec=replace(given.spec, pools=pools))
+    staging = Staging(GcsUri("staging", "job_1/"), makes_bucket=True)
+
+    both = context.validation.validate(given)
+    one = context.validation.validate(given, staging)
+
+    assert [text.split()[0] for text in both.warnings] == [
+        "it",
+        "gs://cloud-samples-data/a.csv",
+        "gs://staging/tmp",
+    ]
+    assert one.accepted
+    assert one.warnings == both.warnings[:2]
+
+
 def test_a_good_job_that_would_wait(context: Desk) -> None:
     context.waits = Explanation(3, "room", "4 replicas are held by job_2; it is the third in line")
 
