@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from starlette.routing import Match
+from starlette.routing import Match, Route
 
 from footplate.api.app import create_app
 from footplate.api.discovery_v1 import discovery_routes
+from footplate.api.discovery_v1.rest_methods import describe_methods
 from footplate.api.discovery_v1.storage_methods import PARTS_OF_METHODS
+from footplate.api.discovery_v1.types import ModelTypes
 from footplate.api.security import Access
 from footplate.api.vertex_v1.unsupported_resources import REFUSED
 from tests.support.http_server import serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from starlette.routing import Route
 
     from tests.api.discovery.conftest import World
 
@@ -197,3 +197,12 @@ def test_documents_need_no_token(world: World) -> None:
         assert httpx.get(f"{url}/discovery/v1/apis/ml/v1/rest").status_code == 200
         answer = httpx.get(f"{url}/$discovery/rest", params={"version": "v1"})
     assert answer.status_code == 404
+
+
+def test_a_variable_with_slashes_is_a_parameter_with_them() -> None:
+    routes = [Route("/v2/{parent:path}/logs", print, methods=["GET"])]
+    found = describe_methods("logging", "v2", routes, ModelTypes("", {}))
+    (method,) = methods(found)
+    assert (method["id"], method["path"]) == ("logging.logs.list", "v2/{+parent}/logs")
+    assert method["parameters"]["parent"]["pattern"] == "^.+$"
+    assert method["response"] == {"$ref": "JsonObject"}

@@ -24,7 +24,9 @@ _ANY: JsonObject = {
     "type": "object",
     "additionalProperties": {"type": "any"},
 }
-_VARIABLE = re.compile(r"\{[^{}]*\}")
+_VARIABLE = re.compile(r"\{[^:{}]*(:path)?\}")
+_STARS = {"*": "[^/]+", "**": ".+"}
+"""What stands for a variable in a shape, and what values of it match."""
 _OF_ONE = {"GET": "get", "DELETE": "delete", "PATCH": "patch", "PUT": "update"}
 _OF_ALL = {"GET": "list", "POST": "create"}
 
@@ -55,7 +57,10 @@ class Types(Protocol):
 
 @dataclass(frozen=True)
 class ServedMethod:
-    """``shape`` is a path with ``*`` for each variable: ``projects/*/jobs/*:cancel``."""
+    """``shape`` is a path with ``*`` for each variable: ``projects/*/jobs/*:cancel``.
+
+    ``**`` stands for one that may have slashes in it.
+    """
 
     verb: str
     shape: str
@@ -71,11 +76,11 @@ class ServedMethod:
     @property
     def of_one(self) -> bool:
         """Whether it is a method of one resource, not of a collection."""
-        return self._parts[-1] == "*"
+        return self._parts[-1] in _STARS
 
     @property
     def resources(self) -> tuple[str, ...]:
-        return tuple(part for part in self._parts if part != "*")
+        return tuple(part for part in self._parts if part not in _STARS)
 
     @property
     def name(self) -> str:
@@ -88,7 +93,7 @@ class ServedMethod:
         parameters: JsonObject = dict(types.query)
         if named:
             path = f"{{+{parameter}}}" + self.shape[len("/".join(named)) :]
-            pattern = "/".join("[^/]+" if part == "*" else part for part in named)
+            pattern = "/".join(_STARS.get(part, part) for part in named)
             parameters[parameter] = {
                 "type": "string",
                 "location": "path",
@@ -108,7 +113,7 @@ class ServedMethod:
 
     def _flat_path(self) -> str:
         names = iter([f"{{{name}Id}}" for name in self.resources])
-        return re.sub(r"\*", lambda _: next(names), self.shape)
+        return re.sub(r"\*+", lambda _: next(names), self.shape)
 
 
 def served_methods(routes: Iterable[Route], version: str) -> Iterator[ServedMethod]:
@@ -116,9 +121,13 @@ def served_methods(routes: Iterable[Route], version: str) -> Iterator[ServedMeth
     prefix = f"/{version}/"
     for route in routes:
         if route.path.startswith(prefix):
-            shape = _VARIABLE.sub("*", route.path.removeprefix(prefix))
+            shape = _VARIABLE.sub(_star, route.path.removeprefix(prefix))
             for verb in sorted((route.methods or set()) - {"HEAD"}):
                 yield ServedMethod(verb, shape)
+
+
+def _star(variable: re.Match[str]) -> str:
+    return "**" if variable[1] else "*"
 
 
 @dataclass
