@@ -50,6 +50,10 @@ class ServedHost:
         return self.name.endswith("storage.googleapis.com")
 
     @property
+    def has_logs(self) -> bool:
+        return self.name == "logging.googleapis.com"
+
+    @property
     def has_buckets(self) -> bool:
         """Whether the JSON API of Cloud Storage is there, too."""
         return self.is_storage or self.name == "www.googleapis.com"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from footplate.replica.file_io import write_text
-from footplate.replica.tensorflow_storage import MACHINE_ROOTS, read_roots
+from footplate.replica.tensorflow_storage import MACHINE_ROOTS, TRUSTED, read_roots
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 PROXY = "grpc_proxy"
 _ACCOUNT = "GOOGLE_APPLICATION_CREDENTIALS"
-_TRUSTED = "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _READABLE = 0o644
 
@@ -34,7 +33,7 @@ def make_account(
         return {}
     files = {
         _ACCOUNT: ("account.json", account),
-        _TRUSTED: ("grpc_roots.pem", read_roots(authority, machine)),
+        TRUSTED: ("grpc_roots.pem", read_roots(authority, machine)),
     }
     found = {}
     for variable, (name, text) in files.items():

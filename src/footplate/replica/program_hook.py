@@ -5,6 +5,9 @@ Google's address, or through a proxy of the environment. There, all clients of t
 use the proxy. So the variables are set when TensorFlow is imported, for the C libraries of this
 process alone: they aren't in ``os.environ``, and no process that Python starts inherits them.
 
+Google's client of Cloud Logging leads here, too. A variable would lead all gRPC of a program, so
+the channel to that one address gets the proxy as an option.
+
 The credentials that programs find go to no host of Google's: google.auth refuses it with a
 sentence, before anything is sent. Else clients would send them, be refused there or find no way
 there, and try again for minutes.
@@ -25,6 +28,8 @@ ROOTS = "FOOTPLATE_GS_ROOTS"
 METADATA = "GCE_METADATA_HOST"
 PRODUCTS = "footplate_google_products"
 """The module ``google_products``, as it lies beside this file."""
+LED_HOSTS = ("logging.googleapis.com",)
+"""Channels to these lead to this service in every program."""
 _STAND_IN = "/programs/"
 _OWN_CREDENTIALS = "GOOGLE_APPLICATION_CREDENTIALS"
 _LED, _TRUSTED = "grpc_proxy", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
@@ -136,6 +141,32 @@ def _guard_children() -> None:
     os.system = system
 
 
+def lead_channels(module: "Any", proxy: str) -> None:
+    """``module`` is ``grpc``; older versions have no ``aio``."""
+    for each in (module, getattr(module, "aio", None)):
+        if each is not None:
+            each.secure_channel = make_led_channels(each.secure_channel, proxy)
+
+
+def make_led_channels(secure_channel: "Any", proxy: str) -> "Any":
+    def led_channel(
+        target: str, credentials: "Any", options: "Any" = None, *args: "Any", **more: "Any"
+    ) -> "Any":
+        if _is_led_host(target):
+            options = [*(options or ()), ("grpc.http_proxy", proxy)]
+        return secure_channel(target, credentials, options, *args, **more)
+
+    return led_channel
+
+
+def _is_led_host(target: str) -> bool:
+    return target.rpartition("/")[2].partition(":")[0] in LED_HOSTS
+
+
+def _has_proxy(environ: "Any") -> bool:
+    return bool(environ.get(PROXY) and environ.get(ROOTS))
+
+
 def has_stand_in(environ: "Any") -> bool:
     """Whether the metadata server is this service's, and the credentials made up."""
     return _STAND_IN in environ.get(METADATA, "")
@@ -190,7 +221,8 @@ class Guard:
         def create_channel(
             target: str, credentials: "Any" = None, *more: "Any", **named: "Any"
         ) -> "Any":
-            if not os.environ.get(_LED) and self._goes_with(credentials, named):
+            led = os.environ.get(_LED) or (_has_proxy(os.environ) and _is_led_host(target))
+            if not led and self._goes_with(credentials, named):
                 self._refuse("https://" + target)
             return create(target, credentials, *more, **named)
 
@@ -235,8 +267,10 @@ def keep_project(module: "Any") -> None:
 def make_finder(environ: "Any", products: "Any") -> Finder:
     """What this program's modules are waited for with."""
     before, after = {}, {}
-    if environ.get(PROXY) and environ.get(ROOTS):
+    if _has_proxy(environ):
         before["tensorflow"] = lambda: lead(environ)
+        if environ.get(_LED) is None:
+            after["grpc"] = lambda module: lead_channels(module, environ[PROXY])
     if has_stand_in(environ):
         guard = Guard(products)
         after["google.auth.credentials"] = guard.guard_requests

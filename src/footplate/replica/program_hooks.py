@@ -9,6 +9,7 @@ from footplate.domain import google_products
 from footplate.replica import program_hook
 from footplate.replica.file_io import write_text
 from footplate.replica.program_hook import PRODUCTS, PROXY, ROOTS, has_stand_in
+from footplate.replica.tensorflow_storage import MACHINE_ROOTS, TRUSTED, read_roots
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -19,11 +20,15 @@ _WANTED = "STORAGE_EMULATOR_HOST"
 """Empty where a job wants Google's own storage."""
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _READABLE, _SEARCHABLE = 0o644, 0o755
-_FOLDER, _ROOTS = "hook", "roots.pem"
+_FOLDER, _ROOTS, _GRPC_ROOTS = "hook", "roots.pem", "grpc_roots.pem"
 
 
 def make_hook(
-    environment: Mapping[str, str], authority: str, directory: str, seen: str = ""
+    environment: Mapping[str, str],
+    authority: str,
+    directory: str,
+    seen: str = "",
+    machine: str = MACHINE_ROOTS,
 ) -> dict[str, str]:
     """More variables for a program with this ``environment``; none where it needs no hook.
 
@@ -40,6 +45,9 @@ def make_hook(
     if led:
         files[_ROOTS] = authority
         found[ROOTS] = os.path.join(shown, _ROOTS)
+    if led and TRUSTED not in environment and os.path.isfile(machine):  # gRPC has its own, else
+        files[_GRPC_ROOTS] = read_roots(authority, machine)
+        found[TRUSTED] = os.path.join(shown, _GRPC_ROOTS)
     for name, text in files.items():
         write_text(os.path.join(folder, name), text, _FLAGS, _READABLE)
     path = [shown, *filter(None, [environment.get(_PYTHON_PATH)])]

@@ -12,6 +12,7 @@ from footplate.replica.file_io import read_text, write_text
 
 MACHINE_ROOTS = "/etc/ssl/certs/ca-certificates.crt"
 """It is compiled into TensorFlow 1."""
+TRUSTED = "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _READABLE = 0o644
 

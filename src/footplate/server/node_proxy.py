@@ -13,7 +13,7 @@ from footplate.proxy.hosts import find_host
 from footplate.proxy.refusals import refuse_host, refuse_port, refuse_program
 from footplate.server.bounded_http import BoundedRequests
 from footplate.server.proxy_connection import Admission, ProxyConnection
-from footplate.server.proxy_listener import BUCKETS_ONLY, key_of
+from footplate.server.proxy_listener import KEYED_ONLY, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +57,8 @@ class NodeProxy:
         host = find_host(request.host)
         if host is None:
             return refuse_host(request)
-        if program and not host.has_buckets:
-            return refuse_program(BUCKETS_ONLY)
+        if program and not (host.has_buckets or host.has_logs):
+            return refuse_program(KEYED_ONLY)
         return host if request.port == _HTTPS_PORT else refuse_port(request)
 
     def _admit(self, request: ProxyRequest) -> Admission:
@@ -66,7 +66,7 @@ class NodeProxy:
         key = key_of(request)
         if key is not None:
             self._check_key(key)
-            return Admission(key=key)
+            return Admission(key=key, app=self._tunnels.config.loaded_app)
         key = _call_key(request) or ""
         try:
             self._check_call(key)

@@ -44,8 +44,8 @@ class Admission:
     """How requests in a tunnel are answered.
 
     ``authorization`` replaces what the client sends in that header; None: nothing does. ``key``:
-    that of a program's storage, which is all that it reaches. ``app`` answers gRPC; None: that of
-    the gRPC port.
+    that of a program's storage, which with its job's log is all that it reaches. ``app`` answers
+    gRPC; None: that of the gRPC port.
     """
 
     authorization: str | None = None
@@ -207,14 +207,12 @@ class ProxyConnection(asyncio.Protocol):
         tls = await self._tunnels.start_tls(self._transport, received, context)
         if tls is None:
             return
-        speaks_grpc = _speaks_grpc(tls)
-        if speaks_grpc and (admission.key is None or host.refused):
-            app = RefusedRequests(host.refused) if host.refused else admission.app
-            admission = replace(admission, app=app)
-            await self._tunnels.relay_grpc(self._transport, tls, received, admission)
+        grpc = _admit_grpc(host, admission) if _speaks_grpc(tls) else None
+        if grpc is not None:
+            await self._tunnels.relay_grpc(self._transport, tls, received, grpc)
             return
         self._tunnels.connections.discard(self._transport)
-        if speaks_grpc:  # the buckets speak HTTP/1.1
+        if _speaks_grpc(tls):
             tls.close()
         else:
             received.hand_over(tls, self._make_http(host, admission, once=False))
@@ -265,6 +263,17 @@ class DirectGrpc(asyncio.Protocol):
             await self._tunnels.relay_grpc(self._transport, tls, received, Admission())
         else:
             tls.abort()
+
+
+def _admit_grpc(host: ServedHost, admission: Admission) -> Admission | None:
+    """None: a program's key leads to no gRPC there; the buckets speak HTTP/1.1."""
+    if host.refused:
+        return replace(admission, app=RefusedRequests(host.refused))
+    if admission.key is None:
+        return admission
+    # It opens the writing of entries alone.
+    authorization = f"Bearer {admission.key}"
+    return replace(admission, authorization=authorization) if host.has_logs else None
 
 
 def _speaks_grpc(tls: asyncio.Transport) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_REFUSED = 1000
 """Of hosts that were refused, that are remembered."""
-BUCKETS_ONLY = "its key leads to Cloud Storage, through CONNECT, and nowhere else"
+KEYED_ONLY = "its key leads to Cloud Storage and Cloud Logging, through CONNECT, and nowhere else"
 _log = logging.getLogger(__name__)
 
 
@@ -60,8 +60,8 @@ class ProxyListener:
             self._remember(f"{request.host}:{request.port}")
         if host is None:
             return refuse_host(request)
-        if program and not (request.tunnel and host.has_buckets):
-            return refuse_program(BUCKETS_ONLY)
+        if program and not (request.tunnel and (host.has_buckets or host.has_logs)):
+            return refuse_program(KEYED_ONLY)
         if request.port != (443 if request.tunnel else 80):
             return refuse_port(request)
         return host

@@ -11,6 +11,7 @@ import pytest
 
 from footplate.replica.program_hook import METADATA, PROXY, ROOTS, compose_variables
 from footplate.replica.program_hooks import make_hook
+from footplate.replica.tensorflow_storage import TRUSTED
 from tests.support.interpreters import find_interpreters, version_of
 
 if TYPE_CHECKING:
@@ -63,9 +64,70 @@ def test_the_hook_is_not_laid_where_a_link_leads(tmp_path: Path) -> None:
 
 
 def test_the_hook_comes_first(tmp_path: Path) -> None:
-    made = make_hook({**LED, "PYTHONPATH": "/own"}, "pem", str(tmp_path), "/seen")
+    own = {**LED, "PYTHONPATH": "/own"}
+    made = make_hook(own, "pem", str(tmp_path), "/seen", str(tmp_path / "none"))
     assert made == {ROOTS: "/seen/hook/roots.pem", "PYTHONPATH": "/seen/hook:/own"}
     assert (tmp_path / "hook" / "roots.pem").read_text() == "pem"
+
+
+def test_grpc_trusts_the_machines_authorities_and_ours(tmp_path: Path) -> None:
+    machine = tmp_path / "machine.pem"
+    machine.write_text("theirs")
+    made = make_hook(LED, "ours\n", str(tmp_path), "/seen", str(machine))
+    assert made[TRUSTED] == "/seen/hook/grpc_roots.pem"
+    assert (tmp_path / "hook" / "grpc_roots.pem").read_text() == "theirs\nours\n"
+    own = {**LED, TRUSTED: "/own.pem"}
+    assert TRUSTED not in make_hook(own, "ours", str(tmp_path), "/seen", str(machine))
+
+
+GRPC = """
+import os, types
+
+class aio:
+    pass
+
+def secure_channel(target, credentials, options=None, compression=None):
+    return target, credentials, list(options or ()), compression
+
+aio.secure_channel = staticmethod(secure_channel)
+"""
+CHANNELS = """
+import json
+import grpc
+led = "logging.googleapis.com"
+print(json.dumps([
+    grpc.secure_channel(led + ":443", "c", [("a", 1)], compression="z"),
+    grpc.secure_channel(target="dns:///" + led, credentials="c"),
+    grpc.aio.secure_channel(led, "c"),
+    grpc.secure_channel("pubsub.googleapis.com:443", "c"),
+    grpc.secure_channel("worker:2222", "c", None),
+]))
+"""
+
+
+@pytest.mark.parametrize("python", find_interpreters(), ids=version_of)
+@pytest.mark.parametrize("led", [True, False])
+def test_channels_to_cloud_logging_are_led_and_no_others(
+    tmp_path: Path, python: str, *, led: bool
+) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "grpc.py").write_text(GRPC)
+    environment = {**LED, "PYTHONPATH": str(tmp_path / "own"), "PATH": os.environ["PATH"]}
+    if not led:
+        environment["grpc_proxy"] = "http://127.0.0.1:1"  # all of gRPC is led
+    environment.update(make_hook(environment, "pem", str(tmp_path)))
+    done = subprocess.run(
+        [python, "-c", CHANNELS], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    by_proxy = [["grpc.http_proxy", ADDRESS]] if led else []
+    assert json.loads(done.stdout) == [
+        ["logging.googleapis.com:443", "c", [["a", 1], *by_proxy], "z"],
+        ["dns:///logging.googleapis.com", "c", by_proxy, None],
+        ["logging.googleapis.com", "c", by_proxy, None],
+        ["pubsub.googleapis.com:443", "c", [], None],
+        ["worker:2222", "c", [], None],
+    ]
 
 
 @pytest.mark.parametrize("python", find_interpreters(), ids=version_of)

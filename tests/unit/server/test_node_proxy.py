@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LIMIT_S = 60
 AIPLATFORM, STORAGE = "us-central1-aiplatform.googleapis.com", "storage.googleapis.com"
+LOGGING = "logging.googleapis.com"
 KEYS = {"program": "buckets", "caller": "calls"}
 
 
@@ -108,13 +109,15 @@ def run(tmp_path: Path, *asked: tuple[str, str, str, int], proxied: bool = True)
 
 
 def test_a_key_says_who_calls_whatever_the_client_sends(tmp_path: Path) -> None:
-    called, stored = run(
+    called, stored, logged = run(
         tmp_path,
         (AIPLATFORM, "caller", KEYS["caller"], 443),
         (STORAGE, "program", KEYS["program"], 443),
+        (LOGGING, "program", KEYS["program"], 443),
     )
     assert called == f"/v1/x with Bearer {KEYS['caller']}"
     assert stored.startswith(f"/programs/{KEYS['program']}/")
+    assert logged.startswith(f"/programs/{KEYS['program']}/v1/x ")
 
 
 def test_tunnels_are_refused(tmp_path: Path) -> None:
