@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 PROGRAM = """
 import logging
 import google.cloud.logging
-from google.auth.credentials import AnonymousCredentials
-client = google.cloud.logging.Client(project="demo", credentials=AnonymousCredentials())
+client = google.cloud.logging.Client()
 client.setup_logging()
 logging.info("loss %s", 0.5, extra={"labels": {"epoch": "3"}})
 logging.warning("hm", extra={"json_fields": {"step": 12}})
