@@ -147,9 +147,10 @@ class ReplicaApi:
         if authorization != f"Bearer {self.token}":
             self.faults.append(f"authorization {authorization!r}")
             return Reply(403)
+        path = path.partition("?")[0]
         if (method, path) == ("GET", "/replica/v1/task"):
             return Reply(body=json.dumps(self.task).encode())
-        if (method, path.partition("?")[0]) == ("POST", "/replica/v1/reports"):
+        if (method, path) == ("POST", "/replica/v1/reports"):
             self._keep(json.loads(body)["records"])
             value = {"acknowledged": self._last, "stop": self.stop_wanted}
             return Reply(body=json.dumps(value).encode())
