@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from footplate.api.client_names import name_client
 from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
+from footplate.api.security import OWN_URL
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_text import parse_object
@@ -42,6 +43,8 @@ class Call:
     raw_body: bytes = b""
     origin: str = ""
     """The server, as the caller reaches it: ``http://HOST:PORT``."""
+    server: str = ""
+    """As browsers reach it, which ``footplate run`` leads nowhere."""
     caller: str = ""
     """Who calls, as far as he says it."""
     repeats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -84,6 +87,7 @@ def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) 
             _texts(request.query_params.multi_items()),
             raw,
             origin,
+            request.scope.get(OWN_URL) or origin,
             name_caller(request),
             _repeats(request.query_params),
         )

@@ -20,5 +20,5 @@ def no_shells(_job: Job) -> Mapping[str, str]:
 
 
 def web_access_uris(call: Call, paths: Mapping[str, str]) -> dict[str, str]:
-    """Addresses by which the caller reaches the shells, as he reached us."""
-    return {replica: f"{call.origin}{path}" for replica, path in paths.items()}
+    """Addresses by which the caller's browser reaches the shells."""
+    return {replica: f"{call.server}{path}" for replica, path in paths.items()}

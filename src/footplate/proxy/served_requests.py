@@ -8,7 +8,13 @@ from urllib.parse import quote, unquote
 
 from starlette.responses import JSONResponse
 
-from footplate.api.security import DISCOVERY_PREFIXES, SERVED_HOST, lead_to_key, path_of_key
+from footplate.api.security import (
+    DISCOVERY_PREFIXES,
+    OWN_URL,
+    SERVED_HOST,
+    lead_to_key,
+    path_of_key,
+)
 from footplate.domain.errors import PermissionDenied
 from footplate.wire.status import error_json
 
@@ -49,7 +55,8 @@ class ServedRequests:
     """``authorization`` replaces what the client sends in that header; None: nothing does.
 
     ``once``: the connection ends with the first answer, since the next request may be for
-    another host. ``key``: of a program, which reaches its buckets and nothing else.
+    another host. ``key``: of a program, which reaches its buckets and nothing else. ``url``: this
+    server's own.
     """
 
     def __init__(
@@ -60,7 +67,9 @@ class ServedRequests:
         *,
         once: bool,
         key: str | None = None,
+        url: str = "",
     ) -> None:
+        self._url = url
         self._app = RefusedRequests(host.refused) if host.refused else app
         self._host = host
         self._authorization = authorization
@@ -87,7 +96,7 @@ class ServedRequests:
         if self._authorization is not None:
             headers = [line for line in headers if line[0] != b"authorization"]
             headers.append((b"authorization", self._authorization.encode()))
-        changed = {**scope, "headers": headers, SERVED_HOST: self._host.name}
+        changed = {**scope, "headers": headers, SERVED_HOST: self._host.name, OWN_URL: self._url}
         path: str = scope["path"]
         if self._key is not None and not path.startswith(DISCOVERY_PREFIXES):
             return self._lead_to_buckets(changed, self._key)

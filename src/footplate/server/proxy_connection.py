@@ -57,6 +57,7 @@ class Admission:
 class Tunnels:
     """What connections to one proxy share. ``config`` names the app that answers HTTP."""
 
+    url: str
     leaves: LeafCertificates
     relay: GrpcRelay
     config: uvicorn.Config
@@ -223,7 +224,7 @@ class ProxyConnection(asyncio.Protocol):
         tunnels = self._tunnels
         http = TunnelledRequests(config=tunnels.config, server_state=tunnels.state, app_state={})
         http.app = ServedRequests(
-            http.app, host, admission.authorization, once=once, key=admission.key
+            http.app, host, admission.authorization, once=once, key=admission.key, url=tunnels.url
         )
         return http
 

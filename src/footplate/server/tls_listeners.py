@@ -58,6 +58,7 @@ class TlsListeners:
         self._check_key = check_key
         self._names = (*LOCAL_NAMES, urlsplit(url).hostname or "", *settings.allowed_hosts)
         self._leaves = LeafCertificates(lambda: self._authority, data_dir.root)
+        self._url = url
         self._relay = GrpcRelay(url)
         self._proxy = ProxyListener(settings.token, check_key)
         self._grpc_listener = _listen(settings, data_dir, "grpc_port")
@@ -109,7 +110,7 @@ class TlsListeners:
         return NodeProxy(self._make_tunnels(config, state), self._check_key, check_call)
 
     def _make_tunnels(self, config: uvicorn.Config, state: ServerState) -> Tunnels:
-        return Tunnels(self._leaves, self._relay, config, state)
+        return Tunnels(self._url, self._leaves, self._relay, config, state)
 
     def close(self) -> None:
         """Also where it was never started."""

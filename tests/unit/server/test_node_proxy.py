@@ -91,7 +91,7 @@ def run(tmp_path: Path, *asked: tuple[str, str, str, int], proxied: bool = True)
             authority = open_authority(data_dir, now)
             relay = GrpcRelay("http://127.0.0.1:1")  # is not started
             leaves = LeafCertificates(lambda: authority, tmp_path)
-            tunnels = Tunnels(leaves, relay, config, state)
+            tunnels = Tunnels("http://127.0.0.1:8470", leaves, relay, config, state)
             proxy = NodeProxy(tunnels, check_key, check_call) if proxied else None
             await listener.start(config, state, lambda: True, proxy)
             trusting = ssl.create_default_context(cafile=str(listener.certificate_file))
