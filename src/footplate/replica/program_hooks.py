@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from footplate import safe_path
-from footplate.domain import google_products
 from footplate.replica import program_hook
 from footplate.replica.file_io import write_text
 from footplate.replica.program_hook import PRODUCTS, PROXY, ROOTS, has_stand_in
@@ -40,7 +39,10 @@ def make_hook(
     folder, shown = (os.path.join(place, _FOLDER) for place in (directory, seen or directory))
     with safe_path.directory(directory, (_FOLDER,), create=True) as opened:
         os.chmod(opened, _SEARCHABLE)
-    files = {"sitecustomize.py": _read(program_hook), f"{PRODUCTS}.py": _read(google_products)}
+    files = {
+        "sitecustomize.py": _read("replica", "program_hook.py"),
+        f"{PRODUCTS}.py": _read("domain", "google_products.py"),
+    }
     found = {}
     if led:
         files[_ROOTS] = authority
@@ -54,8 +56,11 @@ def make_hook(
     return {**found, _PYTHON_PATH: os.pathsep.join(path)}
 
 
-def _read(module: Any) -> str:
-    """From the archive of the supervisor, or from the folder that it was imported from."""
-    loader, folder = module.__loader__, os.path.dirname(os.path.dirname(__file__))
-    path = os.path.join(folder, *module.__name__.split(".")[1:])
-    return str(loader.get_data(f"{path}.py"), "utf-8")
+def _read(*parts: str) -> str:
+    """From the archive of the supervisor, or from the folder in which this package lies.
+
+    Without importing it: the process would keep that in memory.
+    """
+    loader: Any = program_hook.__loader__
+    path = os.path.join(os.path.dirname(os.path.dirname(__file__)), *parts)
+    return str(loader.get_data(path), "utf-8")

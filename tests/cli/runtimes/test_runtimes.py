@@ -35,15 +35,15 @@ def shape(text: str) -> str:
 def test_a_runtime_is_built_once_and_listed(machine: Machine) -> None:
     assert machine.invoke("list", "--built").stderr.startswith("Listed 0 items.\n")
     built = machine.invoke("build", "9.9")
-    assert shape(built.stdout) == "Runtime small (Python N is built, N KB."
-    assert built.stderr.splitlines()[-1] == "runtime small: 2 of 2 packages"
+    assert shape(built.stdout) == "Runtime small (Python N is built, N MB."
+    assert built.stderr.splitlines()[-1] == "runtime small: 3 of 3 packages"
     again = machine.invoke("build", "tf-cpu.9-9")
     assert again.stdout == built.stdout
     assert again.stderr == ""
     listed = machine.invoke("list", "--built")
     heading, row = listed.stdout.splitlines()
     assert heading.split() == ["RUNTIME", "PYTHON", "SIZE", "LAYERS", "LAST_USE", "BUILT", "IMAGES"]
-    assert shape(row) == f"small N N KB - just now whole tf-cpu.9-9.py{PYTHON.replace('.', '')}"
+    assert shape(row) == f"small N N MB - just now whole tf-cpu.9-9.py{PYTHON.replace('.', '')}"
     assert f"{machine.cache}: 1 environment, " in listed.stderr
     assert " of 50.0 GB; " in listed.stderr
 
@@ -150,7 +150,7 @@ def test_several_processes_build_one(machine: Machine) -> None:
     processes = [start(machine, "build", "9.9") for _ in range(4)]
     outputs = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0] * 4, outputs
-    assert sum("2 of 2 packages" in errors for _, errors in outputs) == 1
+    assert sum("3 of 3 packages" in errors for _, errors in outputs) == 1
     assert len(list(machine.cache.glob("runtimes/*/complete.json"))) == 1
 
 

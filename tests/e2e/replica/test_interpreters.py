@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Make = Callable[..., Supervised]
 
-MEMORY_LIMIT_KB = 15_000
+MEMORY_LIMIT_KB = 15 * 1024
 HEAVY = {"argparse", "ctypes", "dataclasses", "http", "inspect", "logging", "random", "subprocess"}
 """Modules that the long-lived process must do without; so must typing, in our own code."""
 

@@ -37,7 +37,7 @@ WAITING = """
 while not os.path.exists("go"):
     time.sleep(0.01)
 """
-MEMORY_LIMIT_KB = 15_000
+MEMORY_LIMIT_KB = 15 * 1024
 
 
 def metrics(replica: Supervised) -> list[tuple[str, str, int, object]]:

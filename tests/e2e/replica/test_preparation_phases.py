@@ -134,7 +134,7 @@ def test_progress_is_told_and_the_program_starts_in_what_was_made(play: Make) ->
     assert replica.supervise()["code"] == 0
     assert replica.api.events("PREPARING") == ["1 of 2 packages", "2 of 2 packages"]
     assert replica.api.phases() == ["PREPARING", "RUNNING"]
-    assert replica.api.lines()[0].startswith("/first:/second:")
+    assert replica.api.lines()[0].startswith("/tmp/home/.local/bin:/first:/second:")
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_an_environment_that_is_known_is_not_looked_for(
 ) -> None:
     replica = recalling("dying")
     assert replica.supervise()["code"] == 0
-    assert replica.api.lines()[0].startswith("/was/there:")
+    assert replica.api.lines()[0].startswith("/tmp/home/.local/bin:/was/there:")
     assert replica.api.events("PREPARING") == ["old"]
     assert replica.api.phases() == ["PREPARING", "RUNNING"]
 
@@ -236,7 +236,7 @@ def test_one_that_has_gone_is_made_anew(recalling: Callable[[str], Supervised]) 
     replica = recalling("good")
     (replica.directory / "cache" / USED / "complete.json").unlink()
     assert replica.supervise()["code"] == 0
-    assert replica.api.lines()[0].startswith("/first:/second:")
+    assert replica.api.lines()[0].startswith("/tmp/home/.local/bin:/first:/second:")
     assert replica.api.events("PREPARING") == ["1 of 2 packages", "2 of 2 packages"]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Make = Callable[..., Supervised]
 
-MEMORY_LIMIT_KB = 20 * 1024
+MEMORY_LIMIT_KB = 21 * 1024
 """15 MiB, and a bounded part of what is on its way, as text, as JSON and as a request: most where
 each byte is a line of its own."""
 PIECE = 65536
