@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from footplate.api.discovery_v1.types import ModelledMethod
 from footplate.wire.json_model import JsonModel
+from footplate.wire.logging_v2.entry_models import WriteEntriesRequest
 from footplate.wire.logging_v2.requests import ListEntriesRequest
 from footplate.wire.scalars import Double, Flag, Int32, Int64, Text, Timestamp
 from footplate.wire.training_v1 import models
@@ -166,6 +167,9 @@ TRAINING: Mapping[tuple[str, str], ModelledMethod] = MappingProxyType(
 )
 """Of ml v1."""
 LOGGING: Mapping[tuple[str, str], ModelledMethod] = MappingProxyType(
-    {("POST", "entries:list"): ModelledMethod(ListLogEntriesResponse, ListEntriesRequest)}
+    {
+        ("POST", "entries:list"): ModelledMethod(ListLogEntriesResponse, ListEntriesRequest),
+        ("POST", "entries:write"): ModelledMethod(Empty, WriteEntriesRequest),
+    }
 )
 """Of logging v2."""
