@@ -69,7 +69,8 @@ def _tf_config(
     With a cluster of one ``chief``, TensorFlow trains as a distributed chief: train_and_evaluate
     doesn't evaluate. Without a cluster it refuses any type but ``worker``. Source:
     tf.estimator.RunConfig, seen on 1.15, 2.1, 2.11, 2.14 and 2.15; ``gcloud ai-platform local
-    train`` sends the same form.
+    train`` sends the same form. Nothing else is in the task: trainers take an empty one for none,
+    ``config.get("task") or {"type": "master", "index": 0}``.
     """
     alone = len(spec.replica_names()) == 1
 
@@ -83,7 +84,7 @@ def _tf_config(
         "cluster": cluster,
         "environment": "cloud",
         "job": _job(spec),
-        "task": {**task, "cloud": cloud},
+        "task": task if alone else {**task, "cloud": cloud},
     }
 
 

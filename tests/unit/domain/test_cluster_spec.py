@@ -63,8 +63,10 @@ def test_a_lone_replica_has_no_cluster_and_no_role() -> None:
         "cluster": {},
         "environment": "cloud",
         "job": {},
-        "task": {"trial": "7", "cloud": "c1"},
+        "task": {"trial": "7"},
     }
+    alone = told(replace(spec, trial=None), "master-replica-0", "TF_CONFIG")
+    assert alone["task"] == {}, "trainers take an empty one for none"
     assert told(spec, "master-replica-0", "CLUSTER_SPEC")["task"] == {
         "type": "master",
         "index": 0,
