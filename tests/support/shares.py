@@ -28,6 +28,7 @@ SHARED = (
     "tests/e2e/frameworks",
     "tests/e2e/kubernetes",
     "tests/e2e/ray",
+    "tests/e2e/service/test_idioms.py",
     "tests/e2e/slurm",
 )
 """Folders and files whose tests are all long, for their engines and environments."""

@@ -12,8 +12,9 @@ from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
 from tests.e2e.frameworks.conftest import EXAMPLES, read_report
 from tests.e2e.frameworks.on_slurm.conftest import upload_trainer
-from tests.e2e.frameworks.test_gs_in_jobs import TRAINER, VERSIONS, require_python
+from tests.e2e.frameworks.test_idioms import PYTHONS, TENSORS, require_python
 from tests.e2e.service.conftest import BUCKET
+from tests.support import idioms
 from tests.support.slurm import NODES
 
 if TYPE_CHECKING:
@@ -72,27 +73,20 @@ def test_a_cluster_on_two_machines_trains_and_opens_buckets(
     assert written == dict.fromkeys(("chief", "worker"), "written on a node")
 
 
-@pytest.mark.parametrize(("version", "python"), VERSIONS)
-def test_gs_on_a_machine(clusters: Clusters, tmp_path: Path, version: str, python: str) -> None:
+@pytest.mark.parametrize("version", PYTHONS)
+def test_idioms_on_a_machine(clusters: Clusters, tmp_path: Path, version: str) -> None:
     """All that is tried on the service's machine, too."""
     with clusters.client() as client:
         client.storage.create_bucket("other", "theirs")
+    trainer = upload_trainer(clusters, tmp_path, idioms.make_trainer(TENSORS))
     config: Any = {
         "runtimeVersion": version,
-        "pythonVersion": python,
-        "packageUris": [str(upload_trainer(clusters, tmp_path, TRAINER))],
+        "pythonVersion": PYTHONS[version],
+        "packageUris": [str(trainer)],
     }
     for region in (HERE, THERE):
-        root = f"gs://{BUCKET}/tensors/{region}"
-        name = clusters.submit("", f"--root={root}", region=region, **config)
-        job = clusters.wait_for(name)
-        said = clusters.messages(name)
-        require_python(job.error_message)
-        assert job.state is State.SUCCEEDED, (job.error_message, said)
-        assert any(line.startswith("MISSING") and "no-such-bucket" in line for line in said)
-        assert any(line.startswith("FOREIGN PermissionDeniedError") for line in said)
-        written = clusters.bucket / "tensors" / region
-        assert (written / "data" / "c.csv").read_text() == "1,2\n3,4\n"
-        assert (written / "checkpoints" / "checkpoint").is_file()
-        (events,) = (written / "logs").iterdir()
-        assert events.stat().st_size > 0
+        name = clusters.submit("", region=region, **config)
+        outcome = idioms.wait(clusters, name, clusters.out(name) / "0")
+        require_python(outcome.error)
+        for _, case in idioms.cases({region: TENSORS}):
+            outcome.check(case)

@@ -1,0 +1,81 @@
+"""What programs do with a directory ``gs://...``, in packages on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from footplate.domain.names import GcsUri
+from tests.e2e.service.tuning_helpers import search
+from tests.support import idioms
+from tests.support.trainers import SETUP, pack_trainer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.names import JobName
+    from tests.e2e.service.conftest import Context, SharedServices
+
+SMALL = ("paths.py", "clients.py", "learning.py")
+PLACES = {
+    "ml": SMALL,
+    "vertex": (*SMALL, "arrow.py"),
+    "gang": SMALL,
+    "trials": SMALL,
+}
+"""The runtime of scikit-learn has what they need; pyarrow comes with the package."""
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
+GANG = {
+    "scaleTier": "CUSTOM",
+    "masterType": "n1-standard-4",
+    "workerType": "n1-standard-4",
+    "workerCount": "1",
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes(shared_services: SharedServices) -> Iterator[dict[str, idioms.Outcome]]:
+    """All places' jobs run at the same time."""
+    with shared_services.context() as context:
+        trainer = idioms.make_trainer(SMALL)
+        names: dict[str, JobName] = {
+            "ml": context.submit(trainer),
+            "vertex": submit_vertex(context, idioms.make_trainer(PLACES["vertex"])),
+            "gang": context.submit(trainer, **GANG),
+            "trials": context.submit(trainer, hyperparameters=search(trials=2, parallel=2)),
+        }
+        out = context.bucket / "out"
+        folders = {
+            "ml": [out / "job_1" / "0"],
+            "vertex": [context.bucket / "vertex" / "model" / "0"],
+            "gang": [out / "job_2" / rank for rank in "01"],
+            "trials": [out / "job_3" / trial / "0" for trial in "12"],
+        }
+        yield {place: idioms.wait(context, names[place], *folders[place]) for place in PLACES}
+
+
+def submit_vertex(context: Context, trainer: str) -> JobName:
+    package = GcsUri(context.bucket.name, "vertex.tar.gz")
+    program = {
+        "executorImageUri": IMAGE,
+        "packageUris": [str(package)],
+        "pythonModule": "trainer.task",
+    }
+    pool = {
+        "machineSpec": {"machineType": "n1-standard-4"},
+        "replicaCount": "1",
+        "pythonPackageSpec": program,
+    }
+    output = {"outputUriPrefix": f"gs://{context.bucket.name}/vertex"}
+    spec = {"workerPoolSpecs": [pool], "baseOutputDirectory": output}
+    job: Any = {"displayName": "idioms", "jobSpec": spec}
+    with context.client() as client:
+        setup = SETUP.format(requires=["pyarrow"])
+        client.storage.upload(package, pack_trainer(trainer, setup))
+        return client.custom_jobs.create(context.project, "us-central1", job).name
+
+
+@pytest.mark.parametrize(("place", "case"), idioms.cases(PLACES))
+def test_idiom(outcomes: dict[str, idioms.Outcome], place: str, case: str) -> None:
+    outcomes[place].check(case)
