@@ -1,20 +1,31 @@
-"""TensorFlow's own ``gs://`` in containers: what it would read, in an image without TensorFlow."""
+"""What programs do with ``gs://`` in containers.
+
+TensorFlow's own is tried by what it would read, in an image without TensorFlow.
+"""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
+from footplate.testing.engines.python_image import find_libraries
 from footplate.testing.service import running_service
 from tests.e2e.containers.container_context import ContainerContext
 from tests.e2e.service.conftest import CACHE
+from tests.support import ROOT, idioms
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.e2e.containers.container_context import Engine
 
+SCRIPTS = ("paths.py", "clients.py")
+CLIENTS = ("google-cloud-storage", "gcsfs")
+LOCKED = ROOT / "src/footplate/catalogue/locks/scikit-learn-1.9-cpu.txt"
 PROGRAM = """
 import ctypes, os, ssl, sys, tempfile, urllib.request
 
@@ -41,6 +52,15 @@ asked = urllib.request.Request(url, headers={"Metadata-Flavor": "Google"})
 with urllib.request.urlopen(asked) as answer:
     print("PROJECT", answer.read().decode())
 """
+FIND_PACKAGES = """\
+import ctypes, pathlib, sys
+sys.path.append("/gcs/stage/packages")
+for library in sorted(pathlib.Path("/gcs/stage/packages/lib").iterdir()):
+    try:
+        ctypes.CDLL(library.name)
+    except OSError:
+        ctypes.CDLL(str(library))
+"""
 
 
 def test_the_proxy_leads_tensorflow(podman: Engine, tmp_path: Path) -> None:
@@ -56,3 +76,18 @@ def test_the_proxy_leads_tensorflow(podman: Engine, tmp_path: Path) -> None:
         assert job.state is State.SUCCEEDED, (job.error_message, said)
         assert said == ["READ content ['/own']", "PROJECT demo"]
     context.check_nothing_is_left()
+
+
+def test_idioms(shared: ContainerContext) -> None:
+    """The image has no packages: the program finds them, and libraries they need, in its bucket."""
+    folder = shared.bucket / "packages"
+    install = ("pip", "install", "-q", "--target", str(folder), "--constraint", str(LOCKED))
+    subprocess.run((sys.executable, "-m", "uv", *install, *CLIENTS), check=True)
+    (folder / "lib").mkdir()
+    for library, place in find_libraries(folder.rglob("*.so")).items():
+        if not library.is_relative_to(folder):
+            shutil.copy(library, folder / "lib" / place.rpartition("/")[2])
+    name = shared.submit(FIND_PACKAGES + idioms.make_trainer(SCRIPTS))
+    outcome = idioms.wait(shared, name, shared.out(name) / "0")
+    for _, case in idioms.cases({"container": SCRIPTS}):
+        outcome.check(case)

@@ -1,6 +1,6 @@
 """Ways in which programs use a directory ``gs://...``: each is a case of a script of this folder.
 
-A place is where programs run: a job of one kind, a node, ``footplate run``. A test tries each
+A place is where programs run: a job of one kind, a container, a node. A test tries each
 case that the packages of its place allow. A case writes below ``ROOT/CASE``, unless its name says
 that it refuses something, and reads that again.
 """
