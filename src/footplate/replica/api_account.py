@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 
-from footplate.replica.file_io import write_text
-from footplate.replica.tensorflow_storage import MACHINE_ROOTS, TRUSTED, read_roots
+from footplate.replica.file_io import write_readable
+from footplate.replica.program_hook import ALL_GRPC, TRUSTED
+from footplate.replica.tensorflow_storage import MACHINE_ROOTS, read_roots
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping
 
-PROXY = "grpc_proxy"
 _ACCOUNT = "GOOGLE_APPLICATION_CREDENTIALS"
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-_READABLE = 0o644
 
 
 def make_account(
@@ -29,7 +27,7 @@ def make_account(
     The files lie in ``directory``, which the program sees as ``seen``. Raises OSError.
     """
     account, authority = str(task.get("account") or ""), str(task.get("authority") or "")
-    if not (account and authority and environment.get(PROXY)):
+    if not (account and authority and environment.get(ALL_GRPC)):
         return {}
     files = {
         _ACCOUNT: ("account.json", account),
@@ -37,7 +35,7 @@ def make_account(
     }
     found = {}
     for variable, (name, text) in files.items():
-        write_text(os.path.join(directory, name), text, _FLAGS, _READABLE)
+        write_readable(os.path.join(directory, name), text)
         if variable not in environment:
             found[variable] = os.path.join(seen or directory, name)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 
 _PART_BYTES = 65536
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
@@ -49,15 +50,7 @@ def _mode(path: str) -> int | None:
 
 def read_text(path: str) -> str:
     """Raises OSError; bytes that are no text come through ``os.fsencode`` unharmed."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        content = part = os.read(descriptor, _PART_BYTES)
-        while part:
-            part = os.read(descriptor, _PART_BYTES)
-            content += part
-    finally:
-        os.close(descriptor)
-    return os.fsdecode(content)
+    return os.fsdecode(read_start(path, sys.maxsize))
 
 
 def read_start(path: str, most_bytes: int) -> bytes:
@@ -85,3 +78,8 @@ def write_text(path: str, text: str, flags: int = os.O_WRONLY, mode: int = 0o666
             content = content[os.write(descriptor, content) :]
     finally:
         os.close(descriptor)
+
+
+def write_readable(path: str, text: str) -> None:
+    """Make a file, or write it anew, that all users may read. Raises as ``write_text`` does."""
+    write_text(path, text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)

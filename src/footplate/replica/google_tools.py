@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from footplate.replica.file_io import write_text
+from footplate.replica.file_io import write_readable, write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def make_settings(variables: Mapping[str, str], directory: str, tmp: str) -> dic
         return {}
     state = os.path.join(tmp, ".google-cloud")
     path = os.path.join(directory, "boto")
-    write_text(path, _BOTO.format(state=state), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    write_readable(path, _BOTO.format(state=state))
     return {"BOTO_CONFIG": path, "CLOUDSDK_CONFIG": state}
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import re
 
+from footplate.replica.user_names import HOME_DIRECTORY
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Mapping
@@ -32,7 +34,7 @@ _SEPARATORS = re.compile(r"[\s,]+")
 _NAME = re.compile(r"^[\w.-]+=(?=[a-z+]+://)")
 """How uv lets an index be called: ``internal=https://...``."""
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s]*@")
-_BASE = os.path.join("home", ".local")
+_BASE = os.path.join(HOME_DIRECTORY, ".local")
 
 
 def make_pip_settings(host: Mapping[str, str], tmp: str) -> dict[str, str]:

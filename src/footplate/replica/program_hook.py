@@ -32,7 +32,7 @@ LED_HOSTS = ("logging.googleapis.com",)
 """Channels to these lead to this service in every program."""
 _STAND_IN = "/programs/"
 _OWN_CREDENTIALS = "GOOGLE_APPLICATION_CREDENTIALS"
-_LED, _TRUSTED = "grpc_proxy", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
+ALL_GRPC, TRUSTED = "grpc_proxy", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
 """Set in programs that may call the API, where the service has its proxy."""
 _REQUESTS = "google.auth.transport.requests"
 _HTTP_METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
@@ -203,15 +203,15 @@ class Guard:
 
         def request(session: "Any", method: str, url: str, *more: "Any", **named: "Any") -> "Any":
             if is_made_up(session.credentials) and self._is_led(url):
-                named.setdefault("proxies", {"https": os.environ[_LED]})
-                named.setdefault("verify", os.environ[_TRUSTED])
+                named.setdefault("proxies", {"https": os.environ[ALL_GRPC]})
+                named.setdefault("verify", os.environ[TRUSTED])
             return inner(session, method, url, *more, **named)
 
         module.AuthorizedSession.request = request
 
     def _is_led(self, url: str) -> bool:
         """Whether a client whose proxy can be set finds this service at the address."""
-        known = os.environ.get(_LED) and os.environ.get(_TRUSTED)
+        known = os.environ.get(ALL_GRPC) and os.environ.get(TRUSTED)
         return bool(known) and self._products.is_served(_split(url)[0])
 
     def guard_channels(self, module: "Any") -> None:
@@ -221,7 +221,7 @@ class Guard:
         def create_channel(
             target: str, credentials: "Any" = None, *more: "Any", **named: "Any"
         ) -> "Any":
-            led = os.environ.get(_LED) or (_has_proxy(os.environ) and _is_led_host(target))
+            led = os.environ.get(ALL_GRPC) or (_has_proxy(os.environ) and _is_led_host(target))
             if not led and self._goes_with(credentials, named):
                 self._refuse("https://" + target)
             return create(target, credentials, *more, **named)
@@ -269,7 +269,7 @@ def make_finder(environ: "Any", products: "Any") -> Finder:
     before, after = {}, {}
     if _has_proxy(environ):
         before["tensorflow"] = lambda: lead(environ)
-        if environ.get(_LED) is None:
+        if environ.get(ALL_GRPC) is None:
             after["grpc"] = lambda module: lead_channels(module, environ[PROXY])
     if has_stand_in(environ):
         guard = Guard(products)

@@ -6,9 +6,9 @@ import os
 
 from footplate import safe_path
 from footplate.replica import program_hook
-from footplate.replica.file_io import write_text
-from footplate.replica.program_hook import PRODUCTS, PROXY, ROOTS, has_stand_in
-from footplate.replica.tensorflow_storage import MACHINE_ROOTS, TRUSTED, read_roots
+from footplate.replica.file_io import write_readable
+from footplate.replica.program_hook import PRODUCTS, PROXY, ROOTS, TRUSTED, has_stand_in
+from footplate.replica.tensorflow_storage import MACHINE_ROOTS, read_roots
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 _PYTHON_PATH = "PYTHONPATH"
 _WANTED = "STORAGE_EMULATOR_HOST"
 """Empty where a job wants Google's own storage."""
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-_READABLE, _SEARCHABLE = 0o644, 0o755
+_SEARCHABLE = 0o755
 _FOLDER, _ROOTS, _GRPC_ROOTS = "hook", "roots.pem", "grpc_roots.pem"
 
 
@@ -51,7 +50,7 @@ def make_hook(
         files[_GRPC_ROOTS] = read_roots(authority, machine)
         found[TRUSTED] = os.path.join(shown, _GRPC_ROOTS)
     for name, text in files.items():
-        write_text(os.path.join(folder, name), text, _FLAGS, _READABLE)
+        write_readable(os.path.join(folder, name), text)
     path = [shown, *filter(None, [environment.get(_PYTHON_PATH)])]
     return {**found, _PYTHON_PATH: os.pathsep.join(path)}
 

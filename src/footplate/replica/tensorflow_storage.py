@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import os
 
-from footplate.replica.file_io import read_text, write_text
+from footplate.replica.file_io import read_text, write_readable
 
 MACHINE_ROOTS = "/etc/ssl/certs/ca-certificates.crt"
 """It is compiled into TensorFlow 1."""
-TRUSTED = "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-_READABLE = 0o644
 
 
 def make_roots(
@@ -27,7 +24,7 @@ def make_roots(
     if not authority or not os.path.isfile(machine):
         return []
     path = os.path.join(directory, "ca-certificates.crt")
-    write_text(path, read_roots(authority, machine), _FLAGS, _READABLE)
+    write_readable(path, read_roots(authority, machine))
     return [(path, machine)]
 
 

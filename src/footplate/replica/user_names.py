@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from footplate.replica.file_io import read_text, write_text
+from footplate.replica.file_io import read_text, write_readable
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ HOME_DIRECTORY = "home"
 """Below a program's temporary directory."""
 _PASSWD, _GROUP = "/etc/passwd", "/etc/group"
 _NAME = "footplate"
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _FIELDS = 7
 
 
@@ -66,7 +65,7 @@ def make_records(
     for place, line in zip(places, lines):  # noqa: B905  Python 3.8 has no other
         if os.path.isfile(place):
             path = os.path.join(directory, os.path.basename(place))
-            write_text(path, f"{line}\n{_read(place)}", _FLAGS, 0o644)  # the first one counts
+            write_readable(path, f"{line}\n{_read(place)}")  # the first one counts
             found.append((path, place))
     return found
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.program_hook import METADATA, PROXY, ROOTS, compose_variables
+from footplate.replica.program_hook import METADATA, PROXY, ROOTS, TRUSTED, compose_variables
 from footplate.replica.program_hooks import make_hook
-from footplate.replica.tensorflow_storage import TRUSTED
 from tests.support.interpreters import find_interpreters, version_of
 
 if TYPE_CHECKING:
