@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -74,23 +74,10 @@ def outcomes(clusters: Clusters) -> dict[str, idioms.Outcome]:
 
 
 def submit_pytorch(clusters: Clusters) -> JobName:
-    package = GcsUri(BUCKET, "pytorch.tar.gz")
-    program = {
-        "executorImageUri": PYTORCH,
-        "packageUris": [str(package)],
-        "pythonModule": "trainer.task",
-    }
-    pool = {
-        "machineSpec": {"machineType": "n1-standard-4"},
-        "replicaCount": "1",
-        "pythonPackageSpec": program,
-    }
-    output = {"outputUriPrefix": f"gs://{BUCKET}/pytorch"}
-    spec = {"workerPoolSpecs": [pool], "baseOutputDirectory": output}
-    job: Any = {"displayName": "idioms", "jobSpec": spec}
+    package = pack_trainer(idioms.make_trainer(PLACES["pytorch"]))
     with clusters.client() as client:
-        client.storage.upload(package, pack_trainer(idioms.make_trainer(PLACES["pytorch"])))
-        return client.custom_jobs.create("demo", "us-central1", job).name
+        place = GcsUri(BUCKET, "pytorch")
+        return idioms.submit_package(client, "demo", place, PYTORCH, package)
 
 
 @pytest.mark.parametrize(("place", "case"), idioms.cases(PLACES))

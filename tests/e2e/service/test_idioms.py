@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -56,24 +56,10 @@ def outcomes(shared_services: SharedServices) -> Iterator[dict[str, idioms.Outco
 
 
 def submit_vertex(context: Context, trainer: str) -> JobName:
-    package = GcsUri(context.bucket.name, "vertex.tar.gz")
-    program = {
-        "executorImageUri": IMAGE,
-        "packageUris": [str(package)],
-        "pythonModule": "trainer.task",
-    }
-    pool = {
-        "machineSpec": {"machineType": "n1-standard-4"},
-        "replicaCount": "1",
-        "pythonPackageSpec": program,
-    }
-    output = {"outputUriPrefix": f"gs://{context.bucket.name}/vertex"}
-    spec = {"workerPoolSpecs": [pool], "baseOutputDirectory": output}
-    job: Any = {"displayName": "idioms", "jobSpec": spec}
+    package = pack_trainer(trainer, SETUP.format(requires=["pyarrow"]))
     with context.client() as client:
-        setup = SETUP.format(requires=["pyarrow"])
-        client.storage.upload(package, pack_trainer(trainer, setup))
-        return client.custom_jobs.create(context.project, "us-central1", job).name
+        place = GcsUri(context.bucket.name, "vertex")
+        return idioms.submit_package(client, context.project, place, IMAGE, package)
 
 
 @pytest.mark.parametrize(("place", "case"), idioms.cases(PLACES))

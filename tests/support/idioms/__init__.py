@@ -10,13 +10,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from footplate.domain.names import GcsUri
 from tests.support.own_process import RUNNER, case_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from footplate.client.service import Service
     from footplate.domain.names import JobName
     from tests.e2e.service.conftest import Context
 
@@ -82,6 +84,24 @@ class Outcome:
         assert errors == [""] * len(self.folders), "\n".join(errors) or last
         for folder in self.folders:
             assert case.startswith("refuses_") or list_files(folder / case), folder
+
+
+def submit_package(
+    client: Service, project: str, place: GcsUri, image: str, package: bytes
+) -> JobName:
+    """Submits a package to Vertex AI's API; ``place`` is the directory that it gets."""
+    at = GcsUri(place.bucket, f"{place.path}.tar.gz")
+    program = {"executorImageUri": image, "packageUris": [str(at)], "pythonModule": "trainer.task"}
+    pool = {
+        "machineSpec": {"machineType": "n1-standard-4"},
+        "replicaCount": "1",
+        "pythonPackageSpec": program,
+    }
+    output = {"outputUriPrefix": str(place)}
+    spec = {"workerPoolSpecs": [pool], "baseOutputDirectory": output}
+    job: Any = {"displayName": "idioms", "jobSpec": spec}
+    client.storage.upload(at, package)
+    return client.custom_jobs.create(project, "us-central1", job).name
 
 
 def wait(context: Context, name: JobName, *folders: Path) -> Outcome:
