@@ -159,7 +159,7 @@ def case_googleapiclient() -> None:
 
 
 def case_a_googleapiclient_that_asks_for_documents() -> None:
-    """1.x looks for them at Google's hosts, as later ones do that are told to."""
+    """1.x looks for them at Google's hosts, as later ones do with ``static_discovery=False``."""
     text = (
         "from googleapiclient.discovery import build\n"
         "jobs = build('ml', 'v1', cache_discovery=False{}).projects().jobs()\n"

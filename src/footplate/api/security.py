@@ -50,9 +50,9 @@ _PROGRAMS_PREFIXES = (
 Google's clients have no setting for where they write entries."""
 _CHECKED = ("http", "websocket")
 SERVED_HOST = "footplate.served_host"
-OWN_URL = "footplate.own_url"
-"""Of this server, in the scope of a request for a host of Google's."""
 """In the scope of what came through the proxy: the name that the client asked it for."""
+OWN_URL = "footplate.own_url"
+"""There, too: the address of this server."""
 _PROTECTION = (
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"sandbox; default-src 'none'"),

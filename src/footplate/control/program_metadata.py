@@ -34,7 +34,7 @@ class ProgramMetadata:
     """``find`` returns the job and the start of a replica that a key to the buckets belongs to.
 
     It raises a ServiceError for any other key. That key is the access token, too: it opens the
-    buckets, and nothing else.
+    buckets and writing to the job's log, and nothing else.
     """
 
     def __init__(

@@ -43,7 +43,7 @@ _TOOLS_TOKEN = "CLOUDSDK_AUTH_ACCESS_TOKEN"  # noqa: S105  the variable's name
 then, which opens the storage API there.
 """
 _SERVED_TOOLS = ("AIPLATFORM", "CLOUDRESOURCEMANAGER", "LOGGING", "ML", "SERVICEUSAGE")
-"""What gcloud calls here, where the program may call the API; else it is told why it may not."""
+"""What gcloud calls here, where the program may call the API; else the answer says why not."""
 _REFUSED_TOOLS = (
     *("ARTIFACTREGISTRY", "BIGQUERY", "CLOUDBUILD", "CLOUDKMS", "COMPUTE", "CONTAINER", "DATAFLOW"),
     *("DATAPROC", "FIRESTORE", "IAM", "MONITORING", "PUBSUB", "RUN", "SECRETMANAGER", "SPANNER"),

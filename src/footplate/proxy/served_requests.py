@@ -55,7 +55,7 @@ class ServedRequests:
     """``authorization`` replaces what the client sends in that header; None: nothing does.
 
     ``once``: the connection ends with the first answer, since the next request may be for
-    another host. ``key``: of a program, which reaches its buckets and nothing else. ``url``: this
+    another host. ``key``: of a program, which reaches its buckets and its job's log. ``url``: this
     server's own.
     """
 
