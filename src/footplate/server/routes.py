@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from prometheus_client import CollectorRegistry
-    from starlette.routing import BaseRoute
+    from starlette.routing import BaseRoute, Route
 
     from footplate.api.footplate_v1 import About, ServerView
     from footplate.api.footplate_v1.tls_ports import TlsPorts
@@ -94,12 +94,12 @@ def make_routes(
     """
     catalogue, clock, disk = context.catalogue, context.clock, context.disk
     jobs, trials, paths = parts.jobs, tuning.trials, replicas.shells.paths
-    shared, receiver = context.settings.shared_buckets, Receiver()
+    receiver = Receiver()
     vizier = tuning.make_vizier(context.database.studies)
     database = DatabaseProbe(context.database.ping)
-    lists, finder = JobLists(context.store), JobFinder(jobs.get, tuple(catalogue.regions))
+    finder = JobFinder(jobs.get, tuple(catalogue.regions))
     written = WrittenEntries(context.store, context.logs, replicas.programs.bearer)
-    writing = EntryWriting(written, finder, jobs.get, clock.now)
+    writing = EntryWriting(written, finder, jobs.get, clock.now).routes()
 
     def probe() -> JsonObject:
         database.check()
@@ -107,17 +107,7 @@ def make_routes(
 
     training = training_routes(jobs, catalogue, paths, trials)
     storage = storage_routes(context.buckets, receiver)
-    logging = [
-        *logging_routes(
-            context.logs,
-            jobs.get,
-            finder,
-            followers,
-            lambda project, times, limit: lists.between(project, times.first, times.last, limit),
-            context.service_log.copy,
-        ),
-        *writing.routes(),
-    ]
+    logging = [*_reading_of_logs(context, parts, finder, followers), *writing]
     locations = location_routes(catalogue)
     vertex = [
         *operation_routes(jobs, registry.exists),
@@ -155,16 +145,7 @@ def make_routes(
         *shell_routes(replicas.shells, replicas.tokens, context.notifications.watchers.add),
         *_own_routes(about, context, parts, replicas, end, servers, tls),
         *logging,
-        *metadata_routes(PROGRAMS, replicas.metadata),
-        *refused_product_routes(PROGRAMS),
-        program_routes(
-            PROGRAMS,
-            lambda key: BucketScope.of(replicas.programs.check(key)),
-            lambda scope: [
-                *storage_routes(JobBuckets(context.buckets, scope, shared), receiver),
-                *writing.routes(),
-            ],
-        ),
+        *_routes_of_programs(context, replicas, receiver, writing),
         *vertex,
         *trials_routes(trials, jobs.get, jobs.explain),
         *metrics_routes(
@@ -177,6 +158,44 @@ def make_routes(
         *discovery_routes(described),
         *cloud_project_routes(),
         *console_routes(console),
+    ]
+
+
+def _reading_of_logs(
+    context: ServiceContext, parts: JobServices, finder: JobFinder, followers: Followers
+) -> list[Route]:
+    lists = JobLists(context.store)
+    return logging_routes(
+        context.logs,
+        parts.jobs.get,
+        finder,
+        followers,
+        lambda project, times, limit: lists.between(project, times.first, times.last, limit),
+        context.service_log.copy,
+    )
+
+
+def _routes_of_programs(
+    context: ServiceContext,
+    replicas: ReplicaServices,
+    receiver: Receiver,
+    writing: Sequence[Route],
+) -> list[BaseRoute]:
+    """Below the addresses that contain a program's key. The metadata server comes first: buckets
+    take all other paths there.
+    """
+    shared = context.settings.shared_buckets
+    return [
+        *metadata_routes(PROGRAMS, replicas.metadata),
+        *refused_product_routes(PROGRAMS),
+        program_routes(
+            PROGRAMS,
+            lambda key: BucketScope.of(replicas.programs.check(key)),
+            lambda scope: [
+                *storage_routes(JobBuckets(context.buckets, scope, shared), receiver),
+                *writing,
+            ],
+        ),
     ]
 
 
