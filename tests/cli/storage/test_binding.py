@@ -31,6 +31,7 @@ def test_a_bucket_is_bound_by_the_settings_that_the_server_reads(
     assert done.exit_code == 0, done.stderr
     assert f"Bound {CLOUD}/ to {CLOUD} in {tmp_path}/footplate.toml." in done.stderr
     assert "footplate down; footplate up" in done.stderr
+    assert (tmp_path / "footplate.toml").stat().st_mode & 0o777 == 0o600
     assert load_settings({}, {"data_dir": str(tmp_path)}).buckets == (
         BucketBinding("cloud-samples-data", CLOUD, read_only=True),
     )
@@ -44,11 +45,11 @@ def test_what_stands_in_the_file_stays(tmp_path: Path, before: str, separator: s
     other = 'name = "other"\ntarget = "s3://other"\n' if "buckets" in before else ""
     file = tmp_path / "footplate.toml"
     file.write_text(before + other)
-    file.chmod(0o600)
+    file.chmod(0o640)
     assert bind(tmp_path, "samples", f"{CLOUD}/census", read_only=False) == file
     added = f'[[buckets]]\nname = "samples"\ntarget = "{CLOUD}/census"\n'
     assert file.read_text() == before + other + separator + added
-    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.stat().st_mode & 0o777 == 0o640
     names = [each.name for each in load_settings({}, {"data_dir": str(tmp_path)}).buckets]
     assert names == (["other"] if other else []) + ["samples"]
 

@@ -14,6 +14,8 @@ from footplate.settings import FILE_NAME
 if TYPE_CHECKING:
     from pathlib import Path
 
+_PRIVATE = 0o600
+
 
 def bind(data_dir: Path, bucket: str, target: str, *, read_only: bool) -> Path:
     """Adds a ``[[buckets]]`` table to the settings file, and returns the file.
@@ -41,8 +43,9 @@ def bind(data_dir: Path, bucket: str, target: str, *, read_only: bool) -> Path:
     check_packages(bindings)
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.new")
+    fresh.unlink(missing_ok=True)
+    fresh.touch(_PRIVATE, exist_ok=False)  # the settings may hold a token
     fresh.write_text(after, "utf-8")
-    if path.exists():
-        fresh.chmod(path.stat().st_mode & 0o777)
+    fresh.chmod(path.stat().st_mode & 0o777 if path.exists() else _PRIVATE)
     fresh.replace(path)
     return path
