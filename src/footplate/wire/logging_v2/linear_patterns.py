@@ -31,8 +31,9 @@ MAX_CHARACTERS = 4096
 """Of a text: what comes after them is not looked at."""
 _MAX_PARTS = 20 * MAX_STEPS
 """Of a pattern, also those that take no step: an empty group may be repeated, too."""
-_MAX_MOVES = 20_000
-"""Kept of one pattern; then they are forgotten, and made anew."""
+_MAX_KEPT = 100_000
+"""Of one pattern: moves, and steps of all states, some 64 bytes each. Then all are forgotten, and
+made anew."""
 _EDGE, _NEWLINE, _WORD, _OTHER = "edge", "newline", "word", "other"
 
 
@@ -59,7 +60,12 @@ class LinearPattern:
         self._ways = program.ways
         self._found = len(program.ways)
         self._states: dict[tuple[frozenset[int], str], _State] = {}
-        self._moves = 0
+        self._kept = 0
+
+    @property
+    def steps(self) -> int:
+        """How many places there are in the pattern, with each repetition written out."""
+        return self._found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LinearPattern) and self.text == other.text
@@ -83,8 +89,15 @@ class LinearPattern:
     def _state(self, steps: frozenset[int], before: str) -> _State:
         key = (steps, before)
         if key not in self._states:
+            self._keep(len(steps))
             self._states[key] = _State(steps, before)
         return self._states[key]
+
+    def _keep(self, size: int) -> None:
+        self._kept += size
+        if self._kept > _MAX_KEPT:
+            self._states.clear()
+            self._kept = 0
 
     def _move(self, state: _State, character: str) -> _State | None:
         kind = _kind(character)
@@ -94,10 +107,7 @@ class LinearPattern:
             # Step 0 is the beginning, from which the search may start anew at each character.
             after = {step + 1 for step in reached if self._takes(step, character)}
             following = self._state(frozenset({0, *after}), kind)
-        self._moves += 1
-        if self._moves > _MAX_MOVES:
-            self._states.clear()
-            self._moves = 0
+        self._keep(1)
         state[character] = following
         return following
 

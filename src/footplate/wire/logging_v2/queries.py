@@ -17,7 +17,7 @@ from footplate.wire.filter_parser import (
 )
 from footplate.wire.filter_tokens import Dialect
 from footplate.wire.log_severity import SEVERITIES
-from footplate.wire.logging_v2.linear_patterns import LinearPattern
+from footplate.wire.logging_v2.linear_patterns import MAX_STEPS, LinearPattern
 from footplate.wire.logging_v2.pattern_syntax import BadPattern
 from footplate.wire.timestamps import parse_time
 
@@ -112,8 +112,19 @@ def parse_query(text: str) -> Query:
     """
     if not text.strip():
         return And(())
+    steps = 0
+
+    def read(given: Restriction) -> Query:
+        nonlocal steps
+        query = _read(given)
+        if isinstance(query, Resemblance):
+            steps += query.pattern.steps
+            if steps > MAX_STEPS:  # each character of a text may take as many
+                given.refuse_value(f"more than {MAX_STEPS} steps in all expressions of the query;")
+        return query
+
     return parse_expression(
-        text, _read, _OPERATORS_OF_LOGIC, MAX_COMPARISONS, Dialect.LOGGING, functions=True
+        text, read, _OPERATORS_OF_LOGIC, MAX_COMPARISONS, Dialect.LOGGING, functions=True
     )
 
 
