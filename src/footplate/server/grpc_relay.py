@@ -7,6 +7,7 @@ accepts no connections from elsewhere: it listens at a free port of the loopback
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from footplate.grpc_api.relayed_calls import RelayedCaller, RelayedCallers
     from footplate.grpc_api.schema import Schema
 
+_log = logging.getLogger(__name__)
 _CHUNK_BYTES = 64 << 10
 _LOOPBACK = "127.0.0.1"
 _OPTIONS = (
@@ -53,7 +55,14 @@ class GrpcRelay:
             raise ConnectionRefusedError("gRPC isn't served here")
         if self._starting is None:
             self._starting = asyncio.create_task(self._start(self._app))
-        port = await asyncio.shield(self._starting)  # one client may leave while others wait
+        starting = self._starting
+        try:
+            port = await asyncio.shield(starting)  # one client may leave while others wait
+        except Exception as error:  # gRPC raises RuntimeError where it gets no port
+            if self._starting is starting:
+                _log.warning("gRPC can't be started: %s", error)
+                self._starting = None  # the next client tries again
+            raise ConnectionRefusedError("gRPC can't be started") from error
         reader, writer = await asyncio.open_connection(_LOOPBACK, port)
         own: tuple[str, int] = writer.get_extra_info("sockname")[:2]
         self._relayed[own] = caller
