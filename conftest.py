@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,9 +71,22 @@ def _is_left_out(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)  # after pytest's own reporter
 def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        unmount_what_killed_runs_left(Path(tempfile.gettempdir()))
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None and not config.option.collectonly:
         config.pluginmanager.register(RunReport(terminal, SELECTION.describe()))
+
+
+def unmount_what_killed_runs_left(temporary: Path) -> None:
+    """Pytest gives directories of runs that have ended this name, and then removes them.
+
+    It can't while something is mounted in one: then it does so when the next run ends.
+    """
+    for directory in temporary.glob("pytest-of-*/garbage-*"):
+        from footplate.testing.engines.leftovers import unmount_below  # takes long to import
+
+        unmount_below(directory)
 
 
 @pytest.fixture(scope="session", autouse=True)
