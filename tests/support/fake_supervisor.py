@@ -46,6 +46,7 @@ def _run(home: Path) -> int:
     (home / "pid").write_text(f"{os.getpid()}\n")
     if (home / "stop").exists():  # later than the pid: whoever sees no pid left this mark
         return _finish(home, "stopped before it began")
+    (home / "begun").touch()
     number = signal.sigwait(SIGNALS)
     return _finish(home, "stopped" if number == signal.SIGTERM else "it ended")
 

@@ -48,7 +48,7 @@ def start_live(rig: LocalRig, attempt_id: str = "u-1", count: int = 1) -> None:
     request = make_request(attempt_id, WORKERS[:count])
     rig.backend.start(request)
     rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
-    rig.settle(lambda: rig.pid(attempt_id, CHIEF) > 0)
+    rig.settle(lambda: (rig.home(attempt_id, CHIEF) / "begun").exists())
 
 
 def only(rig: LocalRig) -> ReplicaObservation:
