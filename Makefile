@@ -23,7 +23,7 @@ PYTEST := LD_PRELOAD=$(firstword $(wildcard /usr/lib/*/libeatmydata.so.1)) \
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: console demo test retest quick soak check ruff types imports words errors budgets collected format reference lock \
-  durations machine clean
+  durations sentences machine clean
 
 # The scripts that the console's pages use, from the npm registry.
 console: $(SYNCED)
@@ -70,6 +70,11 @@ imports: $(SYNCED)
 
 words: $(SYNCED)
 	$(BIN)/python tools/check_words.py
+	$(BIN)/python tools/list_sentences.py --check
+
+# All that the product can say on a screen, a line each.
+sentences: $(SYNCED)
+	@$(BIN)/python tools/list_sentences.py
 
 errors: $(SYNCED)
 	$(BIN)/python tools/check_errors.py

@@ -73,8 +73,8 @@ def refusing_clashes(name: str) -> Iterator[None]:
         yield
     except (NotADirectoryError, IsADirectoryError):
         raise InvalidArgument(
-            f"object name {name[:100]!r}: GCS would take it, but this bucket is a folder, where a "
-            "name can't be an object and a directory of objects at once, nor lead through a link"
+            f"object name {name[:100]!r}: GCS would take it, but this bucket is a folder. There "
+            "a name can't be an object and a directory of objects at once, nor lead through a link"
         ) from None
 
 

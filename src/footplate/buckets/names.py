@@ -12,8 +12,9 @@ MAX_NAME_BYTES = 1024
 _BUCKET = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.ASCII)
 _ADDRESS = re.compile(r"[0-9]+(\.[0-9]+){3}", re.ASCII)
 _BUCKET_RULE = (
-    "3 to 63 lowercase letters, digits, '-', '_' and '.' (222 with dots, 63 between two), "
-    "first and last a letter or digit, no IP address, nothing with 'goog' first or 'google' in it"
+    "3 to 63 lowercase letters, digits, '-', '_' and '.' (222 with dots, 63 between two). "
+    "It begins and ends with a letter or digit, is no IP address, doesn't begin with 'goog', and "
+    "has no 'google' in it"
 )
 
 

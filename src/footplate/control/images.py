@@ -59,10 +59,10 @@ def _fault(engine: ContainerEngine, region: str, cluster: EngineMachines | None)
 
 def _no_containers(region: str, cluster: EngineMachines) -> str:
     return (
-        f"{region} is bound to {cluster.title}, and its settings don't say that the nodes run "
-        "containers; where they have Podman or Docker, set containers = true in the region's "
-        "[[regions]] table; else send it to a region of this machine (`footplate regions list`), "
-        "or train from a package"
+        f"{region} is bound to {cluster.title}, whose nodes run no containers by its settings. If "
+        "they have Podman or Docker, set containers = true in the region's [[regions]] table. "
+        "Else send the job to a region of this machine (`footplate regions list`), or train from "
+        "a package"
     )
 
 

@@ -76,8 +76,8 @@ class PersistentResources:
         if engine is not None:
             raise FailedPrecondition(
                 f"{resource.name.location} is bound to {engine.title}, which gives machines to "
-                "jobs alone: reserve them by its own means, or create the resource in a region "
-                "of this machine (footplate regions list)"
+                "jobs alone. Reserve them by its own means, or create the resource in a region "
+                "of this machine (`footplate regions list`)"
             )
         self._check_room(resource)
         try:

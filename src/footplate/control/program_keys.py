@@ -65,6 +65,6 @@ class KeyedCalls:
             raise NotFound("nothing is served here but to programs that show their key") from None
         self._calls.check(Caller(CallerKind.PROGRAM, job.attempt_id))
         raise PermissionDenied(
-            f"this key of the program of {job.name} opens buckets and its log alone; the variable "
-            "FOOTPLATE_TOKEN of its environment has the one that opens the API"
+            f"this key of the program of {job.name} opens buckets and its log alone. For the API "
+            "send the token in its variable FOOTPLATE_TOKEN"
         )

@@ -108,7 +108,7 @@ def no_bucket(name: str) -> NotFound:
     """All say it in the same words: the storage API, submits of jobs, and their dry run."""
     return NotFound(
         f"there is no bucket {name!r} here; make it with `footplate storage buckets create "
-        f"gs://{name}`, and with `--bind gs://{name}` if it is to be the one in the cloud"
+        f"gs://{name}`. With `--bind gs://{name}` it is the one in the cloud"
     )
 
 

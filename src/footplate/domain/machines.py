@@ -165,8 +165,8 @@ def _legacy(kind: MachineType) -> str:
     own = "{1} {0}, which it has already".format(*kind.included) if kind.included else "none"
     like = f", such as {kind.like}" if kind.like else ""
     return (
-        f"{kind.name} is a legacy machine type, to which no accelerators can be attached "
-        f"(it comes with {own}); allowed: a Compute Engine machine type that takes them{like}"
+        f"{kind.name} is a legacy machine type, which takes no accelerators (it comes with {own}); "
+        f"allowed: a Compute Engine machine type that takes them{like}"
     )
 
 

@@ -18,7 +18,7 @@ def unsupported(spec: JobSpec, *, reduction: bool) -> str | None:
     if has_reducers(spec) and not reduction:
         return (
             "the job is valid, but this server lacks the package footplate-reduction, which its "
-            "reduction servers run; in the clone of Footplate run `pip install ./reduction` with "
+            "reduction servers run. Run `pip install ./reduction` in the clone of Footplate with "
             "the server's Python, and restart the server"
         )
     return None

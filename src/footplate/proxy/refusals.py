@@ -27,7 +27,7 @@ def refuse_host(request: ProxyRequest) -> bytes:
     return _answer(
         short,
         f"Footplate's proxy answers for {served} and a few more of Google's hosts, and reaches no "
-        f"other host: {host}:{request.port} is refused, so that nothing gets to the real service "
+        f"other host. {host}:{request.port} is refused, so that nothing gets to the real service "
         "or is billed there.\n\n"
         f"    footplate run --allow-host {host} -- CMD\n"
         f"    footplate env --allow-host {host}\n\n"
@@ -54,9 +54,9 @@ def refuse_head(reason: str) -> bytes:
 
 def ask_password() -> bytes:
     text = (
-        "This server requires a token, and so does its proxy: as the password in the address of "
-        "the proxy (http://footplate:TOKEN@HOST:PORT), which `footplate run` and `footplate env` "
-        "write with FOOTPLATE_TOKEN."
+        "This server requires a token, and so does its proxy: as the password in its address, "
+        "http://footplate:TOKEN@HOST:PORT. Set FOOTPLATE_TOKEN, and `footplate run` and "
+        "`footplate env` write it there."
     )
     head = 'Proxy-Authenticate: Basic realm="footplate"\r\n'
     return _answer("407 The proxy requires the token of Footplate", text, head)

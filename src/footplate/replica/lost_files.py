@@ -55,9 +55,9 @@ def report(context: Context, *, succeeded: bool) -> None:
 
 
 WAYS_OUT = (
-    "What opens files takes no gs:// address, here and in the cloud: use /gcs/BUCKET/PATH, which "
-    "works on Vertex AI, too, or a client of Cloud Storage, or the label "
-    "footplate-directories=paths of the job, with which --job-dir and AIP_... are paths"
+    "What opens files takes no gs:// address, here and in the cloud. Use /gcs/BUCKET/PATH, which "
+    "works on Vertex AI, too, or a client of Cloud Storage. With the job's label "
+    "footplate-directories=paths, --job-dir and AIP_... are paths"
 )
 
 

@@ -192,9 +192,9 @@ class GpuCount:
             )
         if self._unknown:
             self._notes.append(
-                f"no accelerator type is known for {', '.join(sorted(self._unknown))}: in emulate "
-                "mode it is handed out for any, in enforce for none; say in gpu_type what it is to "
-                "count as"
+                f"no accelerator type is known for {', '.join(sorted(self._unknown))}. Mode "
+                "emulate gives it to jobs that ask for any, and enforce to none: say in gpu_type "
+                "what it counts as"
             )
         found = tuple(gpu for gpu in gpus if gpu is not None)
         return Inventory(found, len(found) < number, tuple(self._notes))

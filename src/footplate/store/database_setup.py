@@ -77,7 +77,7 @@ def bring_up_to_date(engine: Engine) -> None:
         elif revision in _UNRELEASED:
             raise FailedPrecondition(
                 f"the database was made by a development version of Footplate (revision {revision})"
-                " and can't be read: export what you need with that version, or start with a new"
+                " and can't be read. Export what you need with that version, or start with a new"
                 " data directory (and database)"
             )
         elif revision != REVISION:

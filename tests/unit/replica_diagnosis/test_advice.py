@@ -125,7 +125,7 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         ),
         (
             "PermissionError: [Errno 13] Permission denied: 'gs:'",
-            "the label footplate-directories=paths of the job",
+            "With the job's label footplate-directories=paths",
         ),
         (
             (
@@ -138,7 +138,7 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         ),
         (
             "PermissionError: [Errno 13] Permission denied: '/etc/x'",
-            "run as the user of the service",
+            "run as the service's user",
         ),
         (
             "PermissionError: [Errno 13] Permission denied: '/opt/x'",
@@ -165,11 +165,11 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         ("KeyError: 'getpwuid(): uid not found: 1879048200'", "getpass.getuser() and"),
         (
             "ERROR: No matching distribution found for ours==1.0",
-            "if ours is in a private one, require it in your package, which the service installs",
+            "If ours is in a private one, require it in your package, which the service installs",
         ),
         (
             "OSError: [Errno 30] Read-only file system: '/d/secret'",
-            "no files of the service itself",
+            "no files of the service",
         ),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: 'gsutil'",
@@ -198,7 +198,7 @@ def facts(tmp_path: Path) -> ReplicaFacts:
             "no metadata server in a network namespace",
         ),
         ("OSError: [Errno 24] Too many open files: 'x'", "`ulimit -n`"),
-        ("OSError: [Errno 28] No space left on device", "is full: make room there"),
+        ("OSError: [Errno 28] No space left on device", "is full. Make room there"),
         (
             "OSError: [Errno 28] No space left on device: '/tmp/a'",
             "The disk of /tmp/a (on the host /",
@@ -244,7 +244,7 @@ def test_a_bucket_of_the_cloud(tmp_path: Path, cause: str) -> None:
     assert advice.startswith(
         f"There is no bucket '{SAMPLES}' here, and programs don't reach Google's."
     )
-    assert f"create gs://{SAMPLES}` and copy" in advice
+    assert f"create gs://{SAMPLES}`, and copy" in advice
     assert f"`--bind gs://{SAMPLES}`" in advice
 
 

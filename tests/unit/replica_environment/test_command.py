@@ -298,18 +298,21 @@ def test_slices(bench: Bench, wheels: Path, tmp_path: Path) -> None:
     plain = make_sdist(tmp_path, "plain", files={"plain.py": "import small\n"})
     outcome = bench.prepare(bench.make_home(runtime, plain, module="plain"))
     assert outcome.messages[-1] == (
-        "runtime 9.9: part, for nothing names what it lacks of the whole runtime; "
-        "name that in the code or in setup.py's install_requires, or set "
-        "FOOTPLATE_RUNTIME_SLICE=full in the env of a job of Vertex AI, to get all of it"
+        "installed the part part of runtime 9.9, because your code names nothing else of it. "
+        "If the program lacks a package, name it in the code or in setup.py's install_requires. "
+        "A job of Vertex AI gets all with FOOTPLATE_RUNTIME_SLICE=full in its env"
     )
     naming = make_sdist(tmp_path, "naming", files={"naming.py": "name = 'large.module'\n"})
     outcome = bench.prepare(bench.make_home(runtime, naming, module="naming"))
     assert outcome.messages[-1] == (
-        "runtime 9.9: whole, for naming.py of naming-0.1.tar.gz names large"
+        "installed the whole part of runtime 9.9, because naming.py of naming-0.1.tar.gz names "
+        "large"
     )
     assert outcome.run("import large, naming") == ""
     module = bench.prepare(bench.make_home(runtime, module="large.main"))
-    assert module.messages[-1] == "runtime 9.9: whole, for the module to run names large"
+    assert module.messages[-1] == (
+        "installed the whole part of runtime 9.9, because the module to run names large"
+    )
     forced = bench.make_home(runtime, environment={"FOOTPLATE_RUNTIME_SLICE": "full"})
     assert bench.prepare(forced).python == module.python
     wrong = bench.make_home(runtime, environment={"FOOTPLATE_RUNTIME_SLICE": "huge"})

@@ -81,11 +81,11 @@ error: command '/usr/bin/gcc' failed with exit code 1
 @pytest.mark.parametrize(
     ("output", "words"),
     [
-        (REFUSED, "http://127.0.0.1:9 can't be reached (Connection refused); if this machine has"),
-        (NO_NAME, "http://127.0.0.1:9 can't be reached (Name or service not known); if this"),
+        (REFUSED, "http://127.0.0.1:9 can't be reached (Connection refused). If this machine has"),
+        (NO_NAME, "http://127.0.0.1:9 can't be reached (Name or service not known). If this"),
         (
             DISTRUSTED,
-            "the certificate of https://index.example isn't trusted (UnknownIssuer); if a proxy",
+            "the certificate of https://index.example isn't trusted (UnknownIssuer). If a proxy",
         ),
         (HASH, "hash mismatch: the index has another file for numpy==1.26.4 than the one whose"),
         (GIT, "git says: unable to access 'https://127.0.0.1:9/x.git/': Failed to connect"),

@@ -76,10 +76,8 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         ],
         "masterConfig.acceleratorConfig.type",
         (
-            "complex_model_m is a legacy machine type, to which no accelerators can be "
-            "attached (it "
-            "comes with none); allowed: a Compute Engine machine type that takes them, such as "
-            "n1-highcpu-16"
+            "complex_model_m is a legacy machine type, which takes no accelerators (it comes with "
+            "none); allowed: a Compute Engine machine type that takes them, such as n1-highcpu-16"
         ),
     ),
     "a count that isn't valid": (

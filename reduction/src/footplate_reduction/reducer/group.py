@@ -72,7 +72,7 @@ class Group:
         if mine != theirs:
             message = (
                 "world: group {} has {} workers, timeout {:g} s and patience {:g} s, worker {} "
-                "says {}, {:g} s and {:g} s; all must say the same"
+                "says {}, {:g} s and {:g} s. All must say the same"
             )
             raise Refused(message.format(self.name, *mine, hello.rank, *theirs))
         present = hello.rank in self._waiting.get(hello.lane, {})

@@ -52,7 +52,7 @@ def missing(instead: str) -> str:
     """The message if no worker has reducers."""
     return (
         f"there are no reducers, for FOOTPLATE_REDUCERS is not set: {instead} all-reduces instead. "
-        "A job gets reducers by a worker pool 2 with the Reduction Server's image; elsewhere, "
+        "A job gets reducers by a worker pool 2 with the Reduction Server's image. Elsewhere, "
         "start `footplate-reduction reducer` on some machines, and set FOOTPLATE_REDUCERS="
         "host:port,host:port for all workers."
     )

@@ -115,9 +115,9 @@ def _check_same_software(pool: dict[str, str], first: dict[str, str]) -> None:
         if key in pool and pool[key] != first.get(key):
             known = f"{key}={first[key]}" if key in first else f"no {key}"
             raise _wrong(
-                f"{key}={pool[key]} in a further one, where the first one has {known}: its local "
-                "package is used for all, but for a pool with Reduction Server's image; leave the "
-                "key out"
+                f"{key}={pool[key]} in a further pool, and the first one has {known}. The first "
+                "pool's local package is used for all but a pool with Reduction Server's image: "
+                "leave the key out"
             )
 
 

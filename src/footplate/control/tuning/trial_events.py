@@ -81,9 +81,9 @@ def hint(job: Job, metrics: Sequence[Metric], trial: TrialRecord, now: datetime)
 def unseen_event(trial: TrialRecord, now: datetime) -> JobEvent:
     """Of a metric that only event files have; once for a job."""
     message = (
-        f"trial {trial.number} reported its metric in event files only: Google's service would see "
-        "no metric; it reads them for TensorFlow on a runtime version of AI Platform alone, and "
-        "wants cloudml-hypertune elsewhere"
+        f"trial {trial.number} reported its metric in event files only, which Google's service "
+        "reads for TensorFlow on a runtime version of AI Platform alone. Elsewhere it would see no "
+        "metric: report it with cloudml-hypertune"
     )
     return JobEvent(now, "WARNING", message, key="unseen-there")
 

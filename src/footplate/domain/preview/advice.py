@@ -86,8 +86,8 @@ def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     cuda = _machine_cuda(pool, catalogue)
     if cuda:
         yield (
-            f"{have} would stand idle unless the machine has CUDA {cuda} with cuDNN: "
-            f"{_software(pool)} looks for it in the service's LD_LIBRARY_PATH; runtime versions "
+            f"{have} would stand idle unless the machine has CUDA {cuda} with cuDNN, which "
+            f"{_software(pool)} looks for in the service's LD_LIBRARY_PATH. Runtime versions "
             "from 2.14 on bring their own"
         )
 
@@ -172,5 +172,5 @@ def _crowd(pools: Sequence[WorkerPool], site: Site) -> Iterator[str]:
     if site.mode is Mode.EMULATE and replicas > site.replicas and site.engine is None:
         yield (
             f"its {replicas} replicas are more than the {site.replicas} that this machine runs "
-            "at once: it runs when it is alone, and may be short of memory"
+            "at once. So it waits until nothing else runs, and may be short of memory"
         )

@@ -62,14 +62,14 @@ def advise_buckets(
         if name not in own and not may_use(name, bucket.project, project, shared):
             yield (
                 f"{shortened(address)} is named, but the bucket {name!r} belongs to the project "
-                f"{bucket.project!r}: programs of {project!r} may not read it unless the server's "
+                f"{bucket.project!r}. Programs of {project!r} may read it only if the server's "
                 "setting shared_buckets names it"
             )
         if not covers(bucket.location, spec.region):
             yield (
                 f"gs://{name} is in the {location_type(bucket.location)} {bucket.location}, and "
-                f"the job in {spec.region}: reading and writing across regions is slower, and "
-                "Google charges for it; run the job where its data is, or use a bucket in "
+                f"the job in {spec.region}. Reading and writing across regions is slower, and "
+                "Google charges for it: run the job where its data is, or use a bucket in "
                 f"{spec.region}"
             )
 

@@ -156,8 +156,8 @@ def unlimited_here(spec: JobSpec, catalogue: Catalogue, site: Site) -> str | Non
     if not gone:
         return None
     return (
-        f"the catalogue no longer has machine type {', '.join(gone)}, so nobody knows how much of "
-        f"{site.name} to reserve: put it into the catalogue file again, or send the job with "
+        f"the catalogue no longer has machine type {', '.join(gone)}, so it is unknown how much of "
+        f"{site.name} to reserve. Put the type into the catalogue file again, or send the job with "
         "another one"
     )
 

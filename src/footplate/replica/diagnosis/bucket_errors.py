@@ -28,8 +28,8 @@ def advise_on_buckets(cause: str, facts: ReplicaFacts) -> str:
         return ""
     return (
         f"There is no bucket {name!r} here, and programs don't reach Google's. Make it with "
-        f"`footplate storage buckets create gs://{name}` and copy into it what the program reads, "
-        f"or bind it to the one in the cloud with `--bind gs://{name}`"
+        f"`footplate storage buckets create gs://{name}`, and copy into it what the program reads. "
+        f"With `--bind gs://{name}` it is the one in the cloud"
     )
 
 

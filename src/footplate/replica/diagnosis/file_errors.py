@@ -55,15 +55,15 @@ def advise_on_files(cause: str, facts: ReplicaFacts) -> str:
         return WAYS_OUT
     if _DENIED.search(cause):
         return (
-            "Programs run as the user of the service, or where that is root as one of their own: "
-            "they can write their working directory, HOME, /tmp, new directories in / (as /app), "
-            "buckets (/gcs/BUCKET) and what that user can, but no files of the service itself. In "
-            "Google's images they are root"
+            "Programs are root in Google's images; here they run as the service's user, or, if "
+            "that is root, as one of their own. They can write their working directory, HOME, "
+            "/tmp, new directories in / (as /app) and buckets (/gcs/BUCKET), but no "
+            "files of the service"
         )
     if _TOO_MANY.search(cause):
         return (
-            "Its limit of open files is that of the service (`ulimit -n` before `footplate up` "
-            "raises it); files, sockets or data loader workers that are never closed use it up"
+            "Files, sockets or data loader workers that are never closed use up its limit of open "
+            "files. That is the service's: `ulimit -n` before `footplate up` raises it"
         )
     return ""
 
@@ -79,8 +79,8 @@ def _advise_on_full_disk(cause: str, facts: ReplicaFacts) -> str:
     free, size = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
     state = f"{_amount(free)} of {_amount(size)} are free now"
     return (
-        f"The disk of {path or 'its working directory'} (on the host {real}: {state}) is full: "
-        "make room there, let the program write less, or start the service with another --data-dir"
+        f"The disk of {path or 'its working directory'} (on the host {real}: {state}) is full. "
+        "Make room there, let the program write less, or start the service with another --data-dir"
     )
 
 

@@ -23,8 +23,8 @@ def advise_on_google(cause: str, facts: ReplicaFacts) -> str:
         return "" if explained.partition(". ")[0] in cause else explained
     if _NO_CREDENTIALS.search(cause) and _METADATA not in facts.variables:
         return (
-            "There is no metadata server in a network namespace, and so there are no credentials: "
-            "open files at /gcs/BUCKET, or give the job credentials of its own "
+            "There is no metadata server in a network namespace, and so there are no credentials. "
+            "Open files at /gcs/BUCKET, or give the job credentials of its own "
             "(GOOGLE_APPLICATION_CREDENTIALS)"
         )
     return ""

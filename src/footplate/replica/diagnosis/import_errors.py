@@ -32,7 +32,7 @@ def advise_on_imports(cause: str, facts: ReplicaFacts) -> str:
     library = _LIBRARY.search(cause)
     if library is not None:
         return (
-            f"{library.group(1)} is no Python package but a library of the system: the machine of "
+            f"{library.group(1)} is no Python package but a library of the system. The machine of "
             "the service lacks it, or the package that needs it is built for another one"
         )
     if _CIRCULAR in cause:

@@ -36,7 +36,7 @@ def advise_on_machine(cause: str, facts: ReplicaFacts) -> str:
     if missing is not None:
         return (
             "pip in a program asks the indexes that the service was started with, without their "
-            f"passwords: if {missing.group(1)} is in a private one, require it in your package, "
+            f"passwords. If {missing.group(1)} is in a private one, require it in your package, "
             "which the service installs"
         )
     absent = _ABSENT.search(cause)

@@ -192,4 +192,5 @@ class Assembly:
             return [base.note]
         if not choice.reason:
             return []
-        return [f"runtime {self._task.runtime}: {choice.slice.name}, for {choice.reason}"]
+        part = f"the {choice.slice.name} part of runtime {self._task.runtime}"
+        return [f"installed {part}, because {choice.reason}"]

@@ -19,8 +19,8 @@ _SOURCES = (
     *(".json", ".yaml", ".yml"),
 )
 _NOTHING_NAMED = (
-    "nothing names what it lacks of the whole runtime; name that in the code or in setup.py's "
-    f"install_requires, or set {VARIABLE}=full in the env of a job of Vertex AI, to get all of it"
+    "your code names nothing else of it. If the program lacks a package, name it in the code or "
+    f"in setup.py's install_requires. A job of Vertex AI gets all with {VARIABLE}=full in its env"
 )
 _NAME = re.compile(r"[A-Za-z0-9_]+")
 
@@ -79,7 +79,7 @@ def choose(slices: list[Slice], words: Words, forced: str) -> Choice:
     chosen = [index for index, piece in enumerate(slices) if not piece.fallback]
     if forced:
         index = _find(slices, chosen, forced)
-        return _make(slices, index, f"{VARIABLE}={forced}")
+        return _make(slices, index, f"the job's env has {VARIABLE}={forced}")
     reasons = []
     for index in chosen[:-1]:
         found = sorted(slices[index].unless & words.places.keys())

@@ -45,7 +45,7 @@ def recognise(output: str) -> str:
     if hashed is not None:
         return (
             f"hash mismatch: the index has another file for {hashed.group(1)} than the one whose "
-            "hash is pinned: a mirror that rebuilds packages, or one that was tampered with"
+            "hash is pinned. The mirror rebuilds packages, or was tampered with"
         )
     if _FULL.search(output):
         return "the disk of the cache, or of uv's own one, is full: make room there"
@@ -62,9 +62,9 @@ def _describe_unreached(output: str) -> str:
     if fetch is None or why is None:
         return ""
     return (
-        f"{_host(fetch.group('place'))} can't be reached ({why.group(1)}); if this machine "
-        "has another package index, name it in UV_DEFAULT_INDEX or PIP_INDEX_URL where the service "
-        "starts, and wheels in a folder in UV_FIND_LINKS"
+        f"{_host(fetch.group('place'))} can't be reached ({why.group(1)}). If this machine "
+        "has another package index, start the service with UV_DEFAULT_INDEX or PIP_INDEX_URL. For "
+        "wheels in a folder set UV_FIND_LINKS"
     )
 
 
@@ -73,8 +73,8 @@ def _describe_distrust(output: str) -> str:
     fetch, why = _FETCH.search(output), re.search(rf"{_CERTIFICATE}: ?([\w ]+)", output)
     where = _host(fetch.group("place")) if fetch else "the package index"
     return (
-        f"the certificate of {where} isn't trusted ({why.group(1).strip() if why else 'invalid'}); "
-        "if a proxy here signs what passes it, or the index is your own, start the service with "
+        f"the certificate of {where} isn't trusted ({why.group(1).strip() if why else 'invalid'}). "
+        "If a proxy here signs what passes it, or the index is your own, start the service with "
         "SSL_CERT_FILE=FILE, the certificates of those to trust"
     )
 

@@ -65,6 +65,6 @@ def _ask(url: str, token: str | None) -> Place:
     if pid != status.pid:
         raise ValueError(
             f"the service at {url} keeps its data in {status.data_dir}, which isn't on this "
-            "machine, or can't be read; faults can only be injected where its replicas run"
+            "machine, or can't be read. Faults can only be injected where its replicas run"
         )
     return place

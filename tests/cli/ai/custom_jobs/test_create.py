@@ -231,8 +231,9 @@ MACHINE = "machine-type=m"
                 f"{MACHINE},script=y",
             ),
             (
-                "script=y in a further one, where the first one has script=x: its local package is "
-                "used for all, but for a pool with Reduction Server's image; leave the key out"
+                "script=y in a further pool, and the first one has script=x. The first pool's "
+                "local package is used for all but a pool with Reduction Server's image: leave "
+                "the key out"
             ),
         ),
         (
@@ -241,9 +242,9 @@ MACHINE = "machine-type=m"
                 f"{MACHINE},container-image-uri=i",
             ),
             (
-                "container-image-uri=i in a further one, where the first one has no "
-                "container-image-uri: its local package is used for all, but for a pool with "
-                "Reduction Server's image; leave the key out"
+                "container-image-uri=i in a further pool, and the first one has no "
+                "container-image-uri. The first pool's local package is used for all but a pool "
+                "with Reduction Server's image: leave the key out"
             ),
         ),
     ],

@@ -137,7 +137,7 @@ def test_nothing_can_be_attached_to_a_legacy_type() -> None:
         (("standard", None, 1), "a.count"),
     ):
         assert found(spec) == {
-            field: "standard is a legacy machine type, to which no accelerators can be attached "
+            field: "standard is a legacy machine type, which takes no accelerators "
             "(it comes with none); allowed: a Compute Engine machine type that takes them, such "
             "as n1-standard-4"
         }

@@ -44,8 +44,8 @@ def test_the_sentence() -> None:
     (said,) = advice(spec(directory="gs://europe/out"))
 
     assert said == (
-        "gs://europe is in the region EUROPE-WEST4, and the job in us-central1: reading and "
-        "writing across regions is slower, and Google charges for it; run the job where its data "
+        "gs://europe is in the region EUROPE-WEST4, and the job in us-central1. Reading and "
+        "writing across regions is slower, and Google charges for it: run the job where its data "
         "is, or use a bucket in us-central1"
     )
 
@@ -91,8 +91,8 @@ def test_a_bucket_of_the_cloud_is_named_with_the_ways_out(program: Program) -> N
 
     assert said == (
         f"{SAMPLE} is named, but there is no bucket 'cloud-samples-data' here; make it with "
-        "`footplate storage buckets create gs://cloud-samples-data`, and with "
-        "`--bind gs://cloud-samples-data` if it is to be the one in the cloud"
+        "`footplate storage buckets create gs://cloud-samples-data`. With "
+        "`--bind gs://cloud-samples-data` it is the one in the cloud"
     )
 
 
@@ -120,8 +120,8 @@ def test_buckets_of_other_projects() -> None:
 
     (said,) = advice(made)
     assert said == (
-        "gs://theirs/x.csv is named, but the bucket 'theirs' belongs to the project 'others': "
-        "programs of 'demo' may not read it unless the server's setting shared_buckets names it"
+        "gs://theirs/x.csv is named, but the bucket 'theirs' belongs to the project 'others'. "
+        "Programs of 'demo' may read it only if the server's setting shared_buckets names it"
     )
     assert advice(made, "the*") == []
     assert advice(spec(directory="gs://theirs/out")) == []
