@@ -19,9 +19,11 @@ AttemptId = NewType("AttemptId", str)
 """One gang start of a job: ``<job uid>-<attempt number>``."""
 
 _TRAINING_JOB_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
-_PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_PROJECT = re.compile(r"(?=.{1,100}\Z)([a-z0-9][a-z0-9.-]*\.[a-z]+:)?[A-Za-z0-9][A-Za-z0-9._-]*")
 _LOCATION = re.compile(r"(?=.{1,63}\Z)[a-z]+(-[a-z]+)*[0-9]*")
 _SEGMENT = r"[^/:]+"
+_PROJECT_SEGMENT = rf"(?:{_SEGMENT}:)?{_SEGMENT}"
+"""An id may have a domain before it, as ``example.com:my-project``."""
 
 
 @dataclass(frozen=True)
@@ -226,8 +228,8 @@ class StudyOperationName:
         return f"{self.of}/operations/{self.operation_id}"
 
 
-_TRAINING_JOB = re.compile(rf"projects/({_SEGMENT})/jobs/({_SEGMENT})")
-_LOCATED = rf"projects/({_SEGMENT})/locations/({_SEGMENT})"
+_TRAINING_JOB = re.compile(rf"projects/({_PROJECT_SEGMENT})/jobs/({_SEGMENT})")
+_LOCATED = rf"projects/({_PROJECT_SEGMENT})/locations/({_SEGMENT})"
 _CUSTOM_JOB = re.compile(rf"{_LOCATED}/customJobs/({_SEGMENT})")
 _TUNING_JOB = re.compile(rf"{_LOCATED}/hyperparameterTuningJobs/({_SEGMENT})")
 _PIPELINE = re.compile(rf"{_LOCATED}/trainingPipelines/({_SEGMENT})")
@@ -296,7 +298,10 @@ def check_project(project: str) -> None:
         InvalidArgument: naming ``project``, what was given and what is allowed.
     """
     if not _PROJECT.fullmatch(project):
-        rule = "letters, digits, dots, underscores and dashes, at most 100 characters"
+        rule = (
+            "letters, digits, dots, underscores and dashes, a domain and a colon before them "
+            "if need be (example.com:ID), at most 100 characters"
+        )
         raise InvalidArgument.of(
             (Violation("project", f"{project[:200]!r} given; allowed: {rule}"),)
         )

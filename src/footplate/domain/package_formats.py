@@ -1,11 +1,14 @@
-"""Recognises package files by their name and first bytes. Pure."""
+"""Recognises package files by their name and first bytes, and names of modules. Pure."""
 
 from __future__ import annotations
+
+import re
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar", ".zip", ".whl")
 HEAD_BYTES = 512
 _MAGIC = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"PK\x03\x04", b"PK\x05\x06")
 _USTAR = slice(257, 262)
+_MODULE_PART = re.compile(r"\w[\w-]*")
 
 
 def refusal(name: str, head: bytes | None = None) -> str | None:
@@ -28,3 +31,11 @@ def refusal(name: str, head: bytes | None = None) -> str | None:
     ):
         return None
     return f"is not a package that pip can install; allowed: {', '.join(SUFFIXES)}"
+
+
+def is_module(name: str) -> bool:
+    """Whether ``python -m NAME`` may find it.
+
+    A part needn't be an identifier: the loader looks for files, and so finds ``my-trainer.task``.
+    """
+    return all(map(_MODULE_PART.fullmatch, name.split(".")))

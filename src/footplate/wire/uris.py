@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import GcsUri
+from footplate.domain.package_formats import is_module
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
@@ -47,6 +48,6 @@ def check_packages(uris: Sequence[str] | None, field: str) -> Iterator[Violation
 def check_module(module: str | None, field: str) -> Iterator[Violation]:
     if not module:
         yield Violation(field, "required: the module to run, such as trainer.task")
-    elif not all(part.isidentifier() for part in module.split(".")):
+    elif not is_module(module):
         allowed = "a dotted module name, such as trainer.task"
         yield Violation(field, f"{describe(module)} given; allowed: {allowed}")

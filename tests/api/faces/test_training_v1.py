@@ -53,6 +53,14 @@ def test_create_get_cancel(http: httpx.Client) -> None:
     assert http.post(f"{JOBS}/job_1:cancel", json={}).json() == {}
 
 
+def test_a_project_of_a_domain(http: httpx.Client) -> None:
+    jobs = "/v1/projects/example.com:ml/jobs"
+    created = http.post(jobs, json=body()).json()
+    assert http.get(f"{jobs}/job_1").json() == created
+    assert http.get("/v1/projects/example.com:ml:getConfig").status_code == 200
+    assert http.post(f"{jobs}/job_1:cancel").json() == {}
+
+
 def test_a_waiting_job_says_why_and_its_place(http: httpx.Client, jobs: MemoryJobs) -> None:
     http.post(JOBS, json=body())
     jobs.waiting = Explanation(3, "Waits for room", "Waits for room: job_0 holds all of it.")

@@ -44,6 +44,16 @@ def test_a_waiting_job_says_why(http: httpx.Client, jobs: MemoryJobs) -> None:
     assert http.get(JOBS).json()["customJobs"] == [job]
 
 
+def test_a_project_of_a_domain(http: httpx.Client) -> None:
+    jobs = "/v1/projects/example.com:ml/locations/us-central1/customJobs"
+    created = http.post(jobs, json=body()).json()
+    assert created["name"].startswith("projects/example.com:ml/")
+    assert http.get(f"/v1/{created['name']}").json() == created
+    assert http.get(jobs).json()["customJobs"] == [created]
+    assert http.get("/v1/projects/example.com:ml/locations/us-central1").status_code == 200
+    assert http.post(f"/v1/{created['name']}:cancel").json() == {}
+
+
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_create_get_cancel_delete(http: httpx.Client, version: str) -> None:
     created = http.post(f"/{version}/{P}/customJobs", json=body(labels={"a": "b"})).json()

@@ -11,12 +11,15 @@ from footplate.domain.names import (
     CustomJobName,
     GcsUri,
     JobUid,
+    ModelName,
     TrainingJobName,
     TuningJobName,
     attempt_id,
+    check_project,
     check_training_job_id,
     parse_attempt_id,
     parse_job_name,
+    parse_model_name,
     trial_run_name,
     tuning_job_name,
 )
@@ -47,6 +50,26 @@ def test_the_job_of_a_trial_names_its_tuning_job(
 def test_any_text_is_a_name_or_not_found(text: str) -> None:
     with contextlib.suppress(NotFound):
         assert str(parse_job_name(text)) == text
+
+
+@pytest.mark.parametrize("project", ["demo", "123", "example.com:ml", "a.co.uk:my-project-1"])
+def test_projects_may_have_a_domain(project: str) -> None:
+    check_project(project)
+    for name in (
+        TrainingJobName(project, "j"),
+        TuningJobName(project, "us-central1", "1"),
+        ModelName(project, "us-central1", "m"),
+    ):
+        parse = parse_model_name if isinstance(name, ModelName) else parse_job_name
+        assert parse(str(name)) == name
+
+
+@pytest.mark.parametrize(
+    "project", ["", ":ml", "example.com:", "a.b:c.d:e", "nodot:ml", "-a.com:x", "a.com:" + "x" * 99]
+)
+def test_what_is_no_project_is_refused_with_the_rule(project: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"given; allowed: letters, digits.*example\.com:ID"):
+        check_project(project)
 
 
 @pytest.mark.parametrize("job_id", ["a", "A1_b", "x" * 128])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from footplate.domain.package_formats import HEAD_BYTES, refusal
+from footplate.domain.package_formats import HEAD_BYTES, is_module, refusal
 
 TAR = bytes(257) + b"ustar" + bytes(250)
 
@@ -30,3 +30,17 @@ def test_eggs(head: bytes | None) -> None:
 @pytest.mark.parametrize(("name", "head"), [("t.rar", b"Rar!"), ("task.py", b"import"), ("t", b"")])
 def test_what_pip_does_not_take(name: str, head: bytes) -> None:
     assert (refusal(name, head) or "").startswith("is not a package that pip can install; allowed:")
+
+
+@pytest.mark.parametrize(
+    "name", ["task", "trainer.task", "my-trainer.task-v2", "3d_net.train", "a.b-c.d", "größe.task"]
+)
+def test_modules_that_python_finds(name: str) -> None:
+    assert is_module(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "trainer.", ".task", "a..b", "trainer/task.py", "-m", "a.-b", "a b", "a;b"]
+)
+def test_what_names_no_module(name: str) -> None:
+    assert not is_module(name)

@@ -103,7 +103,7 @@ def test_a_pyproject_of_tools_only_is_no_project(tmp_path: Path) -> None:
     ("files", "message"),
     [
         (["trainer/task.py"], "is not a Python package: it has no __init__.py"),
-        (["my-trainer/__init__.py"], "'my-trainer' can't be the name of a package"),
+        (["my trainer/__init__.py"], "'my trainer' can't be the name of a package"),
     ],
 )
 def test_what_is_no_package_is_refused(files: list[str], message: str, tmp_path: Path) -> None:
@@ -112,3 +112,10 @@ def test_what_is_no_package_is_refused(files: list[str], message: str, tmp_path:
         (tmp_path / name).touch()
     with pytest.raises(InvalidArgument, match=message):
         build_package((tmp_path / files[0]).parent)
+
+
+def test_a_folder_with_dashes_is_a_package(tmp_path: Path) -> None:
+    folder = tmp_path / "my-trainer"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    assert build_package(folder).archive.name == "my-trainer-0.0.0.tar.gz"

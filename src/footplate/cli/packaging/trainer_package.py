@@ -23,6 +23,7 @@ from footplate.cli.packaging.archive import (
 )
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.formatting import nearest
+from footplate.domain.package_formats import is_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -181,7 +182,7 @@ def check_package(given: Path) -> Path:
             f"--package-path: {given} is not a Python package: it has no __init__.py; "
             "give the folder with the modules, such as trainer/, not the one around it"
         )
-    if not folder.name.isidentifier():
+    if "." in folder.name or not is_module(folder.name):
         raise InvalidArgument(f"--package-path: {folder.name!r} can't be the name of a package")
     return folder
 
