@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import fields
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -57,6 +57,30 @@ class DictValue(click.ParamType[dict[str, str]]):
             if key in pairs:
                 self.fail(f"the key {key!r} is given twice", param, ctx)
             pairs[key] = text
+        return pairs
+
+
+class RepeatableOption(click.Option):
+    """A list or dictionary that may be given several times: they add up, as gcloud's do.
+
+    ``default`` is its value where it isn't given.
+    """
+
+    def __init__(self, *names: Any, default: object = None, **settings: Any) -> None:  # click's
+        super().__init__(*names, **{**settings, "multiple": True})
+        self._not_given = default
+
+    def process_value(self, ctx: click.Context, value: object) -> object:
+        given = super().process_value(ctx, value)
+        if not given:
+            return self._not_given
+        if isinstance(given[0], list):
+            return [word for words in given for word in words]
+        pairs: dict[str, str] = {}
+        for each in given:
+            for key in pairs.keys() & each.keys():
+                raise click.BadParameter(f"the key {key!r} is given twice", ctx, self)
+            pairs.update(each)
         return pairs
 
 

@@ -8,7 +8,7 @@ import click
 
 from footplate.cli.group import Entry, Group
 from footplate.cli.lists.listing import Listing, list_options, show_list
-from footplate.cli.option_values import DictValue, enum_name
+from footplate.cli.option_values import DictValue, RepeatableOption, enum_name
 from footplate.cli.output_format import format_option, render
 from footplate.cli.session import region_option, with_session
 from footplate.cli.terminal_text import disarm
@@ -49,7 +49,13 @@ _resource_argument = click.argument("resource", metavar="RESOURCE")
     help=f"Machines that are all alike; may be repeated. Keys: {', '.join(_POOL_KEYS)}.",
 )
 @click.option("--display-name", default="", metavar="NAME", help="A name for people.")
-@click.option("--labels", type=DictValue(), metavar="KEY=VALUE,...", help="Labels of the resource.")
+@click.option(
+    "--labels",
+    cls=RepeatableOption,
+    type=DictValue(),
+    metavar="KEY=VALUE,...",
+    help="Labels of the resource.",
+)
 @region_option()
 @with_session
 def create(

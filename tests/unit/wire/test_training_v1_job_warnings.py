@@ -159,8 +159,15 @@ TPU_WORKER: JsonObject = {**CUSTOM, "workerType": "cloud_tpu", "workerCount": 1}
         (
             [PACKAGES, {"runtimeVersion": "", "pythonVersion": ""}],
             (
-                f"{AT}.runtimeVersion isn't given, so the newest runtime is used; Google's service "
+                f"{AT}.runtimeVersion isn't given, so runtime 2.21 is used; Google's service "
                 "wants a runtimeVersion and a pythonVersion"
+            ),
+        ),
+        (
+            [PACKAGES, {"runtimeVersion": "", "pythonVersion": "3.7"}],
+            (
+                f"{AT}.runtimeVersion isn't given, so runtime 2.11, the newest with Python 3.7, is "
+                "used; Google's service wants a runtimeVersion and a pythonVersion"
             ),
         ),
         (

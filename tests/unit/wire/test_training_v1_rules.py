@@ -57,7 +57,12 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a job directory elsewhere": (
         [{"jobDir": "s3://b/x"}],
         "jobDir",
-        '"s3://b/x" given; allowed: gs://BUCKET/PATH, or an absolute path',
+        '"s3://b/x" given; allowed: gs://BUCKET/PATH',
+    ),
+    "a job directory without a bucket": (
+        [{"jobDir": "relative"}],
+        "jobDir",
+        '"relative" given; allowed: gs://BUCKET/PATH',
     ),
     "a job directory that climbs": (
         [{"jobDir": "/data/../etc"}],

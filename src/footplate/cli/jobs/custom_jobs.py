@@ -19,7 +19,7 @@ from footplate.cli.jobs.options import (
 from footplate.cli.jobs.verbs import entry
 from footplate.cli.keyboard_interrupt import at_interrupt
 from footplate.cli.lists.listing import Listing, list_options
-from footplate.cli.option_values import DictValue, ListValue, offered
+from footplate.cli.option_values import DictValue, ListValue, RepeatableOption, offered
 from footplate.cli.output_format import render
 from footplate.cli.session import with_session
 
@@ -48,6 +48,7 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
         ),
         click.option(
             "--python-package-uris",
+            cls=RepeatableOption,
             type=ListValue(),
             default=[],
             metavar="gs://...,...",
@@ -55,12 +56,17 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
         ),
         click.option(
             "--command",
+            cls=RepeatableOption,
             type=ListValue(),
             metavar="WORD,...",
             help="Command of the containers, in place of the image's.",
         ),
         click.option(
-            "--args", type=ListValue(), metavar="ARG,...", help="Arguments of the programs."
+            "--args",
+            cls=RepeatableOption,
+            type=ListValue(),
+            metavar="ARG,...",
+            help="Arguments of the programs.",
         ),
         click.option(
             "--config",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import click
 
 from footplate.cli.local_runs.options import LocalRun
-from footplate.cli.option_values import ListValue, UserArgsCommand, gathered
+from footplate.cli.option_values import ListValue, RepeatableOption, UserArgsCommand, gathered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +66,9 @@ def _options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _several(name: str, thing: str, text: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    return click.option(name, type=ListValue(), default=[], metavar=f"{thing},...", help=text)
+    return click.option(
+        name, cls=RepeatableOption, type=ListValue(), default=[], metavar=f"{thing},...", help=text
+    )
 
 
 @click.command("local-run", cls=UserArgsCommand)

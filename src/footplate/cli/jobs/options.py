@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.option_values import DictValue, gathered, offered
+from footplate.cli.option_values import DictValue, RepeatableOption, gathered, offered
 from footplate.cli.output_format import format_option
 from footplate.cli.session import region_option
 from footplate.domain.errors import InvalidArgument
@@ -106,7 +106,11 @@ def account_options(function: Callable[P, R]) -> Callable[P, R]:
             "--service-account", metavar="EMAIL", help="Ask for access to this API (api_access)."
         ),
         click.option(
-            "--labels", type=DictValue(), metavar="KEY=VALUE,...", help="Labels of the job."
+            "--labels",
+            cls=RepeatableOption,
+            type=DictValue(),
+            metavar="KEY=VALUE,...",
+            help="Labels of the job.",
         ),
     ):
         function = option(function)

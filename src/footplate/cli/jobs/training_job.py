@@ -68,6 +68,9 @@ _ACCELERATORS = {
     "worker_accelerator": "workerConfig",
     "parameter_server_accelerator": "parameterServerConfig",
 }
+_ROLES = ("master", "worker", "parameterServer", "evaluator")
+_CONFIGS = tuple(f"{role}Config" for role in _ROLES)
+_OF_CUSTOM_TIER = (*(f"{role}Type" for role in _ROLES), *(f"{role}Count" for role in _ROLES[1:]))
 _COUNTS = {"worker_count": "workerCount", "parameter_server_count": "parameterServerCount"}
 
 
@@ -153,6 +156,7 @@ def make_job(
         job["labels"] = dict(labels)
     put_learn_from(job, options.get("learn_from"))
     given = _object(job, "trainingInput")
+    _drop_machines(given, options)
     _put_fields(given, options)
     _put_machines(given, options)
     if package_uris:
@@ -170,6 +174,25 @@ def _put_fields(given: JsonObject, options: Mapping[str, object]) -> None:
             _put(given, path, value if isinstance(value, bool) else str(value))
     if options.get("enable_web_access"):
         given["enableWebAccess"] = True
+
+
+def _drop_machines(given: JsonObject, options: Mapping[str, object]) -> None:
+    """Leave out the file's machines where an option names another tier than CUSTOM.
+
+    They belong to the file's tier, over which the option wins, and would be refused beside it.
+    """
+    tier = options.get("scale_tier")
+    if tier in (None, "custom"):
+        return
+    dropped = [name for name in _OF_CUSTOM_TIER if given.pop(name, None) is not None]
+    for name in _CONFIGS:
+        config = given.get(name)
+        if isinstance(config, dict) and "acceleratorConfig" in config:
+            given[name] = {key: config[key] for key in config if key != "acceleratorConfig"}
+            dropped.append(f"{name}.acceleratorConfig")
+    if dropped:
+        note = f"Note: --scale-tier={tier} leaves out the file's {', '.join(dropped)}."
+        click.secho(note, err=True, fg="yellow")
 
 
 def _put_machines(given: JsonObject, options: Mapping[str, object]) -> None:

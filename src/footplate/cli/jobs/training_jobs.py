@@ -22,7 +22,13 @@ from footplate.cli.jobs.options import (
 from footplate.cli.jobs.training_options import cluster_options, program_options, tf_config_options
 from footplate.cli.jobs.verbs import TRIAL_OPTION, entry
 from footplate.cli.keyboard_interrupt import at_interrupt
-from footplate.cli.option_values import DictValue, ListValue, UserArgsCommand, offered
+from footplate.cli.option_values import (
+    DictValue,
+    ListValue,
+    RepeatableOption,
+    UserArgsCommand,
+    offered,
+)
 from footplate.cli.output_format import format_option, render
 from footplate.cli.session import with_session
 from footplate.domain.names import check_training_job_id
@@ -109,6 +115,7 @@ def training(
 @click.argument("job", shell_complete=offered("jobs"))
 @click.option(
     "--update-labels",
+    cls=RepeatableOption,
     type=DictValue(),
     default={},
     metavar="KEY=VALUE,...",
@@ -116,7 +123,12 @@ def training(
 )
 @click.option("--clear-labels", is_flag=True, help="Take all others away.")
 @click.option(
-    "--remove-labels", type=ListValue(), default=[], metavar="KEY,...", help="Take these away."
+    "--remove-labels",
+    cls=RepeatableOption,
+    type=ListValue(),
+    default=[],
+    metavar="KEY,...",
+    help="Take these away.",
 )
 @format_option("yaml")
 @with_session

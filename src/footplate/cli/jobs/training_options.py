@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from footplate.cli.option_values import DictValue, ListValue, gathered, offered
+from footplate.cli.option_values import DictValue, ListValue, RepeatableOption, gathered, offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +69,7 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
         ),
         click.option(
             "--packages",
+            cls=RepeatableOption,
             type=ListValue(),
             default=[],
             metavar="FILE,...",

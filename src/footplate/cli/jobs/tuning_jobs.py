@@ -17,7 +17,7 @@ from footplate.cli.jobs.options import (
 )
 from footplate.cli.jobs.verbs import TRIAL_OPTION, entry
 from footplate.cli.keyboard_interrupt import at_interrupt
-from footplate.cli.option_values import ListValue
+from footplate.cli.option_values import ListValue, RepeatableOption
 from footplate.cli.output_format import format_option, render
 from footplate.cli.session import region_option, with_session
 from footplate.cli.terminal_text import disarm
@@ -122,6 +122,7 @@ def create(
 @click.option(
     "--metric",
     "metrics",
+    cls=RepeatableOption,
     type=ListValue(),
     default=[],
     metavar="NAME,...",

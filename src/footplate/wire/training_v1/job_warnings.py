@@ -90,7 +90,7 @@ def _algorithm_parity(training: TrainingInput, catalogue: Catalogue) -> Iterator
 
 def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     """Where Google's service would refuse the job, or treat it otherwise."""
-    yield from _version_parity(training)
+    yield from _version_parity(training, catalogue)
     yield from _algorithm_parity(training, catalogue)
     if (training.job_dir or "").startswith("/"):
         yield f"{_AT}.jobDir is a path of this machine; Google's service takes only gs://"
@@ -106,12 +106,12 @@ def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
             )
 
 
-def _version_parity(training: TrainingInput) -> Iterator[str]:
+def _version_parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     if master_image(training):
         return
     if not training.runtime_version:
         yield (
-            f"{_AT}.runtimeVersion isn't given, so the newest runtime is used; "
+            f"{_AT}.runtimeVersion isn't given, so {_chosen(training, catalogue)} is used; "
             "Google's service wants a runtimeVersion and a pythonVersion"
         )
     elif not training.python_version:
@@ -119,6 +119,16 @@ def _version_parity(training: TrainingInput) -> Iterator[str]:
             f"{_AT}.pythonVersion isn't given, so the runtime version's is used; "
             "Google's service wants one"
         )
+
+
+def _chosen(training: TrainingInput, catalogue: Catalogue) -> str:
+    """The runtime of a job that names no version of one, as ``Runtimes.for_version`` finds it."""
+    runtimes, python = catalogue.runtimes, training.python_version or ""
+    versions = (v for o in runtimes.offers if o.runtime.python == python for v in o.versions)
+    version = next(versions, runtimes.default) if python else runtimes.default
+    return (
+        f"runtime {version}, the newest with Python {python}," if python else f"runtime {version}"
+    )
 
 
 def _has_tpu(each: Staffed, catalogue: Catalogue) -> bool:

@@ -349,3 +349,28 @@ def test_flag_file_variables_configuration(
     assert result.exit_code == 0, result.stderr
     (creation,) = (r for r in fake.requests if r.path == "/v1/projects/demo/jobs")
     assert creation.json()["trainingInput"]["region"] == region
+
+
+def test_another_scale_tier_leaves_out_the_machines_of_the_file(
+    invoke: Callable[..., Result], fake: FakeService, tmp_path: Path
+) -> None:
+    config = tmp_path / "job.yaml"
+    config.write_text(
+        "trainingInput: {scaleTier: CUSTOM, masterType: n1-standard-8, workerCount: 2,"
+        " workerType: n1-standard-4, masterConfig: {acceleratorConfig: {type: NVIDIA_TESLA_T4,"
+        " count: 1}, tpuTfVersion: '2.1'}, pythonModule: t.task, packageUris: [gs://b/t.tar.gz]}"
+    )
+    result = invoke(*SUBMIT, "census_1", f"--config={config}", "--scale-tier=basic-gpu")
+    assert result.exit_code == 0, result.output
+    sent = fake.last("POST").json()["trainingInput"]
+    assert sent == {
+        "scaleTier": "BASIC_GPU",
+        "masterConfig": {"tpuTfVersion": "2.1"},
+        "pythonModule": "t.task",
+        "packageUris": ["gs://b/t.tar.gz"],
+        "region": "us-central1",
+    }
+    assert (
+        "Note: --scale-tier=basic-gpu leaves out the file's masterType, workerType, workerCount, "
+        "masterConfig.acceleratorConfig.\n"
+    ) in result.stderr
