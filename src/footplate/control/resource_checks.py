@@ -1,10 +1,11 @@
-"""Checks the persistent resource and the TensorBoard that a job names."""
+"""Checks the persistent resource, the TensorBoard and the model that a job names."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound, Violation
+from footplate.domain.names import ModelName, TrainingJobName, parse_model_name
 from footplate.domain.persistent_resources import ResourceState, misfits, resource_named
 from footplate.domain.tracking.names import parse_tracking_name
 
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
 
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import JobSpec
+    from footplate.domain.model_registry import Model
     from footplate.domain.names import PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
+    from footplate.domain.pipelines import ModelUpload
     from footplate.domain.submission import Submission
     from footplate.domain.tracking.names import TrackingName
 
@@ -35,6 +38,46 @@ def tensorboard_violations(
     if not found:
         said = f"{given!r} given, which doesn't exist"
         yield Violation(field, f"{said}: create it with aiplatform.Tensorboard.create()")
+
+
+def model_violations(
+    submission: Submission, find: Callable[[ModelName], Model | None]
+) -> Iterator[Violation]:
+    """Where the model of a training pipeline can't be made when the training has ended."""
+    upload = None if submission.pipeline is None else submission.pipeline.upload
+    where = submission.name
+    if upload is None or isinstance(where, TrainingJobName):
+        return
+    if upload.parent and not _is_refused(submission, "parentModel"):
+        yield from _parent_violations(upload, where.location, find)
+    elif upload.model_id and not _is_refused(submission, "modelId"):
+        name = ModelName(where.project, where.location, upload.model_id)
+        if find(name) is not None:
+            said = f"{upload.model_id!r} given, the id of a model that exists; allowed: another id"
+            yield Violation("modelId", f"{said}, or parentModel {name} for a new version of it")
+
+
+def _parent_violations(
+    upload: ModelUpload, location: str, find: Callable[[ModelName], Model | None]
+) -> Iterator[Violation]:
+    version = upload.parent_version
+    try:
+        name = parse_model_name(upload.parent)
+    except NotFound as error:
+        yield Violation("parentModel", error.message)
+        return
+    model = find(name)
+    if name.location != location:
+        said = f"{upload.parent!r} given; allowed: a model in {location}, as the pipeline"
+    elif model is None:
+        said = f"{upload.parent!r} given, which doesn't exist; leave it out for a new model"
+    elif version and not any(
+        version == str(v.number) or version in v.aliases for v in model.versions
+    ):
+        said = f"{upload.parent}@{version} given, but the model has no version {version!r}"
+    else:
+        return
+    yield Violation("parentModel", said)
 
 
 def resource_violations(

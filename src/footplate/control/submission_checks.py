@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 from footplate.control import images, preflight
 from footplate.control.machine_mapping import mapping_violations
 from footplate.control.replica_machines import machines_of
-from footplate.control.resource_checks import resource_violations, tensorboard_violations
+from footplate.control.resource_checks import (
+    model_violations,
+    resource_violations,
+    tensorboard_violations,
+)
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.bucket_sharing import EVERY
 from footplate.domain.containers import with_containers
@@ -39,7 +43,8 @@ if TYPE_CHECKING:
     from footplate.control.tuning.search_resolution import SearchResolver
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import JobSpec, RestartBounds
-    from footplate.domain.names import PersistentResourceName
+    from footplate.domain.model_registry import Model
+    from footplate.domain.names import ModelName, PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
     from footplate.domain.quotas import Quotas
     from footplate.domain.submission import Submission, Tuning
@@ -75,12 +80,14 @@ class SubmissionChecks:
         shared_buckets: Sequence[str] = (EVERY,),
         resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
         has_tensorboard: Callable[[TrackingName], bool] = lambda _: True,
+        find_model: Callable[[ModelName], Model | None] = lambda _: None,
     ) -> None:
         self._container_images = container_images
         self._directories = directories
         self._shared_buckets = shared_buckets
         self._resource = resource
         self._has_tensorboard = has_tensorboard
+        self._find_model = find_model
         self._path_fault = path_fault
         self._engine = engine
         self._buckets = buckets
@@ -127,6 +134,7 @@ class SubmissionChecks:
         named = (
             *resource_violations(submission, self._resource, self._catalogue),
             *tensorboard_violations(submission, self._has_tensorboard),
+            *model_violations(submission, self._find_model),
             *self._place_violations(submission),
             *check_directory_form(dict(submission.labels)),
         )

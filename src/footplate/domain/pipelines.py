@@ -15,13 +15,14 @@ class ModelUpload:
     ``request`` is ``modelToUpload`` as it was accepted, ``directory`` where the files are
     expected; of a pipeline that tunes, each trial has them below its number. ``model_id`` is the id
     of a new model (empty: the pipeline's), ``parent`` the name of the model that gets a new version
-    instead.
+    instead; ``parent_version`` is what the request says behind its ``@``.
     """
 
     request: str
     directory: str
     model_id: str = ""
     parent: str = ""
+    parent_version: str = ""
 
 
 @dataclass(frozen=True)

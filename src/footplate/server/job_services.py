@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from footplate.control.region_reports import RegionReports
 from footplate.control.status import Status
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.validation import Validation
+from footplate.domain.errors import NotFound
 from footplate.domain.jobs import RestartBounds
 from footplate.domain.machine_hours import NO_PRICES
 from footplate.safe_path import resolve
@@ -23,6 +25,9 @@ from footplate.server.machine import RandomIds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from footplate.domain.model_registry import Model
+    from footplate.domain.names import ModelName
+    from footplate.ports.models import ModelStore
     from footplate.ports.package_resolver import PackageResolver
     from footplate.server.context import ServiceContext
     from footplate.server.tuning_services import TuningServices
@@ -72,6 +77,13 @@ def _unwritable(path: Path) -> str | None:
     return None
 
 
+def _find_model(store: ModelStore, name: ModelName) -> Model | None:
+    try:
+        return store.get(name)
+    except NotFound:
+        return None
+
+
 class JobServices:
     """What every server has for its clients. Nothing of it starts or ends a replica."""
 
@@ -113,6 +125,7 @@ class JobServices:
             shared_buckets=settings.shared_buckets,
             resource=context.find_resource,
             has_tensorboard=lambda name: bool(context.database.tracking.find((name,))),
+            find_model=partial(_find_model, context.database.models),
         )
         self.jobs = Jobs(
             store,

@@ -22,6 +22,7 @@ from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.container_engine import FakeContainerEngine
 from tests.support.http_server import serve
+from tests.support.models import make_model
 from tests.support.sites import make_regions
 from tests.support.store import MemoryStore
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 JOBS = "/footplate/v1/projects/demo/jobs:validate"
 CUSTOM = "/footplate/v1/projects/demo/locations/us-central1/customJobs:validate"
 TUNING = "/footplate/v1/projects/demo/locations/us-central1/hyperparameterTuningJobs:validate"
+PIPELINE = "/footplate/v1/projects/demo/locations/us-central1/trainingPipelines:validate"
+MODELS = "projects/demo/locations/us-central1/models"
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-21.py311:latest"
 POOL = {
     "machineSpec": {"machineType": "n1-standard-4"},
@@ -64,6 +67,7 @@ def http(tmp_path: Path, store: MemoryStore) -> Iterator[httpx.Client]:
         searches,
         FakeContainerEngine(),
         reduction=True,
+        find_model=lambda name: make_model("9") if name.model_id == "9" else None,
     )
     validation = Validation(store, gate, built_in(), regions.site, lambda *_: None)
     app = create_app(validation_routes(validation, built_in()), Access(None, frozenset()))
@@ -223,3 +227,50 @@ def test_what_can_not_be_read_is_an_error(
 
     assert answer.status_code == 400
     assert said in answer.json()["error"]["message"]
+
+
+def pipeline(**given: object) -> dict[str, object]:
+    inputs = {
+        "workerPoolSpecs": [POOL],
+        "baseOutputDirectory": {"outputUriPrefix": "gs://stage/out"},
+    }
+    schema = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
+    return {
+        "displayName": "p",
+        "trainingTaskDefinition": schema,
+        "trainingTaskInputs": inputs,
+        "modelToUpload": {"displayName": "m"},
+        **given,
+    }
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"parentModel": f"{MODELS}/9"}, {"parentModel": f"{MODELS}/9@1"}, {"modelId": "m"}],
+)
+def test_a_pipeline_that_would_start(http: httpx.Client, given: dict[str, object]) -> None:
+    assert verdict(http, PIPELINE, pipeline(**given))["verdict"] == "ACCEPTED"
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "said"),
+    [
+        ("parentModel", f"{MODELS}/999", f"'{MODELS}/999' given, which doesn't exist; leave it"),
+        ("parentModel", f"{MODELS}/9@7", f"{MODELS}/9@7 given, but the model has no version '7'"),
+        (
+            "parentModel",
+            "projects/demo/locations/europe-west4/models/9",
+            "'projects/demo/locations/europe-west4/models/9' given; allowed: a model in us-centr",
+        ),
+        ("parentModel", f"{MODELS}/a:b", f"'{MODELS}/a:b' is not the name of a model"),
+        ("parentModel", "9", '"9" given; allowed: projects/PROJECT/locations/LOCATION/models/MOD'),
+        ("modelId", "9", "'9' given, the id of a model that exists; allowed: another id, or paren"),
+    ],
+)
+def test_where_a_pipelines_model_can_not_go_is_told_before_the_training(
+    http: httpx.Client, field: str, given: str, said: str
+) -> None:
+    answer = verdict(http, PIPELINE, pipeline(**{field: given}))
+    (violation,) = answer["violations"]
+    assert (answer["verdict"], violation["field"]) == ("REJECTED", field)
+    assert violation["description"].startswith(said)

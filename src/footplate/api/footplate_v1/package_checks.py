@@ -21,6 +21,7 @@ from footplate.domain.names import check_project
 from footplate.wire.footplate_v1 import package_checks_json, read_check_request
 from footplate.wire.training_v1 import submissions as training_submissions
 from footplate.wire.vertex_v1 import submissions as vertex_submissions
+from footplate.wire.vertex_v1.pipelines import read_pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,7 @@ def package_check_routes(checks: PackageChecks, catalogue: Catalogue) -> list[Ro
         api.route(f"{project}/jobs:checkPackages", api.training_job),
         api.route(f"{location}/customJobs:checkPackages", api.custom_job),
         api.route(f"{location}/hyperparameterTuningJobs:checkPackages", api.tuning_job),
+        api.route(f"{location}/trainingPipelines:checkPackages", api.pipeline),
     ]
 
 
@@ -67,6 +69,9 @@ class _PackageChecks:
 
     def tuning_job(self, call: Call, job: JsonObject) -> Submission:
         return vertex_submissions.read_tuning_submission(job, location_of(call), self._catalogue)
+
+    def pipeline(self, call: Call, job: JsonObject) -> Submission:
+        return read_pipeline(job, location_of(call), self._catalogue)
 
     def route(self, path: str, read: Read) -> Route:
         async def endpoint(request: Request) -> Response:

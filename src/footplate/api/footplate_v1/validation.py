@@ -18,6 +18,7 @@ from footplate.domain.preview.verdict import Verdict
 from footplate.wire.footplate_v1 import verdict_json
 from footplate.wire.training_v1 import submissions as training_submissions
 from footplate.wire.vertex_v1 import submissions as vertex_submissions
+from footplate.wire.vertex_v1.pipelines import read_pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,7 @@ def validation_routes(validation: Validation, catalogue: Catalogue) -> list[Rout
         json_route(f"{project}/jobs:validate", {"POST": api.training_job}),
         json_route(f"{location}/customJobs:validate", {"POST": api.custom_job}),
         json_route(f"{location}/hyperparameterTuningJobs:validate", {"POST": api.tuning_job}),
+        json_route(f"{location}/trainingPipelines:validate", {"POST": api.pipeline}),
     ]
 
 
@@ -71,6 +73,10 @@ class _Validations:
         return self._answer(
             call, lambda: vertex_submissions.read_tuning_submission(body, location, self._catalogue)
         )
+
+    def pipeline(self, call: Call) -> JsonObject:
+        location, body = location_of(call), call.body()
+        return self._answer(call, lambda: read_pipeline(body, location, self._catalogue))
 
     def _answer(self, call: Call, read: Callable[[], Submission]) -> JsonObject:
         staging = staging_of(call)

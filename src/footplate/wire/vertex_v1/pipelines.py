@@ -91,11 +91,13 @@ def _pipeline(pipeline: CustomTask | TuningTask, spec: models.CustomJobSpec) -> 
     prefix = (base and base.output_uri_prefix) or ""
     upload = None
     if model is not None:
+        parent, _, parent_version = (pipeline.parent_model or "").partition("@")
         upload = ModelUpload(
             request=format_object(model.encode()),
             directory=f"{prefix.rstrip('/')}/{MODEL_LEAF}",
             model_id=pipeline.model_id or "",
-            parent=(pipeline.parent_model or "").partition("@")[0],
+            parent=parent,
+            parent_version=parent_version,
         )
     return Pipeline(job.display_name or "", format_object(request), upload)
 
