@@ -13,6 +13,7 @@ from footplate.control.resource_checks import (
     resource_violations,
     tensorboard_violations,
 )
+from footplate.domain import start_limits
 from footplate.domain.admission.claims import counts_of
 from footplate.domain.bucket_sharing import EVERY
 from footplate.domain.containers import with_containers
@@ -206,6 +207,9 @@ class SubmissionChecks:
         missing = unsupported(submission.spec, reduction=self._reduction)
         if missing is not None:
             return FailedPrecondition(missing)
+        said = start_limits.fault(submission.spec)
+        if said is not None:
+            return FailedPrecondition(f"this job can never start: {said}")
         if submission.spec.persistent_resource is not None:
             return None  # its machines are there, and count against the quota
         faults = (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import Violation
 from footplate.domain.formatting import listed
 from footplate.domain.image_reference import MalformedReference, parse_reference
+from footplate.domain.start_limits import MAX_WORD_BYTES
 from footplate.domain.tuning.progress import MOST_AT_ONCE
 from footplate.wire.json_text import describe
 
@@ -44,6 +45,20 @@ def check_disk(
     if size_gb and not MIN_DISK_GB <= size_gb <= MAX_DISK_GB:
         allowed = f"{MIN_DISK_GB} to {MAX_DISK_GB} GB, or 0 for the default of 100"
         yield Violation(f"{field}.bootDiskSizeGb", f"{size_gb} given; allowed: {allowed}")
+
+
+def check_words(words: Sequence[str] | None, field: str) -> Iterator[Violation]:
+    """Refuse arguments with which Linux starts no program."""
+    for index, word in enumerate(words or ()):
+        yield from check_word(word, f"{field}[{index}]")
+
+
+def check_word(word: str, field: str) -> Iterator[Violation]:
+    """``word`` is an argument, or a variable with its name."""
+    size = len(word.encode(errors="surrogatepass"))
+    if size > MAX_WORD_BYTES:
+        said = f"{size:,} bytes given; allowed: {MAX_WORD_BYTES:,}, with which Linux still starts"
+        yield Violation(field, f"{said} a program: put it into a file in a bucket")
 
 
 MAX_LABELS = 64

@@ -27,6 +27,14 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         "packageUris[1]",
         '"gs://b/" given; allowed: gs://BUCKET/PATH of a package file',
     ),
+    "an argument that Linux doesn't take": (
+        [{"args": ["--a", "x" * 131_072]}],
+        "args[1]",
+        (
+            "131,072 bytes given; allowed: 131,071, with which Linux still starts a program: put "
+            "it into a file in a bucket"
+        ),
+    ),
     "no module": (
         [{"pythonModule": None}],
         "pythonModule",

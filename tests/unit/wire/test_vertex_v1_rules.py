@@ -218,6 +218,14 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
         f"{POOL}.containerSpec.env[1].name",
         '"1A" given; allowed: letters, digits and underscores, first no digit',
     ),
+    (body(container(command=["ä" * 65_536])), f"{POOL}.containerSpec.command[0]", "131,072 bytes"),
+    (body(container(args=["x" * 131_072])), f"{POOL}.containerSpec.args[0]", "131,072 bytes given"),
+    (body(package(args=["x" * 200_000])), f"{POOL}.pythonPackageSpec.args[0]", "200,000 bytes giv"),
+    (
+        body(package(env=[{"name": "AB", "value": "x" * 131_069}])),
+        f"{POOL}.pythonPackageSpec.env[0].value",
+        "131,072 bytes given; allowed: 131,071, with which Linux still starts a program: put",
+    ),
     (body(container(env=[{"value": "x"}])), f"{POOL}.containerSpec.env[0].name", "required: lett"),
     # disks and shares
     (
@@ -307,6 +315,7 @@ def test_a_rule_names_the_field_the_value_and_what_is_allowed(
 
 
 ACCEPTED: list[JsonObject] = [
+    body(package(args=["x" * 131_071], env=[{"name": "AB", "value": "x" * 131_068}])),
     {**body(), "displayName": "x" * 128},
     {**body(), "displayName": "Ü n\u4f60"},
     {**body(), "encryptionSpec": {"kmsKeyName": KEY}},

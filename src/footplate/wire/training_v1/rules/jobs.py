@@ -10,7 +10,14 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import check_training_job_id
 from footplate.wire.durations import check_limit
 from footplate.wire.json_text import describe
-from footplate.wire.shared_rules import ACCOUNT, KEY, check_disk, check_image, check_labels
+from footplate.wire.shared_rules import (
+    ACCOUNT,
+    KEY,
+    check_disk,
+    check_image,
+    check_labels,
+    check_words,
+)
 from footplate.wire.training_v1.enums import ScaleTier
 from footplate.wire.training_v1.prebuilt_images import master_image
 from footplate.wire.training_v1.roles import roles, tier_of
@@ -67,6 +74,8 @@ def _check_start(role: Role, training: TrainingInput, *, in_image: bool) -> Iter
             wrong.append("given beside trainingInput.args; allowed: one of them")
         if given and wrong:
             yield Violation(field, f"{describe(given)} {', and '.join(wrong)}")
+        else:
+            yield from check_words(given, field)
 
 
 def _check_tpu_version(

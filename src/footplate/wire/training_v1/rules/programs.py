@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Violation
 from footplate.wire.json_text import describe
+from footplate.wire.shared_rules import check_words
 from footplate.wire.training_v1.prebuilt_images import has_prebuilt_image, master_image
 from footplate.wire.uris import check_module, check_packages
 
@@ -24,6 +25,7 @@ def check_program(
     training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
     yield from _check_versions(training, catalogue)
+    yield from check_words(training.args, f"{_AT}.args")
     in_container = master_image(training) and not has_prebuilt_image(training)
     if in_container or clouded(f"{_AT}.masterConfig.imageUri"):
         return

@@ -9,7 +9,7 @@ from footplate.domain import reduction
 from footplate.domain.errors import Violation
 from footplate.wire.durations import check_limit, seconds
 from footplate.wire.json_text import describe
-from footplate.wire.shared_rules import check_image
+from footplate.wire.shared_rules import check_image, check_word, check_words
 from footplate.wire.uris import check_directory, check_module, check_packages
 from footplate.wire.vertex_v1.rules.machines import check_pool_machines
 from footplate.wire.vertex_v1.rules.references import check_references
@@ -53,6 +53,8 @@ def _check_container(container: ContainerSpec, at: str) -> Iterator[Violation]:
         yield from check_image(container.image_uri, f"{at}.imageUri")
     else:
         yield Violation(f"{at}.imageUri", "required: the URI of a container image")
+    yield from check_words(container.command, f"{at}.command")
+    yield from check_words(container.args, f"{at}.args")
     yield from _check_variables(container.env or (), f"{at}.env")
 
 
@@ -65,6 +67,7 @@ def _check_package(package: PythonPackageSpec, at: str) -> Iterator[Violation]:
         yield from check_image(package.executor_image_uri, field)
     yield from check_packages(package.package_uris, f"{at}.packageUris")
     yield from check_module(package.python_module, f"{at}.pythonModule")
+    yield from check_words(package.args, f"{at}.args")
     yield from _check_variables(package.env or (), f"{at}.env")
 
 
@@ -79,6 +82,7 @@ def _check_variables(variables: Sequence[EnvVar], at: str) -> Iterator[Violation
             yield Violation(field, f"required: {allowed}")
         elif not _VARIABLE.fullmatch(variable.name):
             yield Violation(field, f"{describe(variable.name)} given; allowed: {allowed}")
+        yield from check_word(f"{variable.name}={variable.value or ''}", f"{at}[{index}].value")
 
 
 def check_scheduling(scheduling: Scheduling, at: str) -> Iterator[Violation]:
