@@ -83,6 +83,10 @@ LAST_RUNTIME = (2, 11)
 LAST_IMAGE_PYTHON = (3, 10)
 """Of the newest prebuilt training images that are known here. Source: their list."""
 
+_SIZE = re.compile(r"(?:n1|n2|n2d|e2)-(standard|highcpu)-([0-9]{1,4})")
+_LEAST_VCPUS = {"standard": 4, "highcpu": 16}
+"""Of the machine types that training has. Source: both services' pages on machine types."""
+
 REFUSED_ALIKE = "it would be refused there for the same reasons"
 
 
@@ -148,6 +152,12 @@ def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
                 f"machine type {name} is made with {made}, and the job asks for none; whether "
                 "Google's service takes that isn't known here"
             )
+    for name in dict.fromkeys(pool.machine.machine_type for pool in spec.pools):
+        if _is_small(name) and name not in catalogue.own:
+            yield (
+                f"machine type {name} isn't in Google's list for training, which begins with "
+                "n1-standard-4, n1-highmem-2 and n1-highcpu-16"
+            )
     yield from reducer_doubts(spec.pools, catalogue)
     for runtime in _runtimes(spec):
         name = _name(runtime)
@@ -159,6 +169,12 @@ def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
             continue
         if _number(python) > LAST_IMAGE_PYTHON:
             yield f"whether Google has the image {name}, for Python {python}, isn't known here"
+
+
+def _is_small(machine_type: str) -> bool:
+    """Compute Engine has it, and the lists of the training services begin above it."""
+    match = _SIZE.fullmatch(machine_type)
+    return match is not None and int(match[2]) < _LEAST_VCPUS[match[1]]
 
 
 def _asks(pool: WorkerPool) -> bool:

@@ -128,3 +128,25 @@ def test_a_machine_made_for_gpus_that_asks_for_none(
 
     assert parity.accepted is accepted
     assert any("is made with 1 NVIDIA_TESLA_A100" in r for r in parity.reasons) != bool(accepted)
+
+
+@pytest.mark.parametrize(
+    "kind", ["n1-standard-2", "n1-standard-1", "e2-highcpu-8", "n2-standard-2"]
+)
+def test_machines_below_the_training_services_lists_are_doubted(kind: str) -> None:
+    parity = parity_of(submission(_on(kind)), CATALOGUE)
+    assert parity.accepted is None
+    (said,) = parity.reasons
+    assert said.startswith(f"machine type {kind} isn't in Google's list for training, which begins")
+
+
+@pytest.mark.parametrize(
+    "kind", ["n1-standard-4", "n1-highmem-2", "n1-highcpu-16", "e2-standard-4"]
+)
+def test_the_smallest_of_the_lists_are_not(kind: str) -> None:
+    assert parity_of(submission(_on(kind)), CATALOGUE).accepted is True
+
+
+def _on(machine_type: str) -> JobSpec:
+    program = PythonProgram("version:1.15/3.7", (), "m")
+    return make_spec(machine=MachineSpec(machine_type), program=program)
