@@ -55,11 +55,14 @@ def make_wheel(
     files: Mapping[str, str] | None = None,
     requires: Sequence[str] = (),
     scripts: Mapping[str, str] | None = None,
+    python_requires: str = "",
 ) -> Path:
     """A pure wheel, made without any build tool."""
     path = directory / f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:
-        for member, text in _wheel_files(name, version, files or {}, requires, scripts or {}):
+        for member, text in _wheel_files(
+            name, version, files or {}, requires, scripts or {}, python_requires
+        ):
             wheel.writestr(member, text)
     return path
 
@@ -90,9 +93,11 @@ def _wheel_files(
     files: Mapping[str, str],
     requires: Sequence[str],
     scripts: Mapping[str, str],
+    python_requires: str = "",
 ) -> Iterator[tuple[str, str]]:
     info = f"{name.replace('-', '_')}-{version}.dist-info"
     required = "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
+    required += f"Requires-Python: {python_requires}\n" if python_requires else ""
     entries = "".join(f"{command} = {target}\n" for command, target in scripts.items())
     members = {
         **files,

@@ -14,6 +14,7 @@ from footplate.replica.environment.archive_formats import settle
 from footplate.replica.environment.build_output import open_made
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.installed_distributions import read_requirements
+from footplate.replica.environment.requires_python import admits, read_required
 from footplate.replica.environment.uv import UvFailed
 from footplate.replica.http_client import Refused, ServerUnavailable
 
@@ -115,10 +116,18 @@ class Server:
 class Wheel:
     """A package as a wheel, and what it requires."""
 
-    def __init__(self, path: str, package: Package) -> None:
+    def __init__(self, path: str, package: Package, python: str) -> None:
+        """``python``: the version that will run it. Raises PreparationError: it can't."""
         self.path = path
         self.package = package
-        self.requirements = _read_requirements(path, package.name)
+        metadata = _read_metadata(path, package.name)
+        self.requirements = list(read_requirements(metadata))
+        required = read_required(metadata)
+        if not admits(required, python):
+            raise PreparationError(
+                f"{package.name} requires Python {required} (python_requires), and the runtime has "
+                f"{python}: use a runtime with such a Python, or change python_requires"
+            )
 
 
 def make_wheel(
@@ -131,7 +140,7 @@ def make_wheel(
     Raises PreparationError: it doesn't build; with the last words of its build.
     """
     if package.path.endswith(".whl"):
-        return Wheel(package.path, package)
+        return Wheel(package.path, package, interpreter.version)
     beside = os.path.dirname(package.path)
     directory = os.path.join(uv.find_output(beside), f"wheel-{os.path.basename(beside)}")
     options = ["--wheel", "--python", interpreter.path, "--out-dir", directory]
@@ -139,7 +148,7 @@ def make_wheel(
         options = ["--wheel", "--no-build-isolation", "--python", base.python, *options[3:]]
     try:
         uv.isolated.run(["build", *options, package.path])
-        return Wheel(_take_wheel(directory, beside), package)
+        wheel = _take_wheel(directory, beside)
     except UvFailed as failure:
         if uv_errors.is_full(failure.output):
             raise PreparationError(f"{package.name} can't be built: {uv_errors.FULL}") from failure
@@ -150,6 +159,7 @@ def make_wheel(
         ) from failure
     except (FileNotFoundError, NotADirectoryError, StopIteration) as error:
         raise PreparationError(f"the build of {package.name} made no wheel") from error
+    return Wheel(wheel, package, interpreter.version)
 
 
 def _take_wheel(directory: str, beside: str) -> str:
@@ -171,13 +181,13 @@ def _copy(source: int, target: str) -> None:
         shutil.copyfileobj(made, file)
 
 
-def _read_requirements(path: str, name: str) -> list[str]:
+def _read_metadata(path: str, name: str) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             for member in archive.namelist():
                 if member.count("/") == 1 and member.endswith(".dist-info/METADATA"):
                     text = archive.read(member).decode("utf-8", "replace")
-                    return list(read_requirements(text.replace("\r\n", "\n")))
+                    return text.replace("\r\n", "\n")
     except (OSError, zipfile.BadZipFile, RuntimeError, ValueError) as error:
         raise PreparationError(f"{name} is not a wheel that can be read: {error}") from error
     raise PreparationError(f"{name} is not a wheel: it has no METADATA")
