@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from footplate.control import images, preflight
+from footplate.control.interpreters import interpreter_violations
 from footplate.control.machine_mapping import mapping_violations
 from footplate.control.replica_machines import machines_of
 from footplate.control.resource_checks import (
@@ -39,6 +40,7 @@ from footplate.wire.trial_regions_label import LABEL
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from footplate.control.interpreters import FindFault
     from footplate.control.preflight import Staging
     from footplate.control.regions import Regions
     from footplate.control.tuning.search_resolution import SearchResolver
@@ -61,6 +63,7 @@ class SubmissionChecks:
     the prebuilt images that run as containers. ``path_fault`` says why a job can't
     have a directory outside the buckets; None: it can. ``directories`` is the form in which
     programs get directories unless a label says it. ``resource`` finds persistent resources.
+    ``python_fault`` says why this machine can't run a version of Python; None: it can.
     ``shared_buckets``: patterns of those that all projects may use.
     """
 
@@ -81,6 +84,7 @@ class SubmissionChecks:
         shared_buckets: Sequence[str] = (EVERY,),
         resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
         has_tensorboard: Callable[[TrackingName], bool] = lambda _: True,
+        python_fault: FindFault = lambda _: None,
         find_model: Callable[[ModelName], Model | None] = lambda _: None,
     ) -> None:
         self._container_images = container_images
@@ -89,6 +93,7 @@ class SubmissionChecks:
         self._resource = resource
         self._has_tensorboard = has_tensorboard
         self._find_model = find_model
+        self._python_fault = python_fault
         self._path_fault = path_fault
         self._engine = engine
         self._buckets = buckets
@@ -131,7 +136,7 @@ class SubmissionChecks:
         request = submission.search
         search = () if request is None else self._searches.violations(request)
         places = _places(submission)
-        engine = tuple(found for each in places for found in self._image_violations(each))
+        engine = tuple(found for each in places for found in self._machine_violations(each))
         named = (
             *resource_violations(submission, self._resource, self._catalogue),
             *tensorboard_violations(submission, self._has_tensorboard),
@@ -141,10 +146,13 @@ class SubmissionChecks:
         )
         return limited(preflight.joined(submission.violations, missing, search, engine, named))
 
-    def _image_violations(self, submission: Submission) -> tuple[Violation, ...]:
+    def _machine_violations(self, submission: Submission) -> Iterator[Violation]:
+        """Of programs that the machines of the region can't run. Nodes are not looked into."""
         site = self._regions.site(submission.spec.region)
         spec = self._with_containers(submission)
-        return tuple(images.violations(spec, self._engine, site.engine))
+        yield from images.violations(spec, self._engine, site.engine)
+        if site.engine is None:
+            yield from interpreter_violations(spec, self._catalogue.runtimes, self._python_fault)
 
     def _place_violations(self, submission: Submission) -> Iterator[Violation]:
         for place in _places(submission):

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import uv
+
 from footplate.control.jobs import Jobs
 from footplate.control.package_checks import PackageChecks
 from footplate.control.persistent_resources import PersistentResources
@@ -21,6 +23,7 @@ from footplate.domain.jobs import RestartBounds
 from footplate.domain.machine_hours import NO_PRICES
 from footplate.safe_path import resolve
 from footplate.server.machine import RandomIds
+from footplate.server.machine_interpreters import MachineInterpreters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,6 +128,12 @@ class JobServices:
             shared_buckets=settings.shared_buckets,
             resource=context.find_resource,
             has_tensorboard=lambda name: bool(context.database.tracking.find((name,))),
+            python_fault=MachineInterpreters(
+                settings.pythons,
+                settings.cache,
+                uv.find_uv_bin(),
+                {offer.runtime.python for offer in catalogue.runtimes.offers},
+            ).fault,
             find_model=partial(_find_model, context.database.models),
         )
         self.jobs = Jobs(
