@@ -24,7 +24,12 @@ _HEADER = "Traceback (most recent call last)"
 _GROUP = "+ Exception Group "
 _BOX = "\u2502\u256d\u2570"
 """What rich draws around the frames of a traceback."""
-_FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)')
+_FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)(?:,? in (.+))?')
+_BOXED_FRAME = re.compile(r"[\u2502|] (\S+):(\d+) in (\S+)")
+_LIBRARY = re.compile(r"<frozen |/lib(?:64)?/python\d|/(?:site|dist)-packages/")
+"""What the path of a file has that isn't the user's own."""
+_CURRENT = re.compile(r"Current thread 0x")
+"""What faulthandler writes before the frames of the thread that failed, the last call first."""
 _SYNTAX = ("SyntaxError: ", "IndentationError: ", "TabError: ")
 _NAMED = re.compile(r"[^\W\d][\w.<>]*(?::|$)")
 """How the line begins that names an exception: with its class, and nothing else before a colon."""
@@ -73,15 +78,21 @@ class CauseFinder:
         "_error",
         "_exception",
         "_fault",
+        "_fault_place",
+        "_frame",
         "_last",
         "_open",
+        "_own_frame",
+        "_package",
         "_place",
         "_prefix",
         "_strayed",
         "_thrown",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, package: str = "") -> None:
+        """``package``: the program's own, which lies beside those of others."""
+        self._package = package
         self._exception = ""
         self._fault = ""
         """What a runtime said before it aborted, after the last exception."""
@@ -93,7 +104,14 @@ class CauseFinder:
         self._open = ""
         """Which of the two may go on in the next line: if it ended with a colon, or that is
         indented."""
+        self._frame = ""
+        """Where the last frame is, of whatever file."""
+        self._own_frame = ""
+        """Where the last frame is that lies in the user's own code."""
         self._place = ""
+        """Where the exception was raised; empty: unknown."""
+        self._fault_place: str | None = None
+        """As ``_place``, for the fault; None: no frame of it is awaited."""
         self._strayed = False
         """Whether a line stood in the traceback that names no exception and may be another's."""
         self._thrown = False
@@ -118,6 +136,17 @@ class CauseFinder:
             return self._last
         return self.exception or self._fault or self._error or _without_interpreter(self._last)
 
+    def locate(self, cause: str) -> str:
+        """Adds the place in the program: ``ValueError: bad (at task.py:2 in load)``.
+
+        That is the innermost call in the user's own code, where the traceback has one.
+        """
+        known = ((self._fault, self._fault_place), (self.exception, self._place))
+        for sentence, place in known:
+            if sentence and place and cause.startswith(sentence) and place not in sentence:
+                return f"{sentence} (at {place}){cause[len(sentence) :]}"
+        return cause
+
     def see(self, line: str) -> None:
         line = _KEY.sub(r"\1...", make_plain(line[: 2 * _LIMIT]))
         text = line.strip()
@@ -128,9 +157,10 @@ class CauseFinder:
             self._see_abort(text)
             self._see_error(text)
             self._see_original(text)
-        place = line.find(_HEADER)
-        if place >= 0:
-            prefix = line[:place]
+        header_at = line.find(_HEADER)
+        if header_at >= 0:
+            self._frame = self._own_frame = ""
+            prefix = line[:header_at]
             self._prefix = "  | " if prefix.endswith(_GROUP) else prefix
             self._strayed = False
         elif self._prefix is not None:
@@ -157,8 +187,12 @@ class CauseFinder:
             return
         if self._exception.startswith(_UNIMPORTABLE) and _NUMPY_WRAPPER.match(text):
             return
-        place = self._place if text.startswith(_SYNTAX) else ""
-        self._exception = f"{_TAIL.sub('', text)}{place}"[:_LIMIT]
+        self._place = self._own_frame or self._frame
+        where = ""
+        if text.startswith(_SYNTAX) and self._frame:
+            self._place = self._frame.partition(" in ")[0]  # which is where it was imported
+            where = f" (at {self._place})"
+        self._exception = f"{_TAIL.sub('', text)}{where}"[:_LIMIT]
         self._open = "exception"
         self._fault, self._age = "", 0
 
@@ -183,6 +217,8 @@ class CauseFinder:
             return
         thrown = _THROWN.search(text)
         self._thrown = thrown is not None or self._thrown
+        if self._fault and _CURRENT.match(text):
+            self._fault_place = ""
         if thrown is not None:
             self._fault = thrown.group(1)[:_LIMIT]
         elif _ABORT.search(text[:_LIMIT]):
@@ -205,12 +241,29 @@ class CauseFinder:
             self._open = ""
 
     def _see_frame(self, line: str) -> None:
-        """Remember where the last frame is, for errors of syntax, which don't say it."""
-        frame = _FRAME.match(line)
-        if frame is not None:
-            path = frame.group(1).rpartition("/site-packages/")[2]
-            short = "/".join(path.split("/")[-2:]) if path.startswith("/") else path
-            self._place = f" ({short}, line {frame.group(2)})"
+        """Remember where the last frame is; of a fault, where the first is."""
+        frame = (_FRAME.match if self._prefix is None else _FRAME.search)(line)
+        if frame is None and self._prefix is not None:
+            frame = _BOXED_FRAME.search(line)
+        if frame is None:
+            return
+        path, number, function = frame.groups()
+        self._frame = f"{_short(path)}:{number}" + (f" in {function.strip()}" if function else "")
+        if self._is_own(path):
+            self._own_frame = self._frame
+            self._fault_place = self._frame if self._fault_place == "" else self._fault_place
+
+    def _is_own(self, path: str) -> bool:
+        if not _LIBRARY.search(path):
+            return True
+        installed = re.split("/(?:site|dist)-packages/", path)[-1].partition("/")[0]
+        return bool(self._package) and installed in (self._package, f"{self._package}.py")
+
+
+def _short(path: str) -> str:
+    """The file's name, with its folder where many files have that name."""
+    folder, _, name = path.rpartition("/")
+    return f"{folder.rpartition('/')[2]}/{name}" if folder and name.startswith("__") else name
 
 
 def _without_interpreter(line: str) -> str:

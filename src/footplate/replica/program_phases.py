@@ -34,7 +34,8 @@ class Errors(Stream):
     """stderr, watched for the cause of a failure."""
 
     def __init__(self, context: Context) -> None:
-        self.finder = CauseFinder()
+        module = str(context.task.get("program", {}).get("module") or "")
+        self.finder = CauseFinder(module.partition(".")[0])
         super().__init__(lambda lines: self._report(context, lines))
 
     def _report(self, context: Context, lines: list[str]) -> None:
@@ -293,7 +294,7 @@ class Draining(Phase):
         kind, code, cause = self._end.judge(finder)
         _report_lost_files(self.context, succeeded=(kind, code) == ("EXITED", 0))
         advice = find_advice(self.context, kind, code, cause)
-        return after_saving(self.context, kind, code, cause, advice)
+        return after_saving(self.context, kind, code, finder.locate(cause), advice)
 
     def stop(self) -> Phase:
         return self

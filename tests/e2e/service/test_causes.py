@@ -29,11 +29,11 @@ setup(name="trainer", version="0.1.0", packages=find_packages(), install_require
 PROGRAMS = {
     "exception": (
         "print('step 1')\nraise ValueError('no \\x1b[31mrows\\x1b[0m')",
-        FAILED + "ValueError: no rows",
+        FAILED + "ValueError: no rows (at exception.py:2 in <module>)",
     ),
     "several_lines": (
         "raise RuntimeError('the shapes differ:\\n  (2, 3)\\n  (4, 5)')",
-        FAILED + "RuntimeError: the shapes differ: (2, 3)",
+        FAILED + "RuntimeError: the shapes differ: (2, 3) (at several_lines.py:1 in <module>)",
     ),
     "leaving": ("raise SystemExit('no data in /gcs/x')", FAILED + "no data in /gcs/x"),
     "code": (
@@ -45,7 +45,7 @@ PROGRAMS = {
     ),
     "syntax": (
         "def f(:\n  pass\n",
-        FAILED + "SyntaxError: invalid syntax (trainer/syntax.py, line 1)",
+        FAILED + "SyntaxError: invalid syntax (at syntax.py:1)",
     ),
     "segfault": (
         "import ctypes\nctypes.string_at(0)",
@@ -67,24 +67,27 @@ PROGRAMS = {
     ),
     "memory": (
         "bytearray(1 << 60)",
-        FAILED + "MemoryError. It ran out of memory (this machine has N GiB for all that runs on "
-        "it): smaller batches, less data at once, or a machine type with more memory are ways out",
+        FAILED + "MemoryError (at memory.py:1 in <module>). It ran out of memory (this machine "
+        "has N GiB for all that runs on it): smaller batches, less data at once, or a machine "
+        "type with more memory are ways out",
     ),
     "importing": (
         "import transformers",
-        FAILED + "ModuleNotFoundError: No module named 'transformers'. Runtime RUNTIME has no "
-        "transformers. It has WHAT. Ways out: install_requires=['transformers'] in your setup.py, "
-        "or a runtime that has it",
+        FAILED + "ModuleNotFoundError: No module named 'transformers' (at importing.py:1 in "
+        "<module>). Runtime RUNTIME has no transformers. It has WHAT. Ways out: "
+        "install_requires=['transformers'] in your setup.py, or a runtime that has it",
     ),
     "name": (
         "from numpy import boolx",
-        FAILED + "ImportError: cannot import name 'boolx' from 'numpy' (WHERE). numpy VERSION is "
-        "installed (runtime RUNTIME), and the code seems to be for another version: "
-        "install_requires=['numpy==...'] in your setup.py, or another runtime version are ways out",
+        FAILED + "ImportError: cannot import name 'boolx' from 'numpy' (WHERE) (at name.py:1 in "
+        "<module>). numpy VERSION is installed (runtime RUNTIME), and the code seems to be for "
+        "another version: install_requires=['numpy==...'] in your setup.py, or another "
+        "runtime version are ways out",
     ),
     "bucket": (
         "open('gs://stage/data/a.csv')",
-        FAILED + "FileNotFoundError: [Errno 2] No such file or directory: 'gs://stage/data/a.csv'. "
+        FAILED + "FileNotFoundError: [Errno 2] No such file or directory: 'gs://stage/data/a.csv' "
+        "(at bucket.py:1 in <module>). "
         f"For files this is at /gcs/stage/data/a.csv. {WAYS_OUT}",
     ),
 }

@@ -207,7 +207,7 @@ _NUMPY_CAUSE = (
         (RANKED, "ValueError: could not convert string to float: 'abc'", None),
         (GROUP, "ExceptionGroup: several (1 sub-exception)", None),
         (LOGGED, "ValueError: could not convert string to float: 'abc'", None),
-        (SYNTAX, "SyntaxError: '(' was never closed (trainer/task.py, line 1)", None),
+        (SYNTAX, "SyntaxError: '(' was never closed (at task.py:1)", None),
         ("usage: task.py\ntask.py: error: no --x\n\n", "", "task.py: error: no --x"),
         ("/r/bin/python3.11: No module named a.b", "", "No module named a.b"),
         ("/r/bin/tool: No such thing", "", "/r/bin/tool: No such thing"),
@@ -290,3 +290,71 @@ def test_what_a_program_said_before_it_ended_itself(text: str, fault: str) -> No
         finder.see(line)
     assert finder.fault.startswith(fault)
     assert bool(finder.fault) == bool(fault)
+
+
+DEEP = """\
+Traceback (most recent call last):
+  File "<frozen runpy>", line 198, in _run_module_as_main
+  File "/c/lib/python3.11/site-packages/trainer/task.py", line 9, in <module>
+    main()
+  File "/c/lib/python3.11/site-packages/trainer/data/__init__.py", line 2, in load
+    pandas.read_csv(path)
+  File "/b/lib/python3.11/site-packages/pandas/io/readers.py", line 1026, in read_csv
+    return _read(filepath_or_buffer, kwds)
+FileNotFoundError: data.csv
+"""
+IN_A_THREAD = """\
+Exception in thread Thread-1 (run):
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/threading.py", line 1045, in _bootstrap_inner
+    self.run()
+  File "/app/work.py", line 3, in run
+ZeroDivisionError: division by zero
+"""
+ALL_THREADS = """\
+Fatal Python error: Segmentation fault
+
+Thread 0x00007f0 (most recent call first):
+  File "/app/other.py", line 4 in wait
+
+Current thread 0x00007f1 (most recent call first):
+  File "/usr/lib/python3.11/ctypes/__init__.py", line 519 in string_at
+  File "/app/task.py", line 2 in load
+  File "/app/task.py", line 5 in <module>
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (PLAIN, "task.py:3 in <module>"),
+        (CHAINED, "task.py:5 in <module>"),
+        (RANKED, "task.py:3 in <module>"),
+        (RICH, "task.py:2 in <module>"),
+        (COLOURED, "<string>:1 in <module>"),
+        (GROUP, "x.py:1 in <module>"),
+        (DEEP, "data/__init__.py:2 in load"),
+        (DEEP.replace("/trainer/data/__init__.py", "/trainer.py"), "trainer.py:2 in load"),
+        (DEEP.replace("/trainer/", "/torch/"), "readers.py:1026 in read_csv"),
+        (IN_A_THREAD, "work.py:3 in run"),
+        (ALL_THREADS, "task.py:2 in load"),
+        (PLAIN + DEEP + "saved nothing\n", "data/__init__.py:2 in load"),
+    ],
+)
+def test_a_cause_says_where_it_is_in_the_users_own_code(text: str, place: str) -> None:
+    finder = CauseFinder("trainer")
+    for line in text.split("\n"):
+        finder.see(line)
+    said = finder.fault
+    assert said
+    assert finder.locate(f"{said}; out of memory") == f"{said} (at {place}); out of memory"
+
+
+@pytest.mark.parametrize(
+    "text", [SYNTAX, HANDLED, PLAIN + "usage: x\ntask.py: error: no --x\n", PIP, GO, ""]
+)
+def test_a_cause_without_a_traceback_names_no_other_place(text: str) -> None:
+    finder = CauseFinder("trainer")
+    for line in text.split("\n"):
+        finder.see(line)
+    assert finder.locate(finder.cause) == finder.cause
