@@ -65,6 +65,14 @@ _FRESH = 200
 """An exception with so many lines after it was dealt with; what ended the program came later."""
 
 
+_BAR = re.compile(r"\d ?%|\d ?/ ?\d|\d(?:it|[kKMG]i?B)\b|[#=.>\u2501\u2588-\u258f]{4}")
+
+
+def is_bar(line: str) -> bool:
+    """Whether a line that was rewritten shows progress, and no exception after it."""
+    return _BAR.search(line) is not None and _HEADER not in line
+
+
 class CauseFinder:
     """Watches stderr and remembers a few lines of at most 1000 characters.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from json.encoder import encode_basestring_ascii as quote
 
+from footplate.replica.program_output import Progress
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Callable
@@ -87,7 +89,13 @@ class Journal:
         """As the others do, at a tenth of the cost: there may be millions."""
         if lines:
             head = '"t":%.6f,"k":"line","stream":"%s","m":' % (self._wall(), stream)
-            self._add([(head + quote(line) + "}").encode("ascii") for line in lines])
+            bodies = [(head + quote(line) + "}").encode("ascii") for line in lines]
+            if Progress in map(type, lines):  # few chunks have any
+                known, told = b'"stream":"%s"' % stream.encode(), b'"stream":"progress"'
+                for index, line in enumerate(lines):
+                    if isinstance(line, Progress):
+                        bodies[index] = bodies[index].replace(known, told, 1)
+            self._add(bodies)
 
     def exit(self, kind: str, code: int, cause: str, advice: str = "") -> None:
         fields = {"kind": kind, "code": code, "cause": cause}

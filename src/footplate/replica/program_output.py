@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 
@@ -14,34 +15,141 @@ LINE_LIMIT_BYTES = 65536
 """Longer lines come in pieces of at most this size, none of which splits a character."""
 
 
-class LineSplitter:
-    """Buffers at most one unfinished line of ``limit`` bytes."""
+SHOW_INTERVAL_S = 5.0
+"""A line that has no end yet is shown after so long, and while it changes as often."""
+NEVER = float("inf")
+_UP = b"\x1b[A"
+"""Moves a terminal's cursor up: bars below one another end no line, they return to the first."""
+_ESCAPE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 
-    __slots__ = ("_limit", "_rest")
+
+class Progress(str):
+    """A state of a line that its program rewrites, as progress bars do, or hasn't ended yet."""
+
+    __slots__ = ()
+
+
+class LineSplitter:
+    """Buffers at most one unfinished line of ``limit`` bytes, and its state before.
+
+    A line that is rewritten after ``\\r`` comes once, as ``Progress``: in its last state that
+    isn't blank, as a terminal would show it.
+    """
+
+    __slots__ = (
+        "_before",
+        "_below",
+        "_limit",
+        "_rest",
+        "_returned",
+        "_rewritten",
+        "_shown",
+        "unseen",
+    )
 
     def __init__(self, limit: int = LINE_LIMIT_BYTES) -> None:
         self._limit = limit
         self._rest = bytearray()
+        self._before = b""
+        """The last state of the line, up to ``\\r``."""
+        self._returned = False
+        """Whether the last byte was ``\\r``: one before ``\\n`` rewrites nothing."""
+        self._rewritten = False
+        self._below = 0
+        """How many ends of lines are to follow that only go back down."""
+        self._shown: str | None = None
+        self.unseen = False
+        """Whether the unfinished line has changed since it was shown."""
 
     def feed(self, data: bytes) -> list[str]:
         """The lines that ``data`` completes, without their ends (``\\n`` or ``\\r\\n``)."""
+        if self._returned or self._rewritten or b"\r" in data or self._shown is not None:
+            return self._feed_rewritten(data)
         first, *others = data.split(b"\n")
         self._rest += first
         lines: list[str] = []
         for other in others:
             lines += self._cut()
-            if self._rest.endswith(b"\r"):
-                del self._rest[-1]
             lines.append(self._rest.decode("utf-8", "replace"))
             self._rest = bytearray(other)
         lines += self._cut()
+        self.unseen = bool(self._rest)
         return lines
+
+    def show(self) -> list[str]:
+        """The state of the unfinished line, unless that was shown already."""
+        self.unseen = False
+        text = self._text().rstrip()
+        if text == self._shown or not text:
+            return []
+        self._shown = text
+        return [Progress(text)]
 
     def finish(self) -> list[str]:
         """The last line, if the stream ended without an end of line."""
-        lines = [self._rest.decode("utf-8", "replace")] if self._rest else []
-        self._rest = bytearray()
+        if not self._text():
+            return []
+        self._rewritten = self._rewritten or self._returned
+        return self._end()
+
+    def _feed_rewritten(self, data: bytes) -> list[str]:
+        lines: list[str] = []
+        first = True
+        for line in data.split(b"\n"):
+            if not first and not self._stays():
+                lines += self._end()
+            first = False
+            returns = False
+            for state in line.split(b"\r"):
+                if returns:
+                    self._return()
+                returns = True
+                if state:
+                    self._rewritten = self._rewritten or self._returned
+                    self._returned = False
+                    self._rest += state
+                    lines += self._cut()
+        self.unseen = bool(self._rest or self._before)
         return lines
+
+    def _return(self) -> None:
+        self._returned = True
+        if self._rest:
+            if not self._before or not _is_blank(self._rest):
+                self._before = bytes(self._rest)
+            self._rest = bytearray()
+
+    def _stays(self) -> bool:
+        """Whether an end of line only goes back to where the cursor came up from."""
+        ups = 0
+        while self._rewritten and self._rest.endswith(_UP):
+            del self._rest[-len(_UP) :]
+            ups += 1
+        if ups:
+            self._return()
+            self._below = ups - 1
+            return True
+        if self._below and not self._rest:
+            self._below -= 1
+            return True
+        return False
+
+    def _end(self) -> list[str]:
+        """The line, unless it was shown as it is; the next one begins."""
+        text, shown = self._text(), self._shown
+        rewritten = self._rewritten
+        self._rest, self._before = bytearray(), b""
+        self._returned = self._rewritten = self.unseen = False
+        self._shown, self._below = None, 0
+        if text.rstrip() == shown:
+            return []
+        return [Progress(text) if rewritten else text]
+
+    def _text(self) -> str:
+        state = self._before if self._before and _is_blank(self._rest) else bytes(self._rest)
+        if self._rewritten:
+            state = state.replace(_UP, b"").rstrip()
+        return state.decode("utf-8", "replace")
 
     def _cut(self) -> list[str]:
         """Take pieces off the unfinished line until it is within the limit."""
@@ -56,6 +164,11 @@ class LineSplitter:
         return pieces
 
 
+def _is_blank(state: bytes | bytearray) -> bool:
+    text = state.strip()
+    return not text or (text.startswith(b"\x1b") and not _ESCAPE.sub(b"", text).strip())
+
+
 def _character_start(data: bytearray, place: int, floor: int) -> int:
     """``place``, or where the UTF-8 character begins that it would split."""
     for start in range(place, max(floor, place - 4), -1):
@@ -68,10 +181,19 @@ _AT_ONCE_BYTES = 16384
 
 
 class Stream:
-    """The reading end of one pipe; ``take`` gets the lines as they become whole."""
+    """The reading end of one pipe; ``take`` gets the lines as they become whole.
 
-    def __init__(self, take: Callable[[list[str]], None]) -> None:
+    With a clock it also gets what has no end yet, as ``Progress``, where ``show`` is called when
+    it is due.
+    """
+
+    def __init__(
+        self, take: Callable[[list[str]], None], monotonic: Callable[[], float] | None = None
+    ) -> None:
         self.read_bytes = 0
+        self.show_at = NEVER
+        """When to show the line that has no end yet."""
+        self._monotonic = monotonic
         self._take = take
         self._splitter = LineSplitter()
         self._reading, writing = os.pipe()
@@ -101,14 +223,31 @@ class Stream:
             return False
         self.read_bytes += len(data)
         if data:
-            self._take(self._splitter.feed(data))
+            lines = self._splitter.feed(data)
+            self._take(lines)
+            if self._monotonic is not None:
+                self._set_show_at(self._monotonic, begun=bool(lines))
         else:
             self.close()
         return True
+
+    def show(self, now: float) -> None:
+        """Give the state of the line that has no end yet, if that is due."""
+        if now >= self.show_at:
+            self.show_at = NEVER
+            self._take(self._splitter.show())
+
+    def _set_show_at(self, monotonic: Callable[[], float], *, begun: bool) -> None:
+        """``begun``: the line began in what was just read, and another ended."""
+        if not self._splitter.unseen:
+            self.show_at = NEVER
+        elif begun or self.show_at == NEVER:
+            self.show_at = monotonic() + SHOW_INTERVAL_S
 
     def close(self) -> None:
         """Give what is left of the last line, and read no more."""
         if self.open:
             os.close(self._reading)
             self._reading = -1
+            self.show_at = NEVER
             self._take(self._splitter.finish())

@@ -8,10 +8,10 @@ from footplate.replica import process_limit
 from footplate.replica.bucket_phases import after_saving
 from footplate.replica.disk_limit import DiskLimit
 from footplate.replica.failure_advice import find_advice
-from footplate.replica.failure_cause import CauseFinder
+from footplate.replica.failure_cause import CauseFinder, is_bar
 from footplate.replica.oom_detection import Finding, OomWatch, join
 from footplate.replica.phase import NEVER, Phase
-from footplate.replica.program_output import Stream
+from footplate.replica.program_output import Progress, Stream
 from footplate.replica.usage.sampler import Sampler
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -36,11 +36,12 @@ class Errors(Stream):
     def __init__(self, context: Context) -> None:
         module = str(context.task.get("program", {}).get("module") or "")
         self.finder = CauseFinder(module.partition(".")[0])
-        super().__init__(lambda lines: self._report(context, lines))
+        super().__init__(lambda lines: self._report(context, lines), context.monotonic)
 
     def _report(self, context: Context, lines: list[str]) -> None:
         for line in lines:
-            self.finder.see(line)
+            if not (isinstance(line, Progress) and is_bar(line)):
+                self.finder.see(line)
         context.journal.lines("stderr", lines)
 
 
@@ -72,7 +73,9 @@ class Running(Phase):
 
         Raises what ``start`` raises.
         """
-        output = Stream(lambda lines: context.journal.lines("stdout", lines))
+        output = Stream(
+            lambda lines: context.journal.lines("stdout", lines), monotonic=context.monotonic
+        )
         errors = Errors(context)
         try:
             start(output.writing, errors.writing)
@@ -88,7 +91,10 @@ class Running(Phase):
     def deadline(self) -> float:
         end_at = self._limit_at if self._ended_by is None else self._kill_at
         looked_at = NEVER if self._metrics is None else self._metrics.deadline()
-        return min(end_at, self._sampler.deadline(), self._disk.deadline(), looked_at)
+        shown_at = min(stream.show_at for stream in self._output)
+        if not self.context.journal.accepts():
+            shown_at = NEVER  # as what is read
+        return min(end_at, self._sampler.deadline(), self._disk.deadline(), looked_at, shown_at)
 
     def advance(self) -> Phase:
         now = self.context.monotonic()
@@ -97,6 +103,9 @@ class Running(Phase):
             return self._conclude()
         if self._ended_by is None and now >= self._limit_at:
             self._end("TIME_LIMIT", self._describe_limit())
+        if self.context.journal.accepts():
+            for stream in self._output:
+                stream.show(now)
         self._check_disk()
         if now >= self._kill_at:
             self._kill_at = now + KILL_AGAIN_S

@@ -3,7 +3,8 @@
 A line that is a JSON object with a text ``message`` is structured: its message is that text, and
 its severity comes from ``severity``, ``level``, ``levelname`` or ``levelno``. In any other line a
 prefix tells the severity, as Python's logging, absl and glog, TensorFlow, and the warnings module
-write it; else stdout is INFO and stderr ERROR, as the training services have it.
+write it; else stdout is INFO and stderr ERROR, as the training services have it, but for the
+states of progress bars, which are INFO on both.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _BY_NAME = {name: name for name in SEVERITIES} | {
     "PANIC": "ALERT",
 }
 _BY_LETTER = {"D": "DEBUG", "I": "INFO", "W": "WARNING", "E": "ERROR", "F": "CRITICAL"}
-_BY_STREAM = {"stdout": "INFO", "stderr": "ERROR"}
+_BY_STREAM = {"stdout": "INFO", "stderr": "ERROR", "progress": "INFO"}
 _KEYS = ("severity", "level", "levelname", "levelno")
 
 _MAX_DEPTH = 50
@@ -71,7 +72,7 @@ class Reading:
 
 
 def read_line(stream: str, text: str) -> Reading:
-    """The severity and message of a line of ``stdout`` or ``stderr``. Accepts any text."""
+    """The severity and message of a line of ``stdout``, ``stderr`` or ``progress``; any text."""
     document = _parse(text) if text[:1] in "{ \t" and text.rstrip().endswith("}") else None
     if document is None:
         return Reading(_prefixed(text) or _default(stream), clean(text))

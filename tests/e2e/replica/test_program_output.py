@@ -74,13 +74,63 @@ def test_a_line_of_10_mb_comes_whole_in_pieces(make_replica: Make) -> None:
     assert all(len(piece) == PIECE for piece in pieces[:-1])
 
 
-def test_escape_sequences_and_progress_bars_arrive_as_they_are(make_replica: Make) -> None:
+def test_of_a_progress_bar_the_last_state_arrives_as_it_is(make_replica: Make) -> None:
     bar = "\r".join(f" {percent}%|\x1b[32m#\x1b[0m|" for percent in range(0, 101, 10))
     code = f"import sys; sys.stderr.write({bar!r} + '\\n'); sys.stdout.write('no end of line\\r')"
     replica = make_replica(python_task(code))
     assert replica.supervise()["code"] == 0
-    assert replica.api.lines("stderr") == [bar]
-    assert replica.api.lines("stdout") == ["no end of line\r"]
+    assert replica.api.lines("stderr") == []
+    assert set(replica.api.lines("progress")) == {" 100%|\x1b[32m#\x1b[0m|", "no end of line"}
+
+
+def test_a_bar_is_shown_while_it_moves_and_is_no_cause(make_replica: Make) -> None:
+    code = (
+        "import os, sys, time\n"
+        "print('no data in x', file=sys.stderr)\n"
+        "step = 0\n"
+        "while not os.path.exists('go'):\n"
+        "    step += 1\n"
+        "    sys.stderr.write(f'\\r{step}/10000 steps')\n"
+        "    time.sleep(0.01)\n"
+        "sys.exit(3)"
+    )
+    replica = make_replica(python_task(code))
+    replica.api.start()
+    replica.run()
+    replica.api.wait_for(lambda: bool(replica.api.lines("progress")))
+    go(replica)
+    end = replica.finish()
+    assert (end["code"], end["cause"]) == (3, "no data in x")
+    shown = [int(line.partition("/")[0]) for line in replica.api.lines("progress")]
+    assert shown == sorted(set(shown))
+    assert len(shown) < 20
+
+
+def test_a_cause_names_the_place_of_the_program(make_replica: Make) -> None:
+    code = "def load(path):\n    open(path)\n\nload('/none/x')"
+    end = make_replica(python_task(code)).supervise()
+    assert end["cause"].endswith("'/none/x' (at <string>:2 in load)")
+
+
+ALTERNATING = """
+import array, fcntl, os, termios, time
+for number in range(50):
+    stream = 1 + number % 2
+    os.write(stream, b"%d\\n" % number)
+    waiting = array.array("i", [1])
+    while waiting[0]:
+        time.sleep(0.001)
+        fcntl.ioctl(stream, termios.FIONREAD, waiting)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks what a pipe holds")
+def test_lines_of_both_streams_keep_their_order(make_replica: Make) -> None:
+    """Each stream is a pipe: a line that is read comes before what is written afterwards."""
+    replica = make_replica(python_task(ALTERNATING))
+    assert replica.supervise()["code"] == 0
+    lines = [record["m"] for record in replica.api.records if record["k"] == "line"]
+    assert lines == [str(number) for number in range(50)]
 
 
 TURNED_AWAY = """

@@ -41,8 +41,8 @@ from footplate.wire.log_severity import SEVERITIES, read_line
         ("I am no prefix", None),
     ],
 )
-def test_a_prefix_tells_the_severity_on_both_streams(text: str, severity: str | None) -> None:
-    for stream, default in (("stdout", "INFO"), ("stderr", "ERROR")):
+def test_a_prefix_tells_the_severity_on_all_streams(text: str, severity: str | None) -> None:
+    for stream, default in (("stdout", "INFO"), ("stderr", "ERROR"), ("progress", "INFO")):
         read = read_line(stream, text)
         assert (read.severity, read.message, read.payload) == (severity or default, text, "")
 

@@ -37,7 +37,8 @@ _MAX_BYTES = 1 << 53
 _MAX_SECONDS = 1e10
 _MAX_PROCESSES = 1 << 22
 _KINDS = ("line", "state", "event", "usage", "metric", "tags", "exit")
-_STREAMS = ("stdout", "stderr")
+_STREAMS = ("stdout", "stderr", "progress")
+"""``progress``: a line of either that its program rewrites, or hasn't ended yet."""
 _PHASES = ("PREPARING", "READY", "RUNNING")
 
 
