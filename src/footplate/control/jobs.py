@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -168,8 +169,10 @@ class Jobs:
         apply(self._store, job.uid, CancelRequested(self._clock.now(), by))
         self._wake()
 
-    def delete(self, name: JobName) -> None:
+    def delete(self, name: JobName, *, backing: bool = False) -> None:
         """Remove a finished job with its events, its lines, its utilisation and its trials.
+
+        ``backing``: of a pipeline, the job that ran its program, too.
 
         Raises:
             FailedPrecondition: it isn't finished, or is one of the runs of a tuning job, or the
@@ -185,6 +188,9 @@ class Jobs:
                 f"{name} is {job.state.value}; cancel it, and delete it when it has ended"
             )
         self._check_pipeline(job)
+        if backing and job.spec.pipeline is not None:
+            with suppress(NotFound):
+                self.delete(self._store.get_by_uid(backing_uid(job.uid)).name)
         runs = self._store.runs(job.uid) if job.spec.search is not None else ()
         self._store.delete(name, job.version)
         self._trials.delete(job.uid)

@@ -14,10 +14,11 @@ from footplate.api.footplate_v1.jobs import jobs_routes
 from footplate.api.security import Access
 from footplate.control.costs import Costs
 from footplate.control.job_lists import JobLists
-from footplate.domain.errors import Code
+from footplate.domain.errors import Code, FailedPrecondition
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Address, Ending, Exit, ExitKind, Job, MachineSpec, Replica
 from footplate.domain.machine_hours import Prices
+from footplate.domain.names import parse_job_name
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.http_server import serve
@@ -44,6 +45,13 @@ class _Jobs:
 
     def explain(self, job: Job) -> Explanation | None:
         return None
+
+    def delete(self, name: JobName, *, backing: bool = False) -> None:
+        job = self.get(name)
+        if not job.state.terminal:
+            raise FailedPrecondition(f"{name} is {job.state.value}")
+        assert backing  # the row of a pipeline stands for its job, too
+        self._store.delete(name, job.version)
 
 
 @pytest.fixture
@@ -227,3 +235,18 @@ def test_details_have_replicas_request_and_spec(http: httpx.Client) -> None:
     ]
     assert job["spec"]["pools"][0]["program"]["module"] == "trainer.task"
     assert http.get(f"/footplate/v1/{CUSTOM}0/details").status_code == 404
+
+
+def test_jobs_of_any_kind_are_deleted_when_they_have_ended(
+    http: httpx.Client, store: MemoryStore
+) -> None:
+    refused = http.delete(f"/footplate/v1/{OLD}")
+    assert (refused.status_code, refused.json()["error"]["status"]) == (400, "FAILED_PRECONDITION")
+    for name in (OLD, OTHER):
+        job = store.get(parse_job_name(name))
+        ended = replace(job, state=State.SUCCEEDED, end_time=CREATED, version=job.version + 1)
+        store.update(ended, ())
+    for left, name in ((2, OLD), (1, CUSTOM), (0, OTHER)):
+        assert http.delete(f"/footplate/v1/{name}").json() == {}
+        assert len(names(http.get("/footplate/v1/jobs"))) == left
+        assert http.delete(f"/footplate/v1/{name}").status_code == 404

@@ -66,6 +66,12 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
             f"/footplate/v1/{PLACE}/quota",
             Change("update", f"{PLACE}/quota"),
         ),
+        (
+            "DELETE",
+            "/footplate/v1/projects/{project}/jobs/{job_id}",
+            "/footplate/v1/projects/p/jobs/a",
+            Change("delete", "projects/p/jobs/a"),
+        ),
         ("POST", "/footplate/v1/down", "/footplate/v1/down", Change("down", "")),
         ("POST", "/storage/v1/b", "/storage/v1/b", Change("create", "buckets", made=True)),
         (

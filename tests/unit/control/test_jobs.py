@@ -20,13 +20,15 @@ from footplate.domain.errors import (
     AlreadyExists,
     FailedPrecondition,
     InvalidArgument,
+    NotFound,
     ResourceExhausted,
     Unavailable,
     Violation,
 )
 from footplate.domain.job_states import State
 from footplate.domain.jobs import ContainerProgram, Directory, PythonProgram, RestartBounds
-from footplate.domain.names import JobUid, TrainingJobName
+from footplate.domain.names import JobUid, TrainingJobName, backing_uid
+from footplate.domain.pipelines import Pipeline
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Mode
@@ -288,6 +290,24 @@ def test_delete_wants_an_end(context: Desk) -> None:
     assert context.usage.replicas(job.uid) == ()
     assert context.store.list(NAME.collection, where=None, limit=1, after=None).jobs == ()
     assert context.logs.read(job.uid, 0, 10).entries == ()
+
+
+def test_a_pipeline_takes_the_job_behind_it_along_where_asked(context: Desk) -> None:
+    pipeline = replace(
+        make_job("projects/demo/locations/us-central1/trainingPipelines/17", uid="abc"),
+        spec=replace(make_spec(), pipeline=Pipeline("a-custom-job", "{}", None)),
+    )
+    behind = make_job(
+        "projects/demo/locations/us-central1/customJobs/17", uid=backing_uid(pipeline.uid)
+    )
+    for job in (pipeline, behind):
+        context.store.create(replace(job, state=State.SUCCEEDED, end_time=CREATED), ())
+    context.logs.append(behind.uid, 1, "workerpool0-0", [Line(1, CREATED, "INFO", "hello")])
+    context.jobs.delete(pipeline.name, backing=True)
+    for job in (pipeline, behind):
+        with pytest.raises(NotFound):
+            context.jobs.get(job.name)
+    assert context.logs.read(behind.uid, 0, 10).entries == ()
 
 
 def test_labels_are_guarded_by_the_version(context: Desk) -> None:

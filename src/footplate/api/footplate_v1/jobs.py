@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.api.json_route import json_route
 from footplate.control.job_lists import Place
-from footplate.domain.names import parse_job_name
+from footplate.domain.names import (
+    CustomJobName,
+    TrainingJobName,
+    TrainingPipelineName,
+    TuningJobName,
+    parse_job_name,
+)
 from footplate.wire.filters import parse_filter
 from footplate.wire.footplate_v1.jobs import PAGES, VOCABULARY, brief_json, details_json
 from footplate.wire.paging import format_token, parse_token
@@ -38,6 +45,13 @@ class Jobs(Protocol):
         """Why it isn't running yet."""
         ...
 
+    def delete(self, name: JobName, *, backing: bool = False) -> None:
+        """Raises NotFound; FailedPrecondition for a job that isn't finished."""
+        ...
+
+
+_LOCATED = (CustomJobName, TuningJobName, TrainingPipelineName)
+
 
 def jobs_routes(
     lists: JobLists, jobs: Jobs, costs: Costs, changes: Callable[[], int]
@@ -48,8 +62,20 @@ def jobs_routes(
         json_route("/footplate/v1/jobs", {"GET": api.list}),
         json_route("/footplate/v1/collections", {"GET": api.collections}),
         json_route("/footplate/v1/changes", {"GET": api.changes}),
+        *_deletions(api),
         json_route("/footplate/v1/{name:path}/details", {"GET": api.details}),
         json_route("/footplate/v1/{name:path}/hours", {"GET": api.hours}),
+    ]
+
+
+def _deletions(api: _JobsApi) -> list[Route]:
+    """A route for each kind, because the audit log knows changes by the paths of their routes."""
+    located = "/footplate/v1/projects/{project}/locations/{location}"
+    paths = {f"{located}/{kind.KIND}/{{job_id}}": kind for kind in _LOCATED}
+    training = "/footplate/v1/projects/{project}/jobs/{job_id}"
+    return [
+        json_route(path, {"DELETE": partial(api.delete, kind)})
+        for path, kind in {training: TrainingJobName, **paths}.items()
     ]
 
 
@@ -100,6 +126,14 @@ class _JobsApi:
     def details(self, call: Call) -> JsonObject:
         job = self._jobs.get(parse_job_name(call.path["name"]))
         return details_json(job, self._jobs.explain(job), self._per_hour(job))
+
+    def delete(self, kind: Callable[..., JobName], call: Call) -> JsonObject:
+        """Delete a finished job of any kind: ``DELETE /footplate/v1/JOB_NAME``.
+
+        Its trials go with it, its log and its usage, and the job behind a pipeline.
+        """
+        self._jobs.delete(kind(**call.path), backing=True)
+        return {}
 
     def hours(self, call: Call) -> JsonObject:
         """What it has used so far, by type, and what that costs."""
