@@ -24,6 +24,20 @@ class State(Enum):
 _TERMINAL = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED})
 
 
+_PREFIXES = ("JOB_STATE_", "PIPELINE_STATE_")
+_SYNONYMS = {"PENDING": "PREPARING", "PREPARING": "PENDING"}
+"""Vertex AI and AI Platform name the state before the program starts differently."""
+
+
+def state_spellings(text: str) -> tuple[str, ...]:
+    """Returns the names by which any API or screen calls the state ``text``, the nearest first."""
+    name = text.upper()
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    words = [name, _SYNONYMS[name]] if name in _SYNONYMS else [name]
+    return (text, *(prefix + word for word in words for prefix in ("", *_PREFIXES)))
+
+
 class Phase(Enum):
     """Where one replica of the current attempt is, as far as the service knows."""
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, NewType
+from typing import TYPE_CHECKING, ClassVar, NewType
 
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
-from footplate.domain.formatting import quoted
+from footplate.domain.formatting import nearest, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 JobUid = NewType("JobUid", str)
 """The service's own id of a job, unique for ever, in no URL of the faces."""
@@ -317,6 +320,12 @@ def check_location(location: str) -> None:
         rule = "the name of a region, such as us-central1"
         violation = Violation("location", f"{location[:200]!r} given; allowed: {rule}")
         raise InvalidArgument.of((violation,))
+
+
+def unknown_region(field: str, region: str, known: Collection[str]) -> InvalidArgument:
+    """Returns the refusal of a region that is not among those ``known``."""
+    text = f"unknown region {quoted(region)}; {nearest(region, known, 'regions')}"
+    return InvalidArgument.of((Violation(field, text),))
 
 
 def attempt_id(uid: JobUid, attempt: int) -> AttemptId:

@@ -230,6 +230,7 @@ def _own_routes(
             parts.jobs,
             Costs(context.store, catalogue, context.settings.prices or NO_PRICES, context.clock),
             lambda: context.notifications.watchers.changes,
+            catalogue.regions,
         ),
         *usage_routes(context.usage, get_job),
         *catalogue_routes(catalogue),

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
-from footplate.domain.job_states import State
+from footplate.domain.formatting import nearest
+from footplate.domain.job_states import State, state_spellings
 from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
 from footplate.wire.timestamps import parse_time
 
@@ -44,11 +45,13 @@ NOTHING = And(
 class Vocabulary:
     """The fields of a face's jobs, by each of their spellings, and its names of the states.
 
-    A state of the face that no job here ever has is None.
+    A state of the face that no job here ever has is None. Without ``regions`` any name is taken
+    for one.
     """
 
     fields: Mapping[str, Field]
     states: Mapping[str, State | None]
+    regions: frozenset[str] = frozenset()
 
 
 def parse_filter(text: str | None, vocabulary: Vocabulary) -> Filter | None:
@@ -69,6 +72,7 @@ class _Reader:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._fields = vocabulary.fields
         self._states = vocabulary.states
+        self._regions = vocabulary.regions
 
     def read(self, given: Restriction) -> Filter:
         comparator, value = given.comparator, given.value.text
@@ -88,14 +92,17 @@ class _Reader:
             _require(given, _ORDERS)
             return Comparison(field, comparator, _time(given))
         _require(given, _SAMENESS if field is Field.REGION else _EQUALITIES)
+        if field is Field.REGION and self._regions and value not in self._regions:
+            given.refuse_value(f"unknown region; {nearest(value, self._regions, 'regions')};")
         if field is Field.STATE:
             return self._read_state(given)
         return Comparison(field, comparator, value)
 
     def _read_state(self, given: Restriction) -> Filter:
-        if given.value.text not in self._states:
+        spelled = (name for name in state_spellings(given.value.text) if name in self._states)
+        if (name := next(spelled, None)) is None:
             given.refuse_value(f"unknown state; allowed: {', '.join(self._states)};")
-        state = self._states[given.value.text]
+        state = self._states[name]
         different = given.comparator is Comparator.NOT_EQUAL
         if state is None:
             return Not(NOTHING) if different else NOTHING

@@ -169,6 +169,23 @@ def test_a_region_that_isnt_in_the_catalogue_is_refused(http: httpx.Client) -> N
     assert "us-central1" in violation["description"]
 
 
+@pytest.mark.parametrize("kind", ["customJobs", "hyperparameterTuningJobs", "trainingPipelines"])
+def test_a_list_in_an_unknown_region_is_refused_by_name(http: httpx.Client, kind: str) -> None:
+    response = http.get(f"/v1/projects/demo/locations/us-centrall1/{kind}")
+    assert response.status_code == 400
+    said = "parent: unknown region 'us-centrall1'; did you mean us-central1"
+    assert response.json()["error"]["message"].startswith(said)
+    assert http.get(f"/v1/projects/demo/locations/us-east1/{kind}").json() == {}
+
+
+@pytest.mark.parametrize("state", ["SUCCEEDED", "succeeded", "JOB_STATE_SUCCEEDED"])
+def test_states_may_be_spelled_as_on_screen(http: httpx.Client, state: str) -> None:
+    http.post(JOBS, json=body())
+    assert http.get(JOBS, params={"filter": f"state!={state}"}).json()["customJobs"]
+    assert http.get(JOBS, params={"filter": f"state={state}"}).json() == {}
+    assert http.get(JOBS, params={"filter": "state=PREPARING"}).json() == {}
+
+
 def test_a_location_that_cant_be_is_refused(http: httpx.Client) -> None:
     response = http.post("/v1/projects/demo/locations/Middle%20Earth/customJobs", json=body())
     assert response.status_code == 400

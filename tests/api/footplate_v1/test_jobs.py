@@ -101,7 +101,9 @@ def store() -> MemoryStore:
 def http(store: MemoryStore) -> Iterator[httpx.Client]:
     prices = Prices("EUR", {"a2-highgpu-1g": 1.5}, {"NVIDIA_TESLA_A100": 2.0})
     costs = Costs(store, built_in(), prices, FakeClock())
-    routes = jobs_routes(JobLists(store), _Jobs(store), costs, lambda: 5)
+    routes = jobs_routes(
+        JobLists(store), _Jobs(store), costs, lambda: 5, ("europe-west4", "us-east1")
+    )
     with serve(create_app(routes, Access())) as url, httpx.Client(base_url=url) as client:
         yield client
 
@@ -132,11 +134,33 @@ def test_all_jobs_are_one_list_newest_first(http: httpx.Client) -> None:
         ({"kind": "customJobs", "project": "other"}, []),
         ({"filter": 'displayName:"model 2" OR jobId:OLD'}, [OTHER, OLD]),
         ({"filter": "state=FAILED"}, [CUSTOM]),
+        ({"filter": "state=JOB_STATE_FAILED OR state=pipeline_state_pending"}, [CUSTOM]),
         ({"filter": 'labels."team"=ads AND state=QUEUED'}, [OTHER]),
     ],
 )
 def test_jobs_are_chosen(http: httpx.Client, query: dict[str, str], expected: list[str]) -> None:
     assert names(http.get("/footplate/v1/jobs", params=query)) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ({"region": "europe-west"}, "region: unknown region 'europe-west'; did you mean europe"),
+        ({"filter": "region=us-centrall1"}, "unknown region; did you mean us-central1"),
+        ({"kind": "custom"}, "kind: unknown kind 'custom'; allowed: jobs, customJobs"),
+        ({"filter": "state=DONE"}, "unknown state; allowed: QUEUED, PREPARING"),
+    ],
+)
+def test_unknown_words_are_refused_by_name(
+    http: httpx.Client, query: dict[str, str], part: str
+) -> None:
+    refused = http.get("/footplate/v1/jobs", params=query)
+    assert refused.status_code == 400
+    assert part in refused.json()["error"]["message"]
+
+
+def test_a_region_without_jobs_is_known(http: httpx.Client) -> None:
+    assert names(http.get("/footplate/v1/jobs", params={"region": "us-east1"})) == []
 
 
 @pytest.mark.parametrize("region", ["", "europe-west4"])

@@ -77,7 +77,7 @@ def test_what_is_wrong_is_named_with_its_place(text: str, problem: str) -> None:
     assert raised.value.message == f"filter: {problem}"
 
 
-STATES = States(("JOB_STATE_RUNNING", "JOB_STATE_FAILED"), "JOB_STATE_")
+STATES = States(("JOB_STATE_RUNNING", "JOB_STATE_FAILED"))
 
 
 @pytest.mark.parametrize(

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.api.json_route import json_route
 from footplate.control.job_lists import Place
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.formatting import quoted
 from footplate.domain.names import (
     CustomJobName,
     TrainingJobName,
     TrainingPipelineName,
     TuningJobName,
     parse_job_name,
+    unknown_region,
 )
 from footplate.wire.filters import parse_filter
 from footplate.wire.footplate_v1.jobs import PAGES, VOCABULARY, brief_json, details_json
 from footplate.wire.paging import format_token, parse_token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from starlette.routing import Route
 
@@ -51,13 +55,22 @@ class Jobs(Protocol):
 
 
 _LOCATED = (CustomJobName, TuningJobName, TrainingPipelineName)
+KINDS = ("jobs", *(kind.KIND for kind in _LOCATED))
+_TRAINING = 3
+"""Parts of a collection that has no region: ``projects/P/jobs``."""
 
 
 def jobs_routes(
-    lists: JobLists, jobs: Jobs, costs: Costs, changes: Callable[[], int]
+    lists: JobLists,
+    jobs: Jobs,
+    costs: Costs,
+    changes: Callable[[], int],
+    regions: Collection[str],
 ) -> list[Route]:
-    """``changes`` returns a number that grows with each write to a job."""
-    api = _JobsApi(lists, jobs, costs, changes)
+    """``changes`` returns a number that grows with each write to a job. ``regions``: the known
+    ones.
+    """
+    api = _JobsApi(lists, jobs, costs, changes, regions)
     return [
         json_route("/footplate/v1/jobs", {"GET": api.list}),
         json_route("/footplate/v1/collections", {"GET": api.collections}),
@@ -81,12 +94,18 @@ def _deletions(api: _JobsApi) -> list[Route]:
 
 class _JobsApi:
     def __init__(
-        self, lists: JobLists, jobs: Jobs, costs: Costs, changes: Callable[[], int]
+        self,
+        lists: JobLists,
+        jobs: Jobs,
+        costs: Costs,
+        changes: Callable[[], int],
+        regions: Collection[str],
     ) -> None:
         self._lists = lists
         self._jobs = jobs
         self._costs = costs
         self._changes = changes
+        self._regions = regions
 
     def list(self, call: Call) -> JsonObject:
         """``?project=&region=&kind=&filter=&pageSize=&pageToken=``, newest first.
@@ -94,13 +113,19 @@ class _JobsApi:
         ``previousPageToken`` leads to newer jobs as ``nextPageToken`` does to older ones.
         """
         place = Place(*(call.parameter(name) or "" for name in ("project", "region", "kind")))
+        regions = self._known_regions()
+        if place.region and place.region not in regions:
+            raise unknown_region("region", place.region, regions)
+        if place.kind not in ("", *KINDS):
+            text = f"unknown kind {quoted(place.kind)}; allowed: {', '.join(KINDS)}"
+            raise InvalidArgument.of((Violation("kind", text),))
         text = call.parameter("filter") or ""
         asked = f"{place}?{text}"
         key = parse_token(call.parameter("pageToken", "page_token"), asked) or ""
         newer = key.startswith(_NEWER)
         page = self._lists.list(
             place,
-            where=parse_filter(text, VOCABULARY),
+            where=parse_filter(text, replace(VOCABULARY, regions=regions)),
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
             before=key.removeprefix(_NEWER) if newer else None,
             after=None if newer else key or None,
@@ -115,6 +140,11 @@ class _JobsApi:
         if page.previous_key is not None:
             answer["previousPageToken"] = format_token(_NEWER + page.previous_key, asked)
         return answer
+
+    def _known_regions(self) -> frozenset[str]:
+        """Those of the catalogue, and others that have jobs since an earlier one."""
+        parts = (name.split("/") for name in self._lists.collections())
+        return frozenset({*self._regions, *(part[3] for part in parts if len(part) > _TRAINING)})
 
     def collections(self, _call: Call) -> JsonObject:
         return {"collections": [*self._lists.collections()]}

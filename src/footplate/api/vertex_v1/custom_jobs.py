@@ -35,7 +35,7 @@ class CustomJobs:
         self._jobs = jobs
         self._catalogue = catalogue
         self._shells = shells
-        self._located = LocatedJobs(jobs, clock, CustomJobName, version)
+        self._located = LocatedJobs(jobs, clock, CustomJobName, version, catalogue.regions)
         self.cancel, self.delete = self._located.cancel, self._located.delete
 
     def create(self, call: Call) -> JsonObject:

@@ -37,7 +37,7 @@ class HyperparameterTuningJobs:
         self._jobs = jobs
         self._catalogue = catalogue
         self._tuning = tuning
-        self._located = LocatedJobs(jobs, clock, TuningJobName, version)
+        self._located = LocatedJobs(jobs, clock, TuningJobName, version, catalogue.regions)
         self.cancel, self.delete = self._located.cancel, self._located.delete
 
     def create(self, call: Call) -> JsonObject:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from footplate.api.job_listing import Listing
 from footplate.api.operations import deletion
 from footplate.api.vertex_v1.parents import location_of
+from footplate.domain.names import unknown_region
 from footplate.wire.vertex_v1.queries import PAGES, VOCABULARY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 class LocatedJobs:
     """Jobs whose names are of one kind, made of project, location and id.
 
-    ``version`` is ``v1`` or ``v1beta1``.
+    ``version`` is ``v1`` or ``v1beta1``. ``regions`` are those of the catalogue: a list without
+    jobs in another one is refused, because its name is most likely mistyped.
     """
 
     def __init__(
@@ -35,8 +37,10 @@ class LocatedJobs:
         clock: Clock,
         kind: Callable[[str, str, str], Name],
         version: str,
+        regions: Collection[str],
         vocabulary: Vocabulary = VOCABULARY,
     ) -> None:
+        self._regions = regions
         self._vocabulary = vocabulary
         self._jobs = jobs
         self._clock = clock
@@ -51,7 +55,10 @@ class LocatedJobs:
         here = location_of(call)
         collection = self._kind(here.project, here.location, "").collection
         listing = Listing(collection.rpartition("/")[2], self._vocabulary, PAGES)
-        return listing.answer(self._jobs, collection, call, tell)
+        answer = listing.answer(self._jobs, collection, call, tell)
+        if not answer and here.location not in self._regions:
+            raise unknown_region("parent", here.location, self._regions)
+        return answer
 
     def cancel(self, call: Call) -> JsonObject:
         """The body is optional and ignored; an ended job is unchanged."""

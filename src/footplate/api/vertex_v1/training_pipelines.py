@@ -29,7 +29,9 @@ class TrainingPipelines:
     def __init__(self, jobs: JobsService, clock: Clock, catalogue: Catalogue, version: str) -> None:
         self._jobs = jobs
         self._catalogue = catalogue
-        self._located = LocatedJobs(jobs, clock, TrainingPipelineName, version, PIPELINE_VOCABULARY)
+        self._located = LocatedJobs(
+            jobs, clock, TrainingPipelineName, version, catalogue.regions, PIPELINE_VOCABULARY
+        )
         self.cancel, self.delete = self._located.cancel, self._located.delete
 
     def create(self, call: Call) -> JsonObject:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from footplate.cli.defaults import DEFAULT_PROJECT, DEFAULT_REGION
-from footplate.domain.job_states import State
+from footplate.domain.job_states import State, state_spellings
 from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName
 
 if TYPE_CHECKING:
@@ -24,15 +24,14 @@ N = TypeVar("N", TrainingJobName, CustomJobName, TuningJobName)
 
 @dataclass(frozen=True)
 class States:
-    """Those that jobs of an API can have, with what stands before each of them."""
+    """Those that jobs of an API can have."""
 
     names: tuple[str, ...]
-    prefix: str = ""
 
     def spelled(self, text: str) -> str:
         """``text`` as the API spells it: ``failed`` may stand for ``JOB_STATE_FAILED``."""
-        name = text.upper()
-        return f"{self.prefix}{name}" if f"{self.prefix}{name}" in self.names else name
+        known = (name for name in state_spellings(text) if name in self.names)
+        return next(known, text)
 
 
 @dataclass(frozen=True)
@@ -87,16 +86,14 @@ _LOCATED_COLUMNS = {
     "STATE": "state",
     "CREATED": "createTime",
 }
-_PREFIX = "JOB_STATE_"
 _LOCATED_STATES = States(
     tuple(
-        f"{_PREFIX}{name}"
+        f"JOB_STATE_{name}"
         for name in (
             *("UNSPECIFIED", "QUEUED", "PENDING", "RUNNING", "SUCCEEDED", "FAILED"),
             *("CANCELLING", "CANCELLED", "PAUSED", "EXPIRED", "UPDATING", "PARTIALLY_SUCCEEDED"),
         )
-    ),
-    _PREFIX,
+    )
 )
 """Those of aiplatform v1; jobs here are in some of them only."""
 
