@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from footplate.cli.group import HELP_NAMES
 from footplate.cli.main import main as footplate
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ EXITS_OF_ALL = {
 HEAD = """\
 # Commands
 
-This page is made from the commands themselves (`make reference`). `COMMAND --help` says the same.
+This page is made from the commands themselves (`make reference`). `COMMAND -h` says the same.
 
 {toc}
 
@@ -108,7 +109,7 @@ def walk(command: click.Command, name: str) -> Iterator[tuple[str, click.Command
     """Every group, before its commands, and every command, by whole names."""
     yield name, command
     if isinstance(command, click.Group):
-        context = click.Context(command, info_name=name)
+        context = click.Context(command, info_name=name, help_option_names=HELP_NAMES)
         for word in command.list_commands(context):
             child = command.get_command(context, word)
             if child is not None and not child.hidden:
@@ -127,7 +128,9 @@ def section(name: str, command: click.Command, shared: list[click.Option]) -> st
     parts = [f"## {name}\n"]
     if isinstance(command, click.Group):
         return "\n".join([*parts, *description(command)])
-    pieces = command.collect_usage_pieces(click.Context(command, info_name=name))
+    pieces = command.collect_usage_pieces(
+        click.Context(command, info_name=name, help_option_names=HELP_NAMES)
+    )
     parts += [f"```\n{' '.join([name, *pieces])}\n```\n", *description(command)]
     rows = {option_row(option) for option in shared}
     own = [option for option in options(command) if option_row(option) not in rows]

@@ -142,3 +142,11 @@ def test_bash_takes_a_place_for_one_word() -> None:
 
     script = CliRunner().invoke(main, ["completion", "bash"]).stdout
     assert script.startswith("COMP_WORDBREAKS=${COMP_WORDBREAKS//:}")
+
+
+def test_ids_of_jobs_of_all_kinds(fake: FakeService, offer: Callable[..., list[str]]) -> None:
+    found = [{"jobId": "census_1", "state": "FAILED", "project": "p"}, {"jobId": "17"}]
+    fake.refusals["GET", "/footplate/v1/jobs"] = Answer(body={"jobs": found})
+    assert offer("jobs", "describe", "") == ["census_1", "17"]
+    assert offer("jobs", "delete", "--project=p", "census_1", "1") == ["17"]
+    assert fake.last("GET").query == {"project": "p"}

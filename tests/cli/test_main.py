@@ -42,8 +42,8 @@ Usage: footplate [OPTIONS] COMMAND [ARGS]...
   Each command explains itself with --help.
 
 Options:
-  --version  Show the version and exit.
-  --help     Show this message and exit.
+  --version   Show the version and exit.
+  -h, --help  Show this message and exit.
 
 Commands:
   up           Start the service on this machine.
@@ -53,6 +53,7 @@ Commands:
   restore      Make a data directory of a backup.
   run          Run an unchanged script against the service.
   env          Print variables that point gcloud at the service.
+  jobs         List, read, end and delete jobs of all kinds.
   ai           Vertex AI: custom jobs and tuning jobs.
   ai-platform  AI Platform: training and tuning jobs.
   storage      Manage buckets and their objects.
@@ -316,7 +317,9 @@ def test_a_mistyped_command_gets_a_suggestion(invoke: Callable[..., Result]) -> 
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        ("jobs list", "Did you mean 'ai-platform jobs'?"),
+        ("jobs create", "`ai-platform jobs submit` and `ai custom-jobs create` make jobs."),
+        ("jobs stream-logs 7", "`footplate jobs logs --follow` does it."),
+        ("ai-platform jobs delete census_1", "`footplate jobs delete` takes jobs of all kinds."),
         ("submit", "Did you mean 'ai-platform jobs submit'?"),
         ("ai-platform jobs submit census_1", "Did you mean 'training census_1'?"),
         ("ai-platform models list", "Footplate trains models; it neither keeps nor serves them."),

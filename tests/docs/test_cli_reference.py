@@ -7,6 +7,7 @@ import re
 import click
 import pytest
 
+from footplate.cli.group import HELP_NAMES
 from footplate.cli.main import main
 from tools.make_cli_reference import EXITS, EXITS_OF_ALL, PAGE, render, walk
 
@@ -26,9 +27,9 @@ def test_the_page_is_fresh() -> None:
 def test_a_command_has_a_section_with_all_its_options(name: str) -> None:
     found = re.search(rf"^## {name}$(.*?)(?=^## |\Z)", TEXT, re.DOTALL | re.MULTILINE)
     assert found is not None
-    context = click.Context(COMMANDS[name])
+    context = click.Context(COMMANDS[name], help_option_names=HELP_NAMES)
     options = [p for p in COMMANDS[name].get_params(context) if isinstance(p, click.Option)]
-    names = {option.opts[0] for option in options if not option.hidden} - {"--help"}
+    names = {option.opts[0] for option in options if not option.hidden} - {*HELP_NAMES}
     assert names <= set(re.findall(r"(?<!\w)--[a-z][a-z-]*", found[1]))
 
 

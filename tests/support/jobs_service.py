@@ -127,7 +127,7 @@ class MemoryJobs:
         if after is not job:
             self.store.update(after, ())
 
-    def delete(self, name: JobName) -> None:
+    def delete(self, name: JobName, *, backing: bool = False) -> None:
         job = self.get(name)
         if not job.state.terminal:
             raise FailedPrecondition(f"{name} is {job.state.value}; cancel it first")

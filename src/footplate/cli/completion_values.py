@@ -89,6 +89,14 @@ def _jobs(service: Service, ctx: click.Context, _incomplete: str) -> Offered:
         yield job.name.job_id, " ".join(filter(None, (job.state.value, shown)))
 
 
+def _every_job(service: Service, ctx: click.Context, _incomplete: str) -> Offered:
+    """Jobs of all kinds, where the line says."""
+    place = {name: str(ctx.params.get(name) or "") for name in ("project", "region")}
+    for job in service.every_job.list(place):
+        text = " ".join(str(job.get(name) or "") for name in ("state", "project", "displayName"))
+        yield str(job["jobId"]), text.strip()
+
+
 def _searches(service: Service, ctx: click.Context, _incomplete: str) -> Offered:
     """Jobs that tune, of the API that the command speaks."""
     for job in service.jobs_beside(_name(ctx, "any")):
@@ -190,6 +198,7 @@ def runtime_versions(
 
 COMPLETIONS: Mapping[str, Complete] = {
     "jobs": _completion(_jobs),
+    "every_job": _completion(_every_job),
     "searches": _completion(_searches),
     "trials": _completion(_trials),
     "trial_fields": _completion(_trial_fields),

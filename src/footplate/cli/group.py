@@ -26,6 +26,7 @@ _IDLE = (
     *("--impersonate-service-account", "--trace-token", "--project", "--format", "--flatten"),
 )
 """Of no effect where a command hasn't got them by itself."""
+HELP_NAMES = ["-h", "--help"]
 _LEVELS = ("debug", "info", "warning", "error", "critical", "none")
 _VALUED = frozenset({*_IDLE, "--verbosity", "--url", "--data-dir"})
 _SWITCHES = frozenset(
@@ -219,7 +220,8 @@ class Root(Group):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        """``--help`` and ``--version`` print already here."""
+        """``--help`` and ``--version`` print already here. All commands take ``-h`` from here."""
+        extra.setdefault("help_option_names", HELP_NAMES)
         with _reporting_os_errors():
             return super().make_context(info_name, args, parent, **extra)
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _LOOKED_AT = 500
 """Jobs, newest first, among which one of a like name is sought."""
 _TIMEOUT_S = 5.0
+_MOST = 3
+"""Of things that are named at once."""
 
 
 def way_out(error: ServiceError, ctx: click.Context) -> str:
@@ -39,6 +41,14 @@ def way_out(error: ServiceError, ctx: click.Context) -> str:
 
 
 def _guess(session: Session, name: JobName) -> Iterator[str]:
+    try:
+        elsewhere = _elsewhere(session, name)
+    except ServiceError:
+        elsewhere = []
+    if elsewhere:
+        yield f"  jobs of this id are elsewhere: {', '.join(elsewhere)}"
+        yield f"  show one: footplate jobs describe {elsewhere[0]}"
+        return
     try:
         beside = list(islice(_beside(session, name), _LOOKED_AT))
     except ServiceError:
@@ -58,6 +68,14 @@ def _guess(session: Session, name: JobName) -> Iterator[str]:
         yield f"  there are no jobs in {name.collection}; {others}"
 
 
+def _elsewhere(session: Session, name: JobName) -> list[str]:
+    """The names of some jobs of this id, whatever their kind, project and region."""
+    condition = f'jobId="{name.job_id}"'
+    with session.connect(timeout_s=_TIMEOUT_S) as service:
+        found = islice(service.every_job.list({}, condition=condition), _MOST)
+        return [str(job["name"]) for job in found]
+
+
 def _and_more(count: int) -> str:
     return f", and of {count} older" if count else ""
 
@@ -67,14 +85,20 @@ def _beside(session: Session, name: JobName) -> Iterator[Job]:
         yield from service.jobs_beside(name)
 
 
-_MOST = 3
 _GCLOUD = "leave it out: `footplate` takes gcloud's words from the next one on"
 _STORAGE = "buckets are in `footplate storage`"
 _TRAINING_ONLY = "Footplate trains models; it neither keeps nor serves them"
+_MAKERS = "`ai-platform jobs submit` and `ai custom-jobs create` make jobs"
 UNSUPPORTED_COMMANDS: Mapping[str, Mapping[str, str]] = {
-    "footplate": {"gcloud": _GCLOUD, "gsutil": _STORAGE, "logs": "see `stream-logs` of the jobs"},
+    "footplate": {"gcloud": _GCLOUD, "gsutil": _STORAGE, "logs": "see `footplate jobs logs`"},
     "ai": dict.fromkeys(("models", "endpoints", "model-garden", "indexes"), _TRAINING_ONLY),
     "ai-platform": dict.fromkeys(("models", "versions", "predict", "explain"), _TRAINING_ONLY),
+    "jobs": {
+        **dict.fromkeys(("submit", "create", "run"), _MAKERS),
+        "stream-logs": "`footplate jobs logs --follow` does it",
+        "delete": "`footplate jobs delete` takes jobs of all kinds",
+        "prune": "`footplate jobs prune` takes jobs of all kinds",
+    },
     "storage": {"mb": "`buckets create` makes one", "mv": "`cp`, and then `rm`"},
 }
 """By group: what others have of that name, and what there is in its place."""

@@ -36,6 +36,7 @@ main = Root(
         Entry("restore", "restore", "Make a data directory of a backup."),
         Entry("run", "run", "Run an unchanged script against the service."),
         Entry("env", "env", "Print variables that point gcloud at the service."),
+        Entry("jobs", "jobs.every_job", "List, read, end and delete jobs of all kinds."),
         Entry("ai", _AI, "Vertex AI: custom jobs and tuning jobs."),
         Entry("ai-platform", _AI_PLATFORM, "AI Platform: training and tuning jobs."),
         Entry("storage", "storage", "Manage buckets and their objects."),

@@ -138,18 +138,35 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+_PROJECT = click.option(
+    "--project",
+    envvar=PROJECT_VARIABLES,
+    shell_complete=offered("projects"),
+    default=DEFAULT_PROJECT,
+    show_default=True,
+    metavar="PROJECT",
+    help="Project; any name works.",
+)
+_ANY_PROJECT = click.option(
+    "--project",
+    shell_complete=offered("projects"),
+    default="",
+    metavar="PROJECT",
+    help="Only jobs of this project. Without it those of all projects.",
+)
+
+
 def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
     """Add --project, --url and --data-dir, and hand them over as a Session."""
+    return _PROJECT(_with_server(function))
 
-    @click.option(
-        "--project",
-        envvar=PROJECT_VARIABLES,
-        shell_complete=offered("projects"),
-        default=DEFAULT_PROJECT,
-        show_default=True,
-        metavar="PROJECT",
-        help="Project; any name works.",
-    )
+
+def with_all_projects(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
+    """As ``with_session``, but without --project the session's project is empty: it means all."""
+    return _ANY_PROJECT(_with_server(function))
+
+
+def _with_server(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
     @click.option(
         "--url",
         envvar="FOOTPLATE_URL",

@@ -136,14 +136,56 @@ class LocatedJobs(Generic[N]):
         return f"/v1/{quote(self._kind(project, location, '').collection)}"
 
 
+class EveryJob:
+    """``/footplate/v1/jobs``: those of all kinds, projects and regions."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def list(
+        self,
+        place: Mapping[str, str],
+        *,
+        condition: str = "",
+        page_size: int | None = None,
+    ) -> Iterator[JsonObject]:
+        """Those that match ``condition``, newest first. ``place``: ``project``, ``region``,
+        ``kind``; an empty one is any.
+        """
+        path = "/footplate/v1/jobs"
+        return _pages(self._connection, path, "jobs", condition, page_size, place)
+
+    def details(self, name: JobName) -> JsonObject:
+        return self._connection.call("GET", f"{job_path(name, '/footplate/v1')}/details")
+
+    def resource(self, name: JobName) -> JsonObject:
+        """As its own API answers it."""
+        return self._connection.call("GET", job_path(name))
+
+    def cancel(self, name: JobName) -> None:
+        """A finished job: nothing happens."""
+        self._connection.call("POST", f"{job_path(name)}:cancel", body={})
+
+    def delete(self, name: JobName) -> None:
+        """Raises FailedPrecondition: it hasn't ended."""
+        self._connection.call("DELETE", job_path(name, "/footplate/v1"))
+
+
 def job_path(name: JobName, prefix: str = "/v1") -> str:
     return f"{prefix}/{quote(str(name))}"
 
 
 def _pages(
-    connection: Connection, path: str, key: str, condition: str, page_size: int | None
+    connection: Connection,
+    path: str,
+    key: str,
+    condition: str,
+    page_size: int | None,
+    place: Mapping[str, str] | None = None,
 ) -> Iterator[JsonObject]:
-    params = {"filter": condition} if condition else {}
+    params = {name: value for name, value in (place or {}).items() if value}
+    if condition:
+        params["filter"] = condition
     if page_size is not None:
         params["pageSize"] = str(page_size)
     while True:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from footplate.client.http_client import Connection
-from footplate.client.jobs import LocatedJobs, TrainingJobs, job_path
+from footplate.client.jobs import EveryJob, LocatedJobs, TrainingJobs, job_path
 from footplate.client.persistent_resources import PersistentResources
 from footplate.client.quotas import Quotas
 from footplate.client.records import Ending, Event, Job, LogLine, Status
@@ -106,6 +106,7 @@ class Service:
         self.training_jobs = TrainingJobs(self._connection)
         self.custom_jobs = LocatedJobs(self._connection, CustomJobName)
         self.tuning_jobs = LocatedJobs(self._connection, TuningJobName)
+        self.every_job = EveryJob(self._connection)
         self.storage = Storage(self._connection)
         self.offers = Offers(self._connection)
         self.persistent_resources = PersistentResources(self._connection)

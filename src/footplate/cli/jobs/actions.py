@@ -73,8 +73,13 @@ def describe(session: Session, name: JobName, layout: Layout, *, summarize: bool
     with session.connect() as service:
         job = service.job(name)
         _show_job(service, job, None if summarize else layout)
-        happened = list(service.events(name))
-        used = service.hours(name)
+        tell_job(session, service, job)
+
+
+def tell_job(session: Session, service: Service, job: Job) -> None:
+    """On stderr: its warnings, its use, its restarts, why it failed, or what it waits for."""
+    happened = list(service.events(job.name))
+    used = service.hours(job.name)
     print_warnings(happened)
     if tell_wait(job):
         return
@@ -82,7 +87,7 @@ def describe(session: Session, name: JobName, layout: Layout, *, summarize: bool
         click.secho(text, err=True, dim=True)
     if again := restarts(happened):
         click.secho(disarm(again), err=True, fg="yellow")
-        click.secho(f"  {job_commands(name, session.flags)['events']}", err=True, dim=True)
+        click.secho(f"  {job_commands(job.name, session.flags)['events']}", err=True, dim=True)
     if not job.state.terminal:
         for event in happened[-1:]:
             click.secho(disarm(EventFormatter().tell(event)), err=True, dim=True)

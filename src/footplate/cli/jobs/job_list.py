@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from footplate.cli.lists.listing import Listing
     from footplate.client.service import Service
 
-_REASONS = (PENDING, "errorMessage", "error.message")
+_REASONS = (PENDING, "errorMessage", "error.message", "waiting", "message")
 _LONGEST_NOTE = 200
 _SECONDS = len("2026-11-21T08:00:00")
 _NOTE = {"NOTE": "noteToldOf"}

@@ -1,0 +1,323 @@
+"""``footplate jobs``: the commands over jobs of all kinds, projects and regions."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import click
+
+from footplate.cli.group import Entry, Group
+from footplate.cli.lists.listing import ConditionValue, list_options, uri_option
+from footplate.cli.option_values import offered
+from footplate.cli.output_format import format_option
+from footplate.cli.session import with_all_projects
+from footplate.domain.job_states import State, state_spellings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.lists.filter_expression import Condition
+    from footplate.cli.lists.listing import Listing
+    from footplate.cli.session import Session
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+KINDS = {
+    "training": "jobs",
+    "custom": "customJobs",
+    "tuning": "hyperparameterTuningJobs",
+    "pipeline": "trainingPipelines",
+}
+"""By the words of screens: the last part of the names of the collections."""
+_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
+_AGE = re.compile(r"([0-9]{1,6})([smhdw])")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which jobs a command is about; an empty field is any. ``kind`` is a word of KINDS."""
+
+    region: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which ended jobs are pruned."""
+
+    age: timedelta | None
+    states: tuple[State, ...]
+    condition: Condition | None
+
+
+class StateValue(click.ParamType[State]):
+    """A state in any spelling: ``failed``, ``JOB_STATE_FAILED``. ``ended``: only final ones."""
+
+    name = "state"
+
+    def __init__(self, *, ended: bool = False) -> None:
+        self.names = {s.value: s for s in State if s.terminal or not ended}
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> State:
+        if isinstance(value, State):
+            return value
+        known = [name for name in state_spellings(str(value)) if name in self.names]
+        if not known:
+            self.fail(f"{value!r} given; allowed: {', '.join(self.names)}", param, ctx)
+        return self.names[known[0]]
+
+
+class AgeValue(click.ParamType[timedelta]):
+    """``30d``, ``12h``."""
+
+    name = "age"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        found = _AGE.fullmatch(str(value).strip().lower())
+        if found is None:
+            text = "a number with a unit: 45s, 90m, 12h, 30d, 4w"
+            self.fail(f"{value!r} given; allowed: {text}", param, ctx)
+        return timedelta(seconds=int(found[1]) * _UNITS_S[found[2]])
+
+
+def place_options(function: Callable[P, R]) -> Callable[P, R]:
+    """``--region`` and ``--kind``, handed over as one Place."""
+
+    @click.option(
+        "--region",
+        default="",
+        metavar="REGION",
+        shell_complete=offered("regions"),
+        help="Only jobs of this region. Without it those of all regions.",
+    )
+    @click.option(
+        "--kind",
+        type=click.Choice([*KINDS]),
+        default=None,
+        help="Only jobs of this kind. Without it those of all kinds.",
+    )
+    @functools.wraps(function)
+    def wrapper(region: str, kind: str | None, *args: P.args, **kw: P.kwargs) -> R:
+        kw["place"] = Place(region, kind or "")
+        return function(*args, **kw)
+
+    return wrapper  # type: ignore[return-value]  # click hands both options over itself
+
+
+_JOBS = click.argument(
+    "jobs", nargs=-1, required=True, metavar="JOB...", shell_complete=offered("every_job")
+)
+
+
+def _act(name: str, *given: Any, **options: Any) -> None:
+    # Imported here: help texts and completion need none of what commands do.
+    from footplate.cli.jobs import every_job_actions
+
+    getattr(every_job_actions, name)(*given, **options)
+
+
+@click.command("list")
+@click.option(
+    "--state",
+    "states",
+    type=StateValue(),
+    multiple=True,
+    metavar="STATE",
+    help="Only jobs in this state, such as FAILED; may be given several times.",
+)
+@uri_option
+@list_options
+@place_options
+@with_all_projects
+def list_(session: Session, place: Place, listing: Listing, states: tuple[State, ...]) -> None:
+    """List jobs of all kinds, projects and regions, newest first.
+
+    Fields of --filter and --sort-by: jobId, kind, displayName, state, project, region, createTime,
+    startTime, endTime, restarts, message, labels.KEY.
+
+    \b
+    Examples:
+      footplate jobs list
+      footplate jobs list --state=FAILED --limit=5
+      footplate jobs list --project=vision --filter='createTime>-p1d'
+      footplate jobs list --state=RUNNING --uri
+    """
+    _act("list_jobs", session, place, listing, states)
+
+
+@click.command("describe")
+@_JOBS
+@format_option("yaml")
+@place_options
+@with_all_projects
+def describe(session: Session, place: Place, layout: Layout, jobs: tuple[str, ...]) -> None:
+    """Show jobs, and why they failed or what they wait for.
+
+    JOB is an id, in whichever project and region it is, or a whole resource name.
+
+    \b
+    Examples:
+      footplate jobs describe 1234567890123456789
+      footplate jobs describe census_1 census_2 --format='value(state)'
+    """
+    _act("describe_jobs", session, place, jobs, layout)
+
+
+@click.command("logs")
+@_JOBS
+@click.option("--follow", "-f", is_flag=True, help="Go on to the end of the job. Takes one JOB.")
+@click.option(
+    "--tail", type=click.IntRange(min=1), metavar="N", help="Only the last N lines so far."
+)
+@click.option(
+    "--task-name",
+    "replica",
+    default="",
+    metavar="REPLICA",
+    help="Only the lines of this one, such as worker-0.",
+)
+@click.option(
+    "--trial",
+    type=click.IntRange(min=1),
+    metavar="NUMBER",
+    help="Of a tuning job: only the lines of this trial.",
+)
+@place_options
+@with_all_projects
+def logs(
+    session: Session,
+    place: Place,
+    jobs: tuple[str, ...],
+    replica: str,
+    trial: int | None,
+    tail: int | None,
+    *,
+    follow: bool,
+) -> None:
+    """Print what jobs have printed so far.
+
+    With --follow ends as the job does: with 0 if it succeeded, with 1 otherwise.
+
+    \b
+    Examples:
+      footplate jobs logs census_1
+      footplate jobs logs census_1 --tail=40
+      footplate jobs logs census_1 --follow
+    """
+    if follow and (len(jobs) > 1 or tail is not None):
+        raise click.UsageError("--follow takes one JOB, and no --tail")
+    _act("print_logs", session, place, jobs, follow=follow, replica=replica, trial=trial, tail=tail)
+
+
+@click.command("cancel")
+@_JOBS
+@place_options
+@with_all_projects
+def cancel(session: Session, place: Place, jobs: tuple[str, ...]) -> None:
+    """End jobs. One that has ended already is left as it is.
+
+    \b
+    Examples:
+      footplate jobs cancel census_1 census_2
+      footplate jobs list --state=QUEUED --uri | xargs footplate jobs cancel
+    """
+    _act("cancel_jobs", session, place, jobs)
+
+
+@click.command("delete")
+@_JOBS
+@place_options
+@with_all_projects
+def delete(session: Session, place: Place, jobs: tuple[str, ...]) -> None:
+    """Delete jobs that have ended, with their trials, logs and usage.
+
+    The job behind a training pipeline goes with the pipeline. What jobs wrote into buckets stays.
+
+    \b
+    Examples:
+      footplate jobs delete census_1 census_2
+      footplate jobs delete projects/demo/locations/us-central1/customJobs/1234567890123456789
+    """
+    _act("delete_jobs", session, place, jobs)
+
+
+@click.command("prune")
+@click.option(
+    "--older-than",
+    "age",
+    type=AgeValue(),
+    metavar="AGE",
+    help="Only jobs that ended longer ago than this, such as 30d or 12h.",
+)
+@click.option(
+    "--state",
+    "states",
+    type=StateValue(ended=True),
+    multiple=True,
+    metavar="STATE",
+    help="Only jobs in this state: SUCCEEDED, FAILED or CANCELLED; may be given several times.",
+)
+@click.option(
+    "--filter",
+    "condition",
+    type=ConditionValue(),
+    metavar="EXPRESSION",
+    help="Only what matches, as in `footplate jobs list`.",
+)
+@click.option("--dry-run", is_flag=True, help="Only show which jobs it would delete.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask; without a terminal it never asks.")
+@format_option("table")
+@place_options
+@with_all_projects
+def prune(
+    session: Session,
+    /,
+    place: Place,
+    layout: Layout,
+    *,
+    dry_run: bool,
+    yes: bool,
+    **choice: Any,
+) -> None:
+    """Delete jobs that ended long ago, with their trials, logs and usage.
+
+    Active jobs always stay. The setting keep_jobs does the same by itself.
+
+    \b
+    Examples:
+      footplate jobs prune --older-than=30d --dry-run
+      footplate jobs prune --older-than=30d
+      footplate jobs prune --older-than=7d --state=FAILED --project=vision --yes
+    """
+    chosen = Choice(**choice)
+    if chosen == Choice(None, (), None):
+        raise click.UsageError(
+            "give --older-than, --state or --filter; `--older-than=0s` means all that have ended"
+        )
+    _act("prune_jobs", session, place, chosen, layout, dry_run=dry_run, yes=yes)
+
+
+command = Group(
+    "jobs",
+    (
+        Entry("list", list_, "List jobs, newest first."),
+        Entry("describe", describe, "Show jobs, and why they failed."),
+        Entry("logs", logs, "Print what jobs have printed."),
+        Entry("cancel", cancel, "End jobs."),
+        Entry("delete", delete, "Delete jobs that have ended."),
+        Entry("prune", prune, "Delete jobs that ended long ago."),
+    ),
+    help="Jobs of all kinds, projects and regions. Several ids may be given at once.",
+)
