@@ -11,6 +11,7 @@ import re
 import tomllib
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.formatting import nearest
 from footplate.domain.price_table import read_prices
 from footplate.domain.quota_tables import read_quotas
+from footplate.domain.retention import read_keep_times
 from footplate.domain.sites import Mode
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from footplate.buckets.bindings import BucketBinding
     from footplate.domain.machine_hours import Prices
     from footplate.domain.quotas import Quota
+    from footplate.domain.retention import KeepTimes
 
 DEFAULT_PORT = 8470
 USUAL_PORTS = {"grpc_port": 8473, "proxy_port": 8472}
@@ -94,6 +97,8 @@ class Settings:
     pythons: tuple[str, ...] = ()
     spool_limit_mb: int = 64
     log_limit_mb: int = 10_240
+    keep_jobs: KeepTimes | None = None
+    keep_logs: KeepTimes | None = None
     build_limit_s: float = 7200.0
     build_memory_mb: int = 8192
     reserve_mb: int = 8
@@ -405,6 +410,8 @@ _READERS: dict[str, Callable[[object], object]] = {
     "pythons": _texts,
     "spool_limit_mb": _whole(1, 65536),
     "log_limit_mb": _whole(0, 1 << 30),
+    "keep_jobs": partial(read_keep_times, "keep_jobs"),
+    "keep_logs": partial(read_keep_times, "keep_logs"),
     "build_limit_s": _seconds,
     "build_memory_mb": _whole(0, 1 << 30),
     "reserve_mb": _whole(0, 65536),

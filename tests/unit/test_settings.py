@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import MISSING, fields
+from datetime import timedelta
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -233,3 +234,36 @@ def test_a_variable_that_is_nearly_a_setting_is_told() -> None:
 )
 def test_variables_of_clients_and_programs_are_none(name: str) -> None:
     assert strays({f"FOOTPLATE_{name}": "x"}) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "ads", "others"),
+    [
+        ("90d", 90, 90),
+        ("ads=30d,*=12w", 30, 84),
+        ({"ads": "forever", "*": "1d"}, None, 1),
+        ({"ads": "24h"}, 1, None),
+    ],
+)
+def test_jobs_are_kept_by_project(
+    tmp_path: Path, given: object, ads: int | None, others: int | None
+) -> None:
+    settings = load_settings({}, {"data_dir": tmp_path, "keep_jobs": given, "keep_logs": given})
+    for keep in (settings.keep_jobs, settings.keep_logs):
+        assert keep is not None
+        found = [keep.of("ads"), keep.of("vision")]
+        assert found == [None if d is None else timedelta(days=d) for d in (ads, others)]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("90", "keep_jobs: option: '90' given; allowed: a number with a unit: 45s, 90m, 12h"),
+        ("ads=soon", "keep_jobs.ads: option: 'soon' given; allowed: a number with a unit"),
+        ("=1d", "keep_jobs: option: no project before '='"),
+        (90, "keep_jobs: option: 90 given"),
+    ],
+)
+def test_wrong_ages_are_named(tmp_path: Path, given: object, said: str) -> None:
+    with pytest.raises(InvalidArgument, match=re.escape(said)):
+        load_settings({}, {"data_dir": tmp_path, "keep_jobs": given})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from footplate.control.job_deletion import JobDeletion
 from footplate.control.job_updates import apply
 from footplate.domain.engine_events import engine_jobs
-from footplate.domain.errors import Aborted, FailedPrecondition, NotFound
+from footplate.domain.errors import Aborted, NotFound
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
@@ -20,7 +20,6 @@ from footplate.domain.names import (
     TrainingPipelineName,
     TuningJobName,
     backing_uid,
-    pipeline_uid,
 )
 from footplate.domain.preparation_status import explain_preparing
 
@@ -74,8 +73,7 @@ class Jobs:
     ) -> None:
         """``check_room`` raises Unavailable where the disk is full. ``has_engine``: of a region."""
         self._store = store
-        self._logs = logs
-        self._usage = usage
+        self._deletion = JobDeletion(store, logs, usage, trials)
         self._submission_checks = submission_checks
         self._queue = queue
         self._trials = trials
@@ -170,46 +168,8 @@ class Jobs:
         self._wake()
 
     def delete(self, name: JobName, *, backing: bool = False) -> None:
-        """Remove a finished job with its events, its lines, its utilisation and its trials.
-
-        ``backing``: of a pipeline, the job that ran its program, too.
-
-        Raises:
-            FailedPrecondition: it isn't finished, or is one of the runs of a tuning job, or the
-                job of a pipeline that isn't finished.
-        """
-        job = self._store.get(name)
-        if job.tuning_job is not None:
-            raise FailedPrecondition(
-                f"{name} runs trial {job.spec.trial} of a tuning job, and is deleted with that"
-            )
-        if not job.state.terminal:
-            raise FailedPrecondition(
-                f"{name} is {job.state.value}; cancel it, and delete it when it has ended"
-            )
-        self._check_pipeline(job)
-        if backing and job.spec.pipeline is not None:
-            with suppress(NotFound):
-                self.delete(self._store.get_by_uid(backing_uid(job.uid)).name)
-        runs = self._store.runs(job.uid) if job.spec.search is not None else ()
-        self._store.delete(name, job.version)
-        self._trials.delete(job.uid)
-        self._logs.delete(job.uid)
-        for each in (job, *runs):
-            self._usage.delete(each.uid)
-
-    def _check_pipeline(self, job: Job) -> None:
-        """A pipeline reads how its job ended; after its own end the job may go."""
-        uid = pipeline_uid(job.uid)
-        try:
-            pipeline = None if uid is None else self._store.get_by_uid(uid)
-        except NotFound:
-            return
-        if pipeline is not None and not pipeline.state.terminal:
-            raise FailedPrecondition(
-                f"{job.name} runs the program of {pipeline.name}, which is {pipeline.state.value}; "
-                "delete it when that has ended"
-            )
+        """See JobDeletion.delete."""
+        self._deletion.delete(name, backing=backing)
 
     def set_labels(
         self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None

@@ -10,13 +10,17 @@ from footplate.control.control_loop import Loop
 from footplate.control.cycle import Cycle
 from footplate.control.exports import Exports
 from footplate.control.hang_detection import HangLimits, HangWatch
+from footplate.control.job_deletion import JobDeletion
+from footplate.control.job_lists import JobLists
 from footplate.control.models import ModelRegistry
 from footplate.control.reconciler import REPORT_GRACE_S, Reconciler
 from footplate.control.regions import Binding, Regions
 from footplate.control.resource_steps import ResourceSteps
+from footplate.control.retention import Retention
 from footplate.control.tracking import LogUploads
 from footplate.control.tracking import Resources as TrackedResources
 from footplate.control.work_queue import WorkQueue
+from footplate.domain.retention import KEEP_ALL
 from footplate.server.event_files import LocalEventFiles
 from footplate.server.kept_environments import KeptInCache
 from footplate.server.machine import RandomIds
@@ -113,6 +117,18 @@ class LeaderServices:
 
         self._exports = Exports(fenced.models, buckets, clock)
         self._add_loop(self._exports.step, "exports", self._exports_woken)
+
+        retention = Retention(
+            store,
+            JobLists(store),
+            context.logs,
+            JobDeletion(store, context.logs, context.usage, tuning.trials),
+            settings.keep_jobs or KEEP_ALL,
+            settings.keep_logs or KEEP_ALL,
+            clock,
+        )
+        if settings.keep_jobs or settings.keep_logs:
+            self._add_loop(retention.step, "retention", Event())
 
     def start(self) -> None:
         """Load existing jobs, then follow every change."""

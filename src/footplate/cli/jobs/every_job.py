@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -16,6 +15,7 @@ from footplate.cli.option_values import offered
 from footplate.cli.output_format import format_option
 from footplate.cli.session import with_all_projects
 from footplate.domain.job_states import State, state_spellings
+from footplate.domain.retention import AGE_RULE, parse_age
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +35,6 @@ KINDS = {
     "pipeline": "trainingPipelines",
 }
 """By the words of screens: the last part of the names of the collections."""
-_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
-_AGE = re.compile(r"([0-9]{1,6})([smhdw])")
 
 
 @dataclass(frozen=True)
@@ -85,11 +83,10 @@ class AgeValue(click.ParamType[timedelta]):
     ) -> timedelta:
         if isinstance(value, timedelta):
             return value
-        found = _AGE.fullmatch(str(value).strip().lower())
+        found = parse_age(str(value))
         if found is None:
-            text = "a number with a unit: 45s, 90m, 12h, 30d, 4w"
-            self.fail(f"{value!r} given; allowed: {text}", param, ctx)
-        return timedelta(seconds=int(found[1]) * _UNITS_S[found[2]])
+            self.fail(f"{value!r} given; allowed: {AGE_RULE}", param, ctx)
+        return found
 
 
 def place_options(function: Callable[P, R]) -> Callable[P, R]:

@@ -1,0 +1,77 @@
+"""Deletes finished jobs, with all that is kept of them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import FailedPrecondition, NotFound
+from footplate.domain.names import backing_uid, pipeline_uid
+
+if TYPE_CHECKING:
+    from footplate.control.tuning.trials import Trials
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+    from footplate.ports.logs import Logs
+    from footplate.ports.store import Store
+    from footplate.ports.usage import UsageHistory
+
+
+class JobDeletion:
+    def __init__(self, store: Store, logs: Logs, usage: UsageHistory, trials: Trials) -> None:
+        self._store = store
+        self._logs = logs
+        self._usage = usage
+        self._trials = trials
+
+    def delete(self, name: JobName, *, backing: bool = False) -> None:
+        """Remove a finished job with its events, its lines, its utilisation and its trials.
+
+        ``backing``: of a pipeline, the job that ran its program, too.
+
+        Raises:
+            FailedPrecondition: it isn't finished, or is one of the runs of a tuning job, or the
+                job of a pipeline that isn't finished.
+        """
+        job = self._store.get(name)
+        if job.tuning_job is not None:
+            raise FailedPrecondition(
+                f"{name} runs trial {job.spec.trial} of a tuning job, and is deleted with that"
+            )
+        if not job.state.terminal:
+            raise FailedPrecondition(
+                f"{name} is {job.state.value}; cancel it, and delete it when it has ended"
+            )
+        self._check_pipeline(job)
+        if backing and job.spec.pipeline is not None:
+            with suppress(NotFound):
+                self.delete(self._store.get_by_uid(backing_uid(job.uid)).name)
+        runs = self._runs(job)
+        self._store.delete(name, job.version)
+        self._trials.delete(job.uid)
+        self._delete_files(job, runs)
+
+    def delete_logs(self, job: Job) -> None:
+        """Delete the lines and the utilisation of a finished job, which itself stays."""
+        self._delete_files(job, self._runs(job))
+
+    def _delete_files(self, job: Job, runs: tuple[Job, ...]) -> None:
+        self._logs.delete(job.uid)
+        for each in (job, *runs):
+            self._usage.delete(each.uid)
+
+    def _runs(self, job: Job) -> tuple[Job, ...]:
+        return tuple(self._store.runs(job.uid)) if job.spec.search is not None else ()
+
+    def _check_pipeline(self, job: Job) -> None:
+        """A pipeline reads how its job ended; after its own end the job may go."""
+        uid = pipeline_uid(job.uid)
+        try:
+            pipeline = None if uid is None else self._store.get_by_uid(uid)
+        except NotFound:
+            return
+        if pipeline is not None and not pipeline.state.terminal:
+            raise FailedPrecondition(
+                f"{job.name} runs the program of {pipeline.name}, which is {pipeline.state.value}; "
+                "delete it when that has ended"
+            )

@@ -1,0 +1,135 @@
+"""Deletes old jobs and old logs by itself, as the settings ``keep_jobs`` and ``keep_logs`` say."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from footplate.control.job_lists import Place
+from footplate.domain.errors import Aborted, FailedPrecondition, NotFound
+from footplate.domain.filters import And, Comparator, Comparison, Field
+from footplate.domain.jobs import JobEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from footplate.control.job_deletion import JobDeletion
+    from footplate.control.job_lists import JobLists
+    from footplate.domain.filters import Filter
+    from footplate.domain.jobs import Job
+    from footplate.domain.retention import KeepTimes
+    from footplate.ports.clock import Clock
+    from footplate.ports.logs import Logs
+    from footplate.ports.store import Store
+
+INTERVAL_S = 3600.0
+"""Between two passes: ages are days and weeks."""
+_INTERVAL = timedelta(seconds=INTERVAL_S)
+_PAGE = 100
+"""Jobs of one step, so that a server that ends does not wait for a long pass."""
+
+_log = logging.getLogger(__name__)
+
+
+class Retention:
+    """A pass goes over all projects, a page of jobs at each step, then waits for an hour."""
+
+    def __init__(
+        self,
+        store: Store,
+        lists: JobLists,
+        logs: Logs,
+        deletion: JobDeletion,
+        keep_jobs: KeepTimes,
+        keep_logs: KeepTimes,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._lists = lists
+        self._logs = logs
+        self._deletion = deletion
+        self._keep_jobs = keep_jobs
+        self._keep_logs = keep_logs
+        self._clock = clock
+        self._pages: Iterator[None] | None = None
+        self._next: datetime | None = None
+        self._logs_deleted: dict[str, datetime] = {}
+        """By project: before which end the logs of all jobs are deleted already."""
+
+    def step(self) -> float:
+        """Returns in how many seconds the next step is due."""
+        now = self._clock.now()
+        if self._pages is None:
+            waits_s = 0.0 if self._next is None else (self._next - now).total_seconds()
+            # A clock that is set back by days must not stop passes for as long.
+            if 0 < waits_s <= INTERVAL_S:
+                return waits_s
+            self._pages = self._pass(now)
+        try:
+            next(self._pages)
+        except StopIteration:
+            self._pages = None
+            self._next = now + _INTERVAL
+            return INTERVAL_S
+        except Exception:
+            self._pages = None
+            raise
+        return 0.0
+
+    def _pass(self, now: datetime) -> Iterator[None]:
+        for project in sorted({name.split("/")[1] for name in self._lists.collections()}):
+            keep = self._keep_jobs.of(project)
+            if keep is not None:
+                before = now - keep
+                yield from self._each(project, before, None, self._delete)
+            keep = self._keep_logs.of(project)
+            if keep is not None:
+                before, done = now - keep, self._logs_deleted.get(project)
+                yield from self._each(project, before, done, self._delete_logs)
+                self._logs_deleted[project] = before
+
+    def _each(
+        self,
+        project: str,
+        before: datetime,
+        since: datetime | None,
+        act: Callable[[Job], bool],
+    ) -> Iterator[None]:
+        """Act on the jobs that ended before then, a page at a time."""
+        where: Filter = Comparison(Field.END_TIME, Comparator.LESS, before)
+        if since is not None:
+            where = And((where, Comparison(Field.END_TIME, Comparator.GREATER_OR_EQUAL, since)))
+        after: str | None = None
+        while True:
+            page = self._lists.list(Place(project), where=where, limit=_PAGE, after=after)
+            done = sum(map(act, page.jobs))
+            if done:
+                what = "jobs" if act == self._delete else "logs"
+                _log.info("deleted %d old %s of project %s", done, what, project)
+            yield
+            after = page.next_key
+            if after is None:
+                return
+
+    def _delete(self, job: Job) -> bool:
+        """A job whose pipeline hasn't ended stays until the next pass."""
+        try:
+            self._deletion.delete(job.name, backing=True)
+        except (NotFound, FailedPrecondition, Aborted):
+            return False
+        return True
+
+    def _delete_logs(self, job: Job) -> bool:
+        if not self._logs.size(job.uid):
+            return False
+        self._deletion.delete_logs(job)
+        text = (
+            "the log and the usage of this job were deleted, because the setting keep_logs says so"
+        )
+        try:
+            self._store.append(job.uid, (JobEvent(self._clock.now(), "LOGS_DELETED", text),))
+        except NotFound:  # the job was deleted meanwhile
+            return False
+        return True
