@@ -54,6 +54,52 @@ def test_the_page_on_connecting_has_version_address_and_commands(http: httpx.Cli
         assert command in answer.text
 
 
+def test_the_page_on_connecting_names_the_token_where_there_is_one(
+    http: httpx.Client, closed: httpx.Client
+) -> None:
+    assert "FOOTPLATE_TOKEN" not in http.get("/connect").text
+    closed.post("/sign-in", data={"token": "sesame"})
+    text = closed.get("/connect").text
+    assert "export FOOTPLATE_TOKEN=TOKEN" in text
+    assert "Authorization: Bearer TOKEN" in text
+    assert "sesame" not in text
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/job/1", "/jobs.html", "/%3Cscript%3E", "/trials/x"])
+def test_an_unknown_address_is_a_page(http: httpx.Client, path: str) -> None:
+    answer = http.get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "Nothing is served at /" in answer.text
+    assert 'href="/jobs"' in answer.text
+    assert "<script>" not in answer.text
+    assert http.get(path, headers={"Accept": "*/*"}).json()["error"]["status"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("path", ["/v1/projects/demo/none", "/storage/v1/none", "/footplate/v1/x"])
+def test_errors_of_apis_stay_json(http: httpx.Client, closed: httpx.Client, path: str) -> None:
+    """Java's own client accepts HTML, too."""
+    assert http.get(path).json()["error"]["code"] in (400, 404)
+    assert closed.get(path).json()["error"]["code"] == 403
+
+
+def test_an_unknown_address_says_nothing_before_the_sign_in(closed: httpx.Client) -> None:
+    answer = closed.get("/nowhere")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/nowhere")
+    closed.post("/sign-in", data={"token": "sesame"})
+    assert closed.get("/nowhere").status_code == 404
+
+
+def test_the_form_shows_all_mistakes_at_once(http: httpx.Client) -> None:
+    fields = {"machine": "n9-standard", "env": "A=1\nB\nA=2", "labels": "a=1\na=2", "region": "a b"}
+    text = http.post("/submit/check", data=fields, headers=FRAGMENT).text
+    wrong = dict(re.findall(r'<small id="error-(\w+)"[^>]*>([^<]+)</small>', text))
+    assert wrong.keys() >= {"project", "region", "name", "machine", "env", "labels", "module"}
+    assert (wrong["project"], "NAME=VALUE" in wrong["env"]) == ("required", True)
+    assert wrong["env"].count("twice") == wrong["labels"].count("twice") == 1
+    assert text.count("<li class") >= len(wrong) + 1
+    assert "Accepted" not in text
+
+
 def test_pages_may_do_nothing_that_they_need_not(http: httpx.Client) -> None:
     headers = http.get("/jobs").headers
     policy = headers["content-security-policy"]

@@ -5,5 +5,6 @@ the page's reader.
 """
 
 from footplate.console.routes import ConsoleParts, console_routes
+from footplate.console.unknown_addresses import UnknownAddresses
 
-__all__ = ["ConsoleParts", "console_routes"]
+__all__ = ["ConsoleParts", "UnknownAddresses", "console_routes"]

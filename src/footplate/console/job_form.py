@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pydantic import JsonValue
 
@@ -127,6 +127,19 @@ def _pairs(text: str) -> dict[str, str]:
     """``NAME=VALUE`` of each line."""
     parts = (line.partition("=") for line in _lines(text))
     return {name.strip(): value for name, _, value in parts}
+
+
+def wrong_lines(form: JobForm) -> Iterator[tuple[str, str]]:
+    """Of environment and labels the lines that would be lost or misread, with their fields."""
+    for name, text in (("env", form.env), ("labels", form.labels)):
+        seen: set[str] = set()
+        for line in _lines(text):
+            key, equals, _ = line.partition("=")
+            if not equals and name == "env":
+                yield name, f"{line.strip()[:60]!r} given; allowed: NAME=VALUE"
+            elif key.strip() in seen:
+                yield name, f"{key.strip()[:60]!r} stands there twice; once is allowed"
+            seen.add(key.strip())
 
 
 def _number(text: str) -> int | str:

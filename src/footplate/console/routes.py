@@ -21,6 +21,7 @@ from footplate.console.static_files import StaticFiles
 from footplate.console.submit_view import submit_routes
 from footplate.console.system_view import system_routes
 from footplate.console.terminal import terminal_routes
+from footplate.console.unknown_addresses import unknown_address_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,4 +66,5 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *system_routes(site),
         *audit_routes(site),
         *terminal_routes(site),
+        *unknown_address_routes(site),
     ]

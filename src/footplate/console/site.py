@@ -189,7 +189,7 @@ class Site:
             if not (visit.is_fragment or "text/html" in accepted):
                 raise HTTPException(HTTPStatus.NOT_FOUND, headers={"Vary": "Accept"})
             if signed_in and self.sessions.needed and token is None:
-                return self._to_sign_in(visit)
+                return self.to_sign_in(visit)
             try:
                 self._check_origin(visit)
                 return await handle(visit)
@@ -207,6 +207,7 @@ class Site:
             missing=self._files.missing(),
             here=visit.request.url.path,
             signed_in=visit.token is not None,
+            guarded=self.sessions.needed,
             is_fragment=visit.is_fragment,
             **context,
         )
@@ -225,13 +226,15 @@ class Site:
             return PlainTextResponse(error.message, status, _HEADERS)
         return self.render(visit, "error.html", status, message=error.message, code=status)
 
-    def _to_sign_in(self, visit: Visit) -> Response:
+    def to_sign_in(self, visit: Visit, path: str = "") -> Response:
+        """``path``: where to go on, where that isn't the page that was asked for."""
         if visit.is_fragment:
             here = urlsplit(visit.request.headers.get("hx-current-url", ""))
             there = _sign_in_url(here.path, here.query)
             return Response(status_code=HTTPStatus.UNAUTHORIZED, headers={"HX-Redirect": there})
         url = visit.request.url
-        return RedirectResponse(_sign_in_url(url.path, url.query), HTTPStatus.SEE_OTHER)
+        there = _sign_in_url(path, "") if path else _sign_in_url(url.path, url.query)
+        return RedirectResponse(there, HTTPStatus.SEE_OTHER)
 
     def _check_origin(self, visit: Visit) -> None:
         """A page elsewhere can send forms, but no header of its own, and not without ``Origin``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from footplate.console.formatting import job_url
 from footplate.console.forms import read_form
-from footplate.console.job_form import JobForm, field_of, to_form, to_request
+from footplate.console.job_form import JobForm, field_of, to_form, to_request, wrong_lines
 from footplate.console.job_text import read_job
 from footplate.console.submissions import as_gcloud, as_python, as_yaml, request_of
 from footplate.domain.errors import InvalidArgument
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MAX_BYTES = 1 << 20
 _REGISTRY = "us-docker.pkg.dev/vertex-ai/training"
 _REGION = "us-central1"
+_STAND_IN = "your-project"
 _PART = re.compile(r"[^/?#%\s]+")
 """Of a name: what has more would be another address."""
 TEXTS = (("gcloud", "gcloud"), ("python", "Python"), ("yaml", "YAML"))
@@ -35,7 +36,7 @@ TEXTS = (("gcloud", "gcloud"), ("python", "Python"), ("yaml", "YAML"))
 
 @dataclass
 class Draft:
-    """A job that may be submitted. ``errors`` are by field of the form, ``others`` by path."""
+    """A job that may be submitted. ``errors`` are by field of the form, ``others`` all by path."""
 
     project: str
     region: str
@@ -50,6 +51,12 @@ class Draft:
     def parent(self) -> str:
         project = f"projects/{self.project}"
         return project if self.kind == "jobs" else f"{project}/locations/{self.region}"
+
+    def add(self, name: str, path: str, text: str) -> None:
+        """Note what is wrong at ``path``, and at the form's field ``name`` if there is one."""
+        if name:
+            self.errors.setdefault(name, []).append(text)
+        self.others.append((path, text))
 
     @property
     def accepted(self) -> bool:
@@ -129,31 +136,41 @@ def read_draft(fields: Mapping[str, str]) -> Draft:
         try:
             draft.kind, draft.request = read_job(fields.get("text", ""))
         except InvalidArgument as error:
-            draft.errors["text"] = [error.message]
+            draft.add("text", "text", error.message)
     else:
         draft.request = to_request(form)
+        for name, text in wrong_lines(form):
+            draft.add(name, name, text)
     for name, value in (("project", draft.project), ("region", draft.region)):
         if not _PART.fullmatch(value):
-            text = "no spaces, slashes, ?, # and %" if value else "required"
-            draft.errors[name] = [text]
+            draft.add(name, name, "no spaces, slashes, ?, # and %" if value else "required")
     return draft
 
 
 async def _ask(visit: Visit, draft: Draft) -> Draft:
-    """With the service's answer to it, and what is wrong at the fields of the form."""
-    if draft.errors:
+    """With the service's answer to it, and what is wrong at the fields of the form.
+
+    All mistakes are shown at once: what can't be sent yet is checked in a project and region that
+    stand in for the missing ones, and of the answer only the mistakes are shown.
+    """
+    if "text" in draft.errors:
         return draft
-    path = f"/footplate/v1/{draft.parent}/{draft.kind}:validate"
+    sendable = not draft.errors
+    place = replace(
+        draft,
+        project=_STAND_IN if "project" in draft.errors else draft.project,
+        region=_REGION if "region" in draft.errors else draft.region,
+    )
+    path = f"/footplate/v1/{place.parent}/{draft.kind}:validate"
     try:
-        draft.verdict = await visit.post(path, draft.request)
+        verdict: Any = await visit.post(path, draft.request)
     except InvalidArgument as error:
         draft.others.append(("", error.message))
         return draft
-    for each in draft.verdict["violations"]:
+    for each in verdict["violations"]:
         name = field_of(str(each["field"])) if draft.kind == "customJobs" else ""
-        if name:
-            draft.errors.setdefault(name, []).append(str(each["description"]))
-        draft.others.append((str(each["field"]), str(each["description"])))
+        draft.add(name, str(each["field"]), str(each["description"]))
+    draft.verdict = verdict if sendable else None
     return draft
 
 

@@ -20,9 +20,9 @@ from footplate.api.logging_v2 import EndOfStream, Followers
 from footplate.api.program_calls import ProgramCallCheck
 from footplate.api.relayed_programs import RelayedPrograms
 from footplate.api.request_counts import CountRequests, RequestCounts
-from footplate.api.security import Access
+from footplate.api.security import SERVED_HOST, Access
 from footplate.api.wrong_tokens import WrongTokens
-from footplate.console import ConsoleParts
+from footplate.console import ConsoleParts, UnknownAddresses
 from footplate.console.feed import Feed
 from footplate.control.models import ModelRegistry
 from footplate.control.program_calls import ProgramCalls
@@ -146,7 +146,8 @@ class Service:
         # Else a job could keep all worker threads busy.
         sharing = Middleware(ProgramShares, shares=Shares(MOST_OF_PROGRAMS))
         behind = [sharing, counting, audit]
-        app = EndOfStream(create_app(routes, access, inner=[*inner, led, *behind]), followers)
+        served = create_app(routes, access, inner=[*inner, led, *behind])
+        app = EndOfStream(UnknownAddresses(served, elsewhere=SERVED_HOST), followers)
         relayed = Access(None, access.host_names, access.check_key)
         if cluster is not None:
             relayed = replace(relayed, host_names=access.host_names | {cluster.host})
