@@ -55,11 +55,14 @@ class World:
         if len(self.lives) >= MOST:
             return
         self.made += 1
-        resumes = ""
+        resumes, behind = "", 0
         if self.ended and self.rng.random() < 0.6:
-            resumes = str(self.rng.choice(self.ended).job.name)
+            resumed = self.rng.choice(self.ended)
+            resumes = str(resumed.job.name)
+            behind = max((trial.number for trial in resumed.rig.trials()), default=0)
             self.happened["resumed"] += 1
         life = Life(self.rng.randrange(10**9), self.rig, f"search{self.made}", resumes)
+        life.behind = behind
         self.lives.append(life)
 
     def act(self) -> None:
@@ -78,6 +81,9 @@ class World:
         if self.ended:
             life = self.ended.pop(self.rng.randrange(len(self.ended)))
             life.rig.delete()
+            for other in self.lives:  # one that had yet to look at it begins with trial 1
+                if other.resumes == str(life.job.name) and not other.rig.trials():
+                    other.behind = 0
             self.happened["delete"] += 1
             for gone in (self.rig.store.get_by_uid, self.load):
                 with pytest.raises(NotFound):

@@ -40,6 +40,7 @@ class Life:
         self.counts = self.rng.randint(1, 8), self.rng.randint(1, 4)
         self.failed = self.rng.choice([0, 0, 1, min(2, self.counts[0])])
         self.cancelled = False
+        self.resumes, self.behind = resumes, 0
         self.points: dict[int, object] = {}
         trials, parallel = self.counts
         search = make_search(
@@ -124,7 +125,9 @@ class Life:
         trials, parallel = self.counts
         kept = self.rig.trials()
         numbers = [trial.number for trial in kept]
-        assert numbers == list(range(1, len(kept) + 1)), "a trial was lost or renumbered"
+        first = numbers[0] if numbers else self.behind + 1
+        assert first > self.behind, "a trial has the number of one of the search that it resumes"
+        assert numbers == list(range(first, first + len(kept))), "a trial was lost or renumbered"
         assert len(kept) <= trials
         assert len(self.rig.runs()) <= parallel
         assert sum(not trial.state.ended for trial in kept) <= parallel

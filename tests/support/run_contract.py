@@ -76,6 +76,33 @@ class RunContract:
         for collection in {run.name.collection, ""} - {parent.name.collection}:
             assert store.list(collection, where=None, limit=9, after=None).jobs == ()
 
+    @pytest.mark.parametrize("directory", ["gs://demo-bucket/out", 'gs://demo-bucket/50%_"ä"!'])
+    def test_jobs_are_found_by_the_directory_that_they_write_to(
+        self, store: Store, directory: str
+    ) -> None:
+        def make(name: str, *directories: Directory) -> Job:
+            job = make_job(name)
+            job = replace(job, spec=replace(job.spec, directories=directories))
+            store.create(job, ())
+            return job
+
+        here = "projects/demo/locations/us-central1/customJobs"
+        plain = make("projects/demo/jobs/plain", Directory(None, directory))
+        slashed = make("projects/other/jobs/slashed", Directory(None, f"{directory}/"))
+        custom = make(f"{here}/1", Directory("AIP_MODEL_DIR", f"{directory}/model/", "", "model/"))
+        make("projects/demo/jobs/below", Directory(None, f"{directory}/model"))
+        make("projects/demo/jobs/beside", Directory(None, f"{directory}2"))
+        make("projects/demo/jobs/capitals", Directory(None, directory.upper()))
+        make("projects/demo/jobs/none")
+        parent = make_tuning_job()
+        run = make_run(parent, 1)
+        spec = replace(run.spec, directories=(Directory(None, directory),))
+        store.create(parent, ())
+        store.create(replace(run, spec=spec), ())
+
+        assert {*store.writing_to(directory)} == {plain, slashed, custom}
+        assert store.writing_to(f"{directory}/model/nothing") == ()
+
     def test_runs_are_counted_by_themselves(self, store: Store) -> None:
         parent = replace(make_tuning_job(), state=State.RUNNING)
         states = (State.QUEUED, State.RUNNING, State.RUNNING, State.FAILED)

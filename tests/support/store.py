@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import Aborted, NotFound, name_taken
 from footplate.domain.filter_matching import matches
 from footplate.domain.names import StudyUid
+from footplate.domain.output_directories import output_directory
 from footplate.ports.store import ACTIVE, StoredEvent
 from footplate.store.input_checks import check_filter, check_texts
 from footplate.store.paging import Position, make_page
@@ -117,6 +118,12 @@ class MemoryStore:
         with self._lock:
             runs = [job for job in self._jobs.values() if job.tuning_job == uid]
         return tuple(sorted(runs, key=_order_of_making))
+
+    def writing_to(self, directory: str) -> tuple[Job, ...]:
+        with self._lock:
+            jobs = [job for job in self._jobs.values() if job.tuning_job is None]
+        found = [job for job in jobs if output_directory(job.spec) == directory]
+        return tuple(sorted(found, key=Position.of, reverse=True))
 
     def counts(self, *, runs: bool = False) -> dict[State, int]:
         found = (job for job in self.active() if (job.tuning_job is not None) == runs)

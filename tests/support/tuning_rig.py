@@ -9,7 +9,7 @@ from footplate.control.job_updates import apply
 from footplate.control.models import ModelRegistry
 from footplate.domain.errors import Code
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Ending, JobEvent
+from footplate.domain.jobs import Directory, Ending, JobEvent
 from footplate.domain.lifecycle import CancelRequested
 from footplate.domain.names import StudyUid, run_uid
 from footplate.domain.studies.learning_curves import report_key
@@ -66,8 +66,18 @@ class SearchRig:
     def _changed(self, uid: JobUid) -> None:
         self.tuner.changed(uid)
 
-    def submit(self, search: Search | None = None, name: str = "projects/demo/jobs/search") -> Job:
+    def submit(
+        self,
+        search: Search | None = None,
+        name: str = "projects/demo/jobs/search",
+        directory: str = "",
+    ) -> Job:
+        """``directory``: where it writes to."""
         self.job = make_tuning_job(name, search, uid=name.rpartition("/")[2])
+        if directory:
+            given = (Directory(None, directory, "trainingInput.jobDir"),)
+            spec = replace(self.job.spec, job_dir=directory, directories=given)
+            self.job = replace(self.job, spec=spec)
         self.store.create(self.job, (JobEvent(self.clock.now(), "QUEUED", ""),))
         self.tuner.begin(self.job.uid)
         return self.job

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from footplate.control import images, preflight
+from footplate.control import images, occupied_directories, preflight
 from footplate.control.interpreters import interpreter_violations
 from footplate.control.machine_mapping import mapping_violations
 from footplate.control.replica_machines import machines_of
@@ -28,6 +28,7 @@ from footplate.domain.errors import (
     Violation,
 )
 from footplate.domain.machines import zones_for
+from footplate.domain.output_directories import output_directory
 from footplate.domain.preview.advice import advise
 from footplate.domain.preview.named_buckets import NamedBucket, advise_buckets
 from footplate.domain.quotas import exceeded
@@ -135,6 +136,9 @@ class SubmissionChecks:
         )
         request = submission.search
         search = () if request is None else self._searches.violations(request)
+        beside = occupied_directories.trial_violations(
+            submission, self.last_number(submission), self._buckets
+        )
         places = _places(submission)
         engine = tuple(found for each in places for found in self._machine_violations(each))
         named = (
@@ -144,7 +148,14 @@ class SubmissionChecks:
             *self._place_violations(submission),
             *check_directory_form(dict(submission.labels)),
         )
-        return limited(preflight.joined(submission.violations, missing, search, engine, named))
+        return limited(
+            preflight.joined(submission.violations, missing, search, beside, engine, named)
+        )
+
+    def last_number(self, submission: Submission) -> int:
+        """The number of the last trial before those of this search; 0: they begin with 1."""
+        request = submission.search
+        return 0 if request is None else self._searches.last_number(request, submission.spec)
 
     def _machine_violations(self, submission: Submission) -> Iterator[Violation]:
         """Of programs that the machines of the region can't run. Nodes are not looked into."""
@@ -179,7 +190,13 @@ class SubmissionChecks:
             self._shared_buckets,
             staging.makes,
         )
-        return tuple(dict.fromkeys((*submission.warnings, *advice, *named)))
+        occupied = () if self.last_number(submission) else self._occupied(submission)
+        return tuple(dict.fromkeys((*submission.warnings, *advice, *named, *occupied)))
+
+    def _occupied(self, submission: Submission) -> Iterator[str]:
+        """Trials with numbers of their own have directories of their own, and are left out."""
+        owners = self._searches.writing_to(output_directory(submission.spec))
+        return occupied_directories.warn_of_owner(submission, owners, self._buckets)
 
     def _find_bucket(self, name: str) -> NamedBucket | None:
         try:

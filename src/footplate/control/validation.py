@@ -107,6 +107,7 @@ class Validation:
             site,
             job_id=job_id,
             search=submission.search,
+            first=self._submission_checks.last_number(submission) + 1,
             prices=self._prices,
         )
 

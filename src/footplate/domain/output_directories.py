@@ -1,4 +1,4 @@
-"""Which directory the directories of a job lie in. Pure."""
+"""Finds the directory that a job writes to, and the one that its directories lie in. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from footplate.domain.jobs import JobSpec
+
+LEAVES = ("", "/", "/model/")
+"""What a stored directory may have behind the output directory: ``jobDir`` is kept as it was given,
+and of ``baseOutputDirectory`` the places below it."""
+
+
+def output_directory(spec: JobSpec) -> str:
+    """``jobDir`` or ``baseOutputDirectory``, without a slash at its end; empty: there is none."""
+    if not spec.directories:
+        return ""
+    first = spec.directories[0]
+    return first.uri.removesuffix(first.leaf).rstrip("/")
 
 
 def common_directory(uris: Iterable[str]) -> str:

@@ -127,6 +127,14 @@ class Store(Protocol):
         """
         ...
 
+    def writing_to(self, directory: str) -> tuple[Job, ...]:
+        """The jobs of lists whose output directory is this one, in all states, newest first; of
+        very many the newest thousand.
+
+        ``directory`` as ``output_directory`` returns it.
+        """
+        ...
+
     def counts(self, *, runs: bool = False) -> dict[State, int]:
         """How many jobs of lists there are in each state that isn't terminal; or, with ``runs``,
         how many that run trials. States of none are left out.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import String, bindparam, delete, func, insert, select, update
+from sqlalchemy import String, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, DataLoss, NotFound, Unavailable, name_taken
 from footplate.domain.job_states import State
+from footplate.domain.output_directories import LEAVES, output_directory
 from footplate.domain.text_validation import storable
 from footplate.ports.notifications import NoticeKind
 from footplate.ports.store import ACTIVE
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from footplate.store.row_codec import Record
 
 _ACTIVE = [state.value for state in ACTIVE]
+_MOST_WRITING = 1000
 _log = logging.getLogger(__name__)
 
 _WANTED = bindparam("wanted", type_=String)
@@ -251,6 +254,17 @@ class SqlStore:
                     return tuple(job for job in known if job is not None)
             rows = connection.execute(_IN_STATES, wanted).all()
         return tuple(job for job in map(_readable, rows) if job is not None)
+
+    def writing_to(self, directory: str) -> tuple[Job, ...]:
+        # No index knows directories: this reads all specs, and only few jobs ask for it.
+        texts = [json.dumps(directory + leaf) for leaf in LEAVES]
+        named = (jobs.c.spec.contains(text, autoescape=True, escape="!") for text in texts)
+        query = select(jobs).where(jobs.c.tuning_job.is_(None), or_(*named))
+        newest = query.order_by(jobs.c.create_time.desc(), jobs.c.uid.desc())
+        with self._transactions.reading() as connection:
+            rows = connection.execute(newest.limit(_MOST_WRITING)).all()
+        found = (job for job in map(_readable, rows) if job is not None)
+        return tuple(job for job in found if output_directory(job.spec) == directory)
 
     def counts(self, *, runs: bool = False) -> dict[State, int]:
         of = jobs.c.tuning_job.is_not(None) if runs else jobs.c.tuning_job.is_(None)

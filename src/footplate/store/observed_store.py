@@ -114,6 +114,9 @@ class ObservedStore:
     def runs(self, uid: JobUid) -> tuple[Job, ...]:
         return self._inner.runs(uid)
 
+    def writing_to(self, directory: str) -> tuple[Job, ...]:
+        return self._inner.writing_to(directory)
+
     def counts(self, *, runs: bool = False) -> dict[State, int]:
         return self._inner.counts(runs=runs)
 

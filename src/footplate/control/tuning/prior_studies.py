@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from footplate.domain.names import (
 from footplate.domain.studies.study_history import study_of
 
 if TYPE_CHECKING:
+    from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
     from footplate.domain.studies.study import Study
     from footplate.domain.tuning.search import Search
@@ -35,6 +37,33 @@ class PriorStudies:
             if name:
                 found += self.chain(name)
         return tuple(found)
+
+    def last_number(self, resumes: str, learns_from: str, directory: str) -> int:
+        """The number of the last trial before the first one of a search; 0: it begins with 1.
+
+        A search that resumes another one goes on with its numbers, as one study would. It also
+        leaves out those of every search that writes to the same ``directory`` (empty: there is
+        none); one that learns from a job does, too, if that job writes there. Else a program
+        would find the files of another trial in its directory, and take them for its own.
+        """
+        beside = self._store.writing_to(directory) if directory and (resumes or learns_from) else ()
+        if not resumes and learns_from not in {str(job.name) for job in beside}:
+            return 0
+        jobs = [job for job in beside if job.spec.search is not None]
+        with suppress(NotFound):
+            jobs.append(self._store.get(parse_job_name(resumes or learns_from)))
+        return max((self._taken(job) for job in jobs), default=0)
+
+    def _taken(self, job: Job) -> int:
+        """The last number that is a trial's, or may still become one's."""
+        try:
+            kept = self._studies.load(StudyUid(job.uid))
+        except NotFound:
+            return 0
+        made, search = kept.study.made, job.spec.search
+        if job.state.terminal or search is None:
+            return made
+        return made + max(0, search.counts.trials - len(kept.trials))
 
     def find(self, name: str) -> StudyWithTrials:
         """The study of this name, or of the tuning job of this name. Raises NotFound.

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound, Violation
 from footplate.domain.formatting import quoted
+from footplate.domain.output_directories import output_directory
 from footplate.domain.tuning.resumption import AT, differences, search_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.control.tuning.prior_studies import PriorStudies
-    from footplate.domain.jobs import Job
+    from footplate.domain.jobs import Job, JobSpec
     from footplate.domain.names import JobName
     from footplate.domain.submission import Tuning
     from footplate.domain.tuning.search import Search, SearchRequest
@@ -40,6 +41,15 @@ class SearchResolver:
         """Of a request without violations."""
         job = None if request.resumes is None else self._find(request.resumes)
         return search_of(request, job.spec.search if job else None)
+
+    def last_number(self, request: SearchRequest, spec: JobSpec) -> int:
+        """As ``PriorStudies.last_number``."""
+        resumes, learns_from = str(request.resumes or ""), str(request.learns_from or "")
+        return self._earlier.last_number(resumes, learns_from, output_directory(spec))
+
+    def writing_to(self, directory: str) -> tuple[Job, ...]:
+        """The jobs with this output directory, newest first; without one: none."""
+        return self._store.writing_to(directory) if directory else ()
 
     def tuning(self, request: SearchRequest, tuning: Tuning) -> Tuning:
         """``tuning`` of the request, with what the job that it resumes adds to it."""

@@ -24,6 +24,7 @@ from footplate.domain.job_states import State
 from footplate.domain.jobs import PythonProgram
 from footplate.domain.lifecycle import SearchEnds, TrialsBegin, TrialsGone
 from footplate.domain.names import StudyUid, TrainingJobName
+from footplate.domain.output_directories import output_directory
 from footplate.domain.studies.limit_checks import over
 from footplate.domain.studies.records import StudyRecord, StudyState
 from footplate.domain.studies.trials import TrialState
@@ -107,6 +108,9 @@ class TuningStep:
             seed=int.from_bytes(sha256(uid.encode()).digest()[:_SEED_BYTES]),
             create_time=job.create_time,
             earlier=self._earlier.of(search),
+            made=self._earlier.last_number(
+                search.resumes, search.learns_from, output_directory(job.spec)
+            ),
         )
         prior = prior_event(search, study, self._clock.now())
         self._notify(job, () if prior is None else (prior,))

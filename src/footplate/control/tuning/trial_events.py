@@ -40,7 +40,10 @@ def prior_event(search: Search, study: StudyRecord, now: datetime) -> JobEvent |
     prior = prior_trials(search, study.earlier)
     if prior is None:
         return None
-    return JobEvent(now, "EARLIER_TRIALS", describe_prior(prior, search), key="earlier-trials")
+    said = describe_prior(prior, search)
+    if study.made:
+        said += f"; the trials of this search have the numbers from {study.made + 1} on"
+    return JobEvent(now, "EARLIER_TRIALS", said, key="earlier-trials")
 
 
 def _told(given: Sequence[str]) -> str:

@@ -33,23 +33,28 @@ OPEN = "..."
 """Stands for the value of a parameter, which the search chooses."""
 
 
-def first_trial(spec: JobSpec, search: SearchRequest, job_id: str) -> JobSpec:
-    """What trial 1 runs. Parameters that a job has from the one it resumes aren't known here."""
+def first_trial(spec: JobSpec, search: SearchRequest, job_id: str, number: int = 1) -> JobSpec:
+    """What trial ``number`` runs.
+
+    Parameters that a job has from the one it resumes aren't known here.
+    """
     slots = search.space.slots if search.space is not None else ()
     names = dict.fromkeys(slot.parameter.name for slot in slots)
     given = tuple(f"--{name}={OPEN}" for name in names)
-    return run_spec(spec, given, (), 1, job_id)
+    return run_spec(spec, given, (), number, job_id)
 
 
-def trial_steps(spec: JobSpec, search: SearchRequest) -> Iterator[str]:
-    """``spec`` of each trial."""
+def trial_steps(spec: JobSpec, search: SearchRequest, first: int = 1) -> Iterator[str]:
+    """``spec`` of each trial; ``first``: the number of the first one."""
     counts, machines = search.counts, len(spec.replica_names())
     trials = "1 trial" if counts.trials == 1 else f"{counts.trials} trials"
     each = "1 machine" if machines == 1 else f"{machines} machines"
     at_once = min(counts.parallel, counts.trials)
     together = "one after the other" if at_once == 1 else f"{at_once} at a time"
     yield f"The search runs {trials} of {each}" + (f", {together}." if counts.trials > 1 else ".")
-    yield "Each trial runs like trial 1, shown here, with its own values and directories."
+    yield f"Each trial runs like trial {first}, shown here, with its own values and directories."
+    if first > 1:
+        yield f"Its trials have the numbers from {first} on, behind those of earlier searches."
     if search.space is None and search.resumes is not None:
         yield f"Each gets the parameters of {search.resumes}, whose search goes on, too."
 
@@ -127,12 +132,13 @@ def plan(
     *,
     job_id: str = JOB_ID,
     search: SearchRequest | None = None,
+    first: int = 1,
     prices: Prices = NO_PRICES,
 ) -> Plan:
-    """``search``: of a tuning job; the plan is that of its first trial then."""
-    before = () if search is None else tuple(trial_steps(spec, search))
+    """``search``: of a tuning job; the plan is that of its first trial then, number ``first``."""
+    before = () if search is None else tuple(trial_steps(spec, search, first))
     if search is not None:
-        spec = first_trial(spec, search, job_id)
+        spec = first_trial(spec, search, job_id, first)
     planner = _Planner(spec, catalogue, site, job_id)
     zones = zones_for([pool.machine for pool in spec.pools], spec.region, catalogue)
     return Plan(

@@ -46,7 +46,8 @@ class StudyRecord:
     earlier: tuple[Study, ...] = ()
     """What it learns from, as it was when the study was made; oldest first."""
     made: int = 0
-    """How many trials were ever made: the number of the last one, also after it was deleted."""
+    """The number of the last trial ever made, also after it was deleted; before the first one, the
+    number that they go on from."""
     ended: int = 0
     """How many trials have ever ended."""
     state: StudyState = StudyState.ACTIVE
@@ -88,7 +89,8 @@ class SuggestionRecord:
 @dataclass(frozen=True)
 class TrialRecord:
     number: int
-    """From 1 in its study, in the order of their making; never given again."""
+    """In the order of their making, from 1 or from where the search that it resumes ended; never
+    given again in its study."""
     point: Point
     create_time: datetime
     state: TrialState = TrialState.REQUESTED

@@ -125,9 +125,10 @@ def why_stopped(ending: Ending) -> str:
 def _crashes(
     counts: TrialCounts, trials: Sequence[TrialRecord], crashed: Sequence[TrialRecord]
 ) -> str:
-    if first := next((trial for trial in crashed if trial.number == 1), None):
+    first = min(trials, key=lambda trial: trial.number)
+    if first in crashed:
         reason = first.infeasible_reason.rstrip(".")
-        return f"trial 1 failed: {reason}. {_FIRST_FAILED}"
+        return f"trial {first.number} failed: {reason}. {_FIRST_FAILED}"
     well = sum(1 for trial in trials if trial.state is TrialState.SUCCEEDED)
     most = max(MOST_FAILURES, counts.trials // 4)
     if len(crashed) >= MIN_FAILURES and len(crashed) > well:

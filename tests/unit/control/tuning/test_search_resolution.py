@@ -19,7 +19,7 @@ from footplate.control.tuning.trials import Trials
 from footplate.control.validation import Validation
 from footplate.domain.errors import ServiceError
 from footplate.domain.job_states import State
-from footplate.domain.jobs import RestartBounds
+from footplate.domain.jobs import Directory, RestartBounds
 from footplate.domain.names import StudyUid, parse_job_name
 from footplate.domain.quotas import Quotas
 from footplate.domain.sites import EngineMachines
@@ -41,12 +41,14 @@ from tests.support.usage import MemoryUsage
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from footplate.domain.submission import Submission
     from footplate.domain.tuning.search import Search
     from footplate.wire.json_text import JsonObject
 
 RATE: JsonObject = {"parameterName": "x", "type": "DOUBLE", "minValue": 0, "maxValue": 1}
 OTHER: JsonObject = {**RATE, "parameterName": "y"}
 RESUMED: JsonObject = {"resumePreviousJobId": "done", "maxTrials": 2}
+OUT = "gs://demo-bucket/out"
 LEARN = "footplate-learn-from"
 
 CASES: dict[str, tuple[JsonObject, str, str | None]] = {
@@ -90,7 +92,7 @@ class Desk:
     def __init__(self, folder: Path, regions: Regions | None = None) -> None:
         clock, regions, ids = FakeClock(), regions or make_regions(), RandomIds()
         self.store = MemoryStore()
-        buckets = FolderBuckets(folder, clock)
+        self.buckets = buckets = FolderBuckets(folder, clock)
         buckets.create_bucket("demo-bucket")
         buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
         searches = SearchResolver(self.store, PriorStudies(self.store, self.store.studies))
@@ -178,6 +180,112 @@ def test_the_warning_about_few_trials_counts_those_of_the_resumed_job(context: D
     said = "2 new and 30 earlier trials are few for 4 parameters: at least 10 for each are "
     assert [w for w in context.validation.validate(few).warnings if w.startswith(said)]
     assert not [w for w in context.validation.validate(enough).warnings if " few for " in w]
+
+
+def in_directory(context: Desk, search: JsonObject, directory: str = OUT) -> Submission:
+    body = context.body(search)
+    body["trainingInput"]["jobDir"] = directory
+    return read_submission(body, "demo", built_in())
+
+
+def write_to(context: Desk, job_id: str, directory: str) -> None:
+    """The job has this output directory."""
+    job = context.store.get(parse_job_name(f"projects/demo/jobs/{job_id}"))
+    spec = replace(job.spec, directories=(Directory(None, directory),))
+    context.store.update(replace(job, spec=spec, version=job.version + 1), ())
+
+
+@pytest.mark.parametrize(
+    ("left", "taken"),
+    [
+        ("out/3/model.txt", None),
+        ("out/4/checkpoint", 4),
+        ("out/5/eval/events", 5),
+        ("out/6/checkpoint", None),
+        ("out/04/checkpoint", None),
+        ("out/4", None),
+    ],
+)
+def test_a_directory_that_a_trial_of_a_resumed_search_would_find_full_is_refused(
+    context: Desk, left: str, taken: int | None
+) -> None:
+    context.finish("done", 3)
+    context.buckets.write("demo-bucket", left, [b"..."])
+
+    verdict = context.validation.validate(in_directory(context, RESUMED))
+
+    found = [(v.field, v.description) for v in verdict.violations]
+    assert found == (
+        []
+        if taken is None
+        else [
+            (
+                "trainingInput.jobDir",
+                (
+                    f"gs://demo-bucket/out/{taken}/ isn't empty, and trial {taken} of this job "
+                    "would take its files for its own; give another directory, or move that one "
+                    "away"
+                ),
+            )
+        ]
+    )
+
+
+def test_the_plan_of_a_resumed_search_has_the_number_of_its_first_trial(context: Desk) -> None:
+    context.finish("done", 3)
+
+    plan = context.validation.validate(in_directory(context, RESUMED)).plan
+
+    assert plan is not None
+    assert "Each trial runs like trial 4, shown here, with its own values and directories." in (
+        plan.steps
+    )
+    (pool,) = plan.pools
+    assert "gs://demo-bucket/out/4" in str(pool)
+
+
+@pytest.mark.parametrize("directory", [OUT, f"{OUT}/"])
+@pytest.mark.parametrize("owner", ["plain", "done"])
+def test_a_directory_with_files_of_another_job_is_warned_of(
+    context: Desk, directory: str, owner: str
+) -> None:
+    write_to(context, owner, directory)
+    context.buckets.write("demo-bucket", "out/1/checkpoint", [b"..."])
+    submission = in_directory(context, {"params": [RATE]})
+    said = (
+        f"gs://demo-bucket/out isn't empty: job {owner} wrote there; the program may go on from "
+        "its checkpoints, or report its results as new ones. Give another trainingInput.jobDir, "
+        "unless this is what you want"
+    )
+
+    assert said in context.validation.validate(submission).warnings
+    job = context.jobs.submit(submission)
+    assert said in [each.event.message for each in context.store.events(job.uid)]
+
+
+@pytest.mark.parametrize(
+    ("owner", "left", "search"),
+    [
+        ("plain", "", {"params": [RATE]}),
+        ("plain", "out/packages/1f/trainer.tar.gz", {"params": [RATE]}),
+        ("plain", "out2/checkpoint", {"params": [RATE]}),
+        ("", "out/checkpoint", {"params": [RATE]}),
+        ("done", "out/1/checkpoint", RESUMED),
+    ],
+    ids=["empty", "packages alone", "another", "without an owner", "of the resumed search"],
+)
+def test_other_directories_are_not_warned_of(
+    context: Desk, owner: str, left: str, search: JsonObject
+) -> None:
+    context.finish("done", 3)
+    if owner:
+        write_to(context, owner, OUT)
+    if left:
+        context.buckets.write("demo-bucket", left, [b"..."])
+
+    warnings = context.validation.validate(in_directory(context, search)).warnings
+
+    assert not [each for each in warnings if "isn't empty" in each]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from footplate.ports.studies import StudyWithTrials
 
 RANDOM = make_search(trials=4, parallel=2, algorithm=Algorithm.RANDOM)
+OUT = "gs://demo-bucket/out"
 GRID = SearchSpace((CategoricalParameter("optimizer", ("adam", "sgd")),))
 
 
@@ -242,7 +243,10 @@ def test_a_search_that_resumes_says_how_many_trials_inform_it(rig: SearchRig) ->
 
     (said,) = rig.told("EARLIER_TRIALS")
     assert said.startswith("goes on from search: 4 earlier trials inform this search")
-    assert said.endswith("the best is trial 4 of search, rmse = 0.25")
+    assert said.endswith(
+        "the best is trial 4 of search, rmse = 0.25; the trials of this search have the numbers "
+        "from 5 on"
+    )
 
 
 def test_the_job_started_when_its_first_trial_did(rig: SearchRig) -> None:
@@ -365,6 +369,80 @@ def test_a_job_goes_on_from_an_earlier_one_and_tries_nothing_again(rig: SearchRi
 
     assert [trial.point["optimizer"] for trial in rig.trials()] == ["sgd"]
     assert len(rig.study.earlier) == 1
+
+
+def went_on(rig: SearchRig, resumes: str, job: str, trials: int = 2) -> list[int]:
+    """The numbers of the trials of ``job``, all of which have ended."""
+    search = replace(make_search(trials=trials, algorithm=Algorithm.RANDOM), resumes=resumes)
+    rig.submit(search, f"projects/demo/jobs/{job}", OUT)
+    rig.settle()
+    while runs := rig.runs():
+        rig.finish(min(runs), 0.5)
+    return [trial.number for trial in rig.trials()]
+
+
+def test_trials_are_numbered_on_over_several_resumes_in_a_row(rig: SearchRig) -> None:
+    assert went_on(rig, "", "first", trials=3) == [1, 2, 3]
+    assert went_on(rig, "projects/demo/jobs/first", "second") == [4, 5]
+    assert went_on(rig, "projects/demo/jobs/second", "third", trials=3) == [6, 7, 8]
+
+    run = rig.store.get_by_uid(run_uid(rig.job.uid, 7))
+    assert run.name == TrainingJobName("demo", "third-7")
+    assert run.spec.trial == "7"
+    assert run.spec.job_dir == f"{OUT}/7"
+
+
+def test_a_trial_that_never_began_keeps_its_number(rig: SearchRig) -> None:
+    begun(rig)
+    rig.cancel()
+    rig.settle()
+    for number in rig.runs():
+        rig.end(number, State.CANCELLED)
+    rig.settle()
+
+    assert went_on(rig, str(rig.job.name), "more") == [3, 4]
+
+
+def test_two_that_resume_the_same_job_in_its_directory_share_no_number(rig: SearchRig) -> None:
+    went_on(rig, "", "first", trials=3)
+    assert went_on(rig, "projects/demo/jobs/first", "left") == [4, 5]
+    assert went_on(rig, "projects/demo/jobs/first", "right") == [6, 7]
+
+
+def test_numbers_that_a_running_search_may_still_use_are_left_to_it(rig: SearchRig) -> None:
+    went_on(rig, "", "first", trials=3)
+    resumes = replace(RANDOM, resumes="projects/demo/jobs/first")
+    rig.submit(resumes, "projects/demo/jobs/left", OUT)  # it may make the trials 4 to 7
+    rig.submit(resumes, "projects/demo/jobs/right", f"{OUT}/")
+    rig.settle()
+
+    assert [trial.number for trial in rig.trials()] == [8, 9]
+
+
+def test_a_search_that_learns_goes_on_with_the_numbers_only_in_the_same_directory(
+    rig: SearchRig,
+) -> None:
+    went_on(rig, "", "first", trials=3)
+    learns = replace(RANDOM, learns_from="projects/demo/jobs/first")
+    rig.submit(learns, "projects/demo/jobs/there", OUT)
+    rig.settle()
+    assert [trial.number for trial in rig.trials()] == [4, 5]
+
+    rig.submit(learns, "projects/demo/jobs/elsewhere", "gs://demo-bucket/new")
+    rig.settle()
+    assert [trial.number for trial in rig.trials()] == [1, 2]
+
+
+def test_the_first_trial_of_a_search_that_resumes_ends_it_with_its_failure(rig: SearchRig) -> None:
+    went_on(rig, "", "first", trials=3)
+    rig.submit(replace(RANDOM, resumes="projects/demo/jobs/first"), "projects/demo/jobs/more")
+    rig.settle()
+    rig.begin(4)
+    rig.end(4, State.FAILED, "no such file")
+    rig.settle()
+
+    assert rig.ending is not None
+    assert rig.ending.message.startswith("trial 4 failed: no such file. The first trial's failure")
 
 
 def test_deleting_what_it_learned_from_takes_nothing_away(rig: SearchRig) -> None:
