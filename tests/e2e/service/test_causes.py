@@ -41,7 +41,14 @@ PROGRAMS = {
             "import subprocess, sys\n"
             "sys.exit(128 - subprocess.run(['sh', '-c', 'kill -9 $$']).returncode)"
         ),
-        f"{MASTER} exited with code 137 (a process below it was ended by SIGKILL)",
+        f"{MASTER} exited with code 137 (as when a process below it is ended by SIGKILL)",
+    ),
+    "interrupt": (
+        "raise KeyboardInterrupt('100 steps are enough')",
+        (
+            f"{MASTER} was killed by signal 2 (SIGINT), {OWN}: Python ends so at a "
+            "KeyboardInterrupt that nothing catches: KeyboardInterrupt: 100 steps are enough"
+        ),
     ),
     "syntax": (
         "def f(:\n  pass\n",

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import signal
 
-OWN_SIGNALS = frozenset({4, 5, 6, 7, 8, 11, 14, 24, 25, 26, 27, 31})
-"""ILL, TRAP, ABRT, BUS, FPE, SEGV, ALRM, XCPU, XFSZ, VTALRM, PROF, SYS (Linux numbers): a program
-brings these on itself."""
-
 _SHELL_BASE = 128
+_MAX_SIGNAL = 65
+_WRAP = 256
+_OFTEN_PASSED_ON = frozenset({2, 6, 7, 9, 11, 15})
+"""INT, ABRT, BUS, KILL, SEGV, TERM: not 1, as 255 is rather a program's own -1."""
 _OWN_DOING = {
+    2: "its own doing: Python ends so at a KeyboardInterrupt that nothing catches",
     4: "its own doing: an instruction that this processor lacks",
     5: "its own doing: a trap",
     6: "its own doing: it aborted itself",
     7: "invalid memory access, such as a full /dev/shm or a truncated file",
     8: "its own doing: arithmetic that has no result",
     11: "its own doing: it touched memory that isn't its own",
+    13: "its own doing: it wrote to a pipe that nobody reads any more",
     14: "its own doing: its alarm went off",
     24: "its own doing: it used up its limit of CPU time",
     25: "its own doing: it wrote past its limit of the size of files",
@@ -23,6 +25,12 @@ _OWN_DOING = {
     27: "its own doing: its timer went off",
     31: "its own doing: a system call that isn't allowed to it",
 }
+OWN_SIGNALS = frozenset(_OWN_DOING)
+"""Those that a program brings on itself (Linux numbers).
+
+INT is one of them: no engine and no machine that goes down sends it, and a person who does wants
+the program to end. From outside it looks the same.
+"""
 
 
 def name_signal(number: int) -> str:
@@ -39,11 +47,17 @@ def describe_sender(number: int) -> str:
 
 
 def read_code(code: int) -> str:
-    """What an exit code of 128 and more means, as shells give it on; empty: nothing special."""
+    """What an exit code of 128 and more may mean; empty: nothing special.
+
+    Shells give on the end of a process by signal 9 as 137; launchers in Python, which know it as
+    -9, as 247.
+    """
     number = code - _SHELL_BASE
-    if not 0 < number < 65:
+    if _WRAP - code in _OFTEN_PASSED_ON:
+        number = _WRAP - code
+    if not 0 < number < _MAX_SIGNAL:
         return ""
     try:
-        return f" (a process below it was ended by {signal.Signals(number).name})"
+        return f" (as when a process below it is ended by {signal.Signals(number).name})"
     except ValueError:
         return ""

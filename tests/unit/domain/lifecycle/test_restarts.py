@@ -131,6 +131,61 @@ def test_a_lost_replica_starts_again_in_place(lost: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [
+        (
+            Exit(ExitKind.SIGNALLED, 2, "KeyboardInterrupt"),
+            (
+                "was killed by signal 2 (SIGINT), its own doing: Python ends so at a KeyboardInterrupt "
+                "that nothing catches: KeyboardInterrupt"
+            ),
+        ),
+        (
+            Exit(ExitKind.SIGNALLED, 13),
+            (
+                "was killed by signal 13 (SIGPIPE), its own doing: it wrote to a pipe that nobody "
+                "reads any more"
+            ),
+        ),
+        (
+            Exit(ExitKind.EXITED, 130),
+            "exited with code 130 (as when a process below it is ended by SIGINT)",
+        ),
+        (
+            Exit(ExitKind.EXITED, 137),
+            "exited with code 137 (as when a process below it is ended by SIGKILL)",
+        ),
+        (
+            Exit(ExitKind.EXITED, 143),
+            "exited with code 143 (as when a process below it is ended by SIGTERM)",
+        ),
+        (
+            Exit(ExitKind.EXITED, 247),
+            "exited with code 247 (as when a process below it is ended by SIGKILL)",
+        ),
+        (Exit(ExitKind.EXITED, 255, "no data"), "exited with code 255: no data"),
+        (Exit(ExitKind.EXITED, 200), "exited with code 200"),
+    ],
+)
+def test_a_program_that_ends_itself_is_not_started_again(end: Exit, message: str) -> None:
+    gang = Gang(workers=0)
+    gang.end(MASTER, end)
+
+    assert gang.job.ending is not None
+    assert gang.job.ending.message.startswith(f"replica {MASTER} {message}")
+    assert gang.events("RESTART") == []
+
+
+@pytest.mark.parametrize("number", [1, 9, 10, 15])
+def test_a_program_that_is_ended_from_outside_starts_again(number: int) -> None:
+    gang = Gang(workers=0)
+    gang.end(MASTER, Exit(ExitKind.SIGNALLED, number))
+
+    assert gang.job.ending is None
+    assert len(gang.events("RESTART")) == 1
+
+
 def test_it_starts_again_only_when_nothing_is_left_of_it() -> None:
     gang = Gang()
     gang.exit(WORKER, KILLED)
