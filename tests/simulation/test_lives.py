@@ -121,7 +121,8 @@ def check_outcome(job: Job, supervisors: list[Supervisor]) -> None:
 def check_causes(world: World, job: Job, supervisors: list[Supervisor]) -> None:
     """Replicas start again after a loss only, and a job fails by a program of its own.
 
-    Never by an echo, but for one that has been an echo too often.
+    Never by an echo, but for one that has been an echo too often. A primary may fail because of a
+    replica that it went on without: then that one is told, too.
     """
     who = last_starts(supervisors)
     events = [stored.event for stored in world.store.events(job.uid)]
@@ -131,7 +132,8 @@ def check_causes(world: World, job: Job, supervisors: list[Supervisor]) -> None:
             check_loss(who[event.attempt, event.replica])
     check_restarts(supervisors, [event for event in events if event.kind == "RESTART"])
     if job.state is State.FAILED and job.ending is not None:
-        cause = who[job.attempt, job.ending.message.split()[1]]
+        _, _, earlier = job.ending.message.partition("; before that, ")
+        cause = who[job.attempt, (earlier or job.ending.message).split()[1]]
         if job.ending.code is Code.ABORTED:
             check_loss(cause)
         else:

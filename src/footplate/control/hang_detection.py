@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from footplate.control.elapsed_time import as_of
 from footplate.control.job_updates import apply
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import ServiceError
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from footplate.domain.names import AttemptId, JobUid
     from footplate.domain.usage import Sample
     from footplate.ports.backend import ReplicaObservation
-    from footplate.ports.clock import Clock
+    from footplate.ports.clock import SteadyClock
     from footplate.ports.store import Store
     from footplate.wire.replica_v1 import Record
 
@@ -82,7 +83,7 @@ class HangWatch:
     def __init__(
         self,
         store: Store,
-        clock: Clock,
+        clock: SteadyClock,
         limits: HangLimits,
         hearing_s: float,
         stacks: Callable[[Job], str],
@@ -159,19 +160,25 @@ class HangWatch:
             self._told[job.uid] = ()  # no report has arrived
         live = [name for name, s in observations.items() if s.presence is Presence.LIVE]
         signs = self._signs_of(job, live, now)
-        findings = examine(job, signs, live, now, self._rules)
+        findings = examine(as_of(now, job, self._clock), signs, live, now, self._rules)
         self._notify(job, findings, now)
         unheard = (
             self._rules.silent_s - _passed_s(s.last_report_time, now) for s in signs.values()
         )
         due = [due_s for due_s in unheard if due_s > 0]
-        if findings.hung_since is not None and self._end_s > 0:
-            left_s = self._end_s - _passed_s(findings.hung_since, now)
-            if left_s > 0:
-                due.append(left_s)
-            else:
-                self._begin_end(job)
+        if self._limit_s(findings, now):
+            self._begin_end(job)
+        elif findings.hung_since is not None and self._end_s > 0:
+            due.append(self._end_s - _passed_s(findings.hung_since, now))
         return min(due, default=None)
+
+    def _limit_s(self, findings: Findings, now: datetime) -> float:
+        """The length of silence that ends the job now; 0: it goes on."""
+        if findings.stuck_since is not None:
+            return self._rules.hang_s
+        since = findings.hung_since
+        hung = since is not None and _passed_s(since, now) >= self._end_s
+        return self._end_s if hung else 0.0
 
     def _signs_of(self, job: Job, live: Collection[str], now: datetime) -> dict[str, Sign]:
         """Of the starts that are now; from here on those that live are listened for."""
@@ -227,9 +234,11 @@ class HangWatch:
         self._store.append(job.uid, (event,))
         job, now = self._store.get_by_uid(job.uid), self._clock.now()
         live = [replica.name for replica in job.replicas]
-        since = examine(job, self._signs_of(job, (), now), live, now, self._rules).hung_since
-        if since is not None and _passed_s(since, now) >= self._end_s:
-            apply(self._store, job.uid, HangExpired(now, job.attempt, self._end_s))
+        known = as_of(now, job, self._clock)
+        findings = examine(known, self._signs_of(job, (), now), live, now, self._rules)
+        limit_s = self._limit_s(findings, now)
+        if limit_s:
+            apply(self._store, job.uid, HangExpired(now, job.attempt, limit_s))
 
 
 def _take(heard: _Heard, sample: Sample, now: datetime) -> _Heard:

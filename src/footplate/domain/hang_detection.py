@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from footplate.domain.formatting import listed
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import JobEvent
+from footplate.domain.lifecycle import exit_analysis, replica_losses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -73,6 +74,7 @@ class Sign:
         return active if self.printed_at is None else max(active, self.printed_at)
 
 
+_IDLE = "idle"
 _GATHERING = (Phase.WAITING, Phase.PREPARING, Phase.READY)
 
 Place = tuple[str, str]
@@ -84,11 +86,13 @@ class Findings:
     """What is so now: by trouble what to say of it, None where there is none.
 
     Of what isn't known nothing is found. ``hung_since``: since when all programs have been
-    silent, where that is a hang.
+    silent, where that is a hang. ``stuck_since``: since when all that still take part are silent
+    and idle, where another replica has failed; what evaluators do is no sign that the rest goes on.
     """
 
     troubles: Mapping[Place, str | None]
     hung_since: datetime | None = None
+    stuck_since: datetime | None = None
 
 
 def examine(
@@ -115,7 +119,27 @@ def examine(
     gathers = any(replica.phase in _GATHERING for replica in job.replicas)
     if job.state is not State.RUNNING or not watched or gathers:
         return Findings(troubles)
-    return _find_hang(troubles, {name: signs.get(name) for name in running}, now, rules)
+    found = _find_hang(troubles, {name: signs.get(name) for name in running}, now, rules)
+    return replace(found, stuck_since=_stuck_since(job, signs, now, rules))
+
+
+def _stuck_since(
+    job: Job, signs: Mapping[str, Sign], now: datetime, rules: Rules
+) -> datetime | None:
+    failures = exit_analysis.judged_failures(job)
+    running = (r for r in job.replicas if r.phase is Phase.RUNNING)
+    left = [signs.get(r.name) for r in running if replica_losses.matters(job, r)]
+    silences = [
+        _silence(sign, now, rules)
+        for sign in left
+        if sign is not None and _doing(sign, now, rules) == _IDLE
+    ]
+    moments = [moment for moment in silences if isinstance(moment, datetime)]
+    if not failures or not moments or len(moments) < len(left):
+        return None
+    failed = [r.ended_at for r in failures if r.ended_at is not None]
+    since = max(*moments, *failed)
+    return since if (now - since).total_seconds() >= rules.hang_s else None
 
 
 def _find_hang(
@@ -183,7 +207,7 @@ def _doing(sign: Sign, now: datetime, rules: Rules) -> str:
         return "not heard of"
     if sign.stopped:
         return "stopped by a signal (such as SIGSTOP)"
-    return f"busy ({sign.cpus:.1f} vCPUs)" if sign.cpus >= BUSY_CPUS else "idle"
+    return f"busy ({sign.cpus:.1f} vCPUs)" if sign.cpus >= BUSY_CPUS else _IDLE
 
 
 def describe_hang(since: datetime, now: datetime, doing: Mapping[str, str]) -> str:

@@ -279,6 +279,8 @@ class Replica:
     """Why it is gone without an exit, as its backend says."""
     overdue: bool = False
     """It was left running after the end of its job was decided, and its grace is over."""
+    judged: bool = False
+    """Its program failed by itself, no echo: the rest of the attempt goes on without it."""
 
 
 @dataclass(frozen=True)

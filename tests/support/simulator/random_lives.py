@@ -18,7 +18,7 @@ from footplate.domain.jobs import (
     MachineSpec,
     Scheduling,
 )
-from footplate.domain.lifecycle import CancelRequested
+from footplate.domain.lifecycle import CancelRequested, HangExpired
 from footplate.domain.lifecycle.replica_losses import ECHO_S, is_loss
 from footplate.domain.names import parse_attempt_id
 from footplate.ports.backend import Presence
@@ -58,6 +58,7 @@ MACHINES = (
 )
 JUMPS_S = (-86_400.0, -3600.0, -30.0, 30.0, 3600.0, 86_400.0)
 """By how much somebody sets the clock."""
+HANG_S = 600.0
 REST = 10_000
 """More rounds than any world needs to come to rest."""
 
@@ -154,10 +155,22 @@ class _Life:
         for supervisor in list(self.world.supervisors.values()):
             self._hasten(supervisor)
             self._work(supervisor)
-        if self._look() == before:
+        if self._look() == before and not self._end_those_that_wait_in_vain():
             assert due_s is not None, "nothing will ever happen again"
             assert due_s <= GRACE_S, f"{due_s} s is longer than anybody may have to wait"
             self.world.clock.advance(due_s)
+
+    def _end_those_that_wait_in_vain(self) -> bool:
+        """As the hang watch does where a replica has failed, and whoever is left waits for it."""
+        ended = False
+        for job in self.world.store.active():
+            live = [s for s in self.world.supervisors.values() if s.attempt_id == job.attempt_id]
+            waits = live and all(s.stuck for s in live if not s.evaluates)
+            if waits and job.ending is None and any(r.judged for r in job.replicas):
+                event = HangExpired(self.world.clock.now(), job.attempt, HANG_S)
+                apply(self.world.service.store, job.uid, event)
+                ended = True
+        return ended
 
     def _hasten(self, supervisor: Supervisor) -> None:
         """Programs that would run for ever end; evaluators fall silent, and run on."""

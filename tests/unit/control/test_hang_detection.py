@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.control.hang_detection import LONGEST_GAP_S, HangLimits, HangWatch
+from footplate.control.job_updates import apply
 from footplate.control.tokens import Bearer
 from footplate.domain.errors import Code, Unavailable
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Address
-from footplate.domain.lifecycle import Admitted, ReplicaReady, ReplicaRunning, react
+from footplate.domain.jobs import Address, Exit, ExitKind
+from footplate.domain.lifecycle import (
+    Admitted,
+    JudgementDue,
+    ReplicaExited,
+    ReplicaReady,
+    ReplicaRunning,
+    react,
+)
 from footplate.domain.log_lines import Line
 from footplate.domain.usage import Counters, Sample
 from footplate.ports.backend import Presence, ReplicaObservation
@@ -85,12 +93,15 @@ class Rig:
     def receive(self, replica: str, *records: Record) -> None:
         self.watch.receive(Bearer(self.job.attempt_id, replica), records)
 
-    def sample(self, quiet_s: float, *replicas: str, stopped: bool = False) -> None:
+    def sample(
+        self, quiet_s: float, *replicas: str, stopped: bool = False, cpus: float = 0.0
+    ) -> None:
         """Ten seconds pass, then these replicas (all if none is named) are sampled."""
         self.clock.advance(10.0)
         for name in replicas or (MASTER, WORKER):
             self.numbers[name] += 1
-            counters = Counters(10.0 * self.numbers[name], 0.0)
+            seconds = 10.0 * self.numbers[name]
+            counters = Counters(seconds, cpus * seconds)
             now = self.clock.now()
             self.receive(
                 name,
@@ -231,6 +242,57 @@ def test_after_too_long_a_silence_the_job_is_ended_with_its_stacks() -> None:
     assert (ending.state, ending.code) == (State.FAILED, Code.DEADLINE_EXCEEDED)
     assert ending.message == "nothing was printed, reported or written for 1000 s"
     assert ("STACKS", "all are in recv") in [(e.kind, e.message) for e in rig.events()]
+
+
+BUG = Exit(ExitKind.EXITED, 1, "ValueError: bad")
+
+
+def fail(rig: Rig) -> None:
+    """The worker, and its failure is judged."""
+    now = rig.clock.now()
+    apply(rig.store, rig.uid, ReplicaExited(now, 1, WORKER, BUG, steady_at=rig.clock.steady(now)))
+    apply(rig.store, rig.uid, JudgementDue(now, 1))
+    assert rig.job.ending is None
+
+
+def test_a_primary_that_waits_for_a_failed_replica_ends_after_its_silence() -> None:
+    rig = Rig()
+    rig.sample(590.0, MASTER)
+    fail(rig)
+    for quiet_s in (600.0, 900.0, 1190.0):
+        rig.sample(quiet_s, MASTER)
+        rig.inspect()
+        rig.watch.end(rig.job)
+        assert rig.job.ending is None, "it is as long silent as before the failure"
+    rig.clock.advance(560.0)
+    rig.sample(1200.0, MASTER)
+    rig.watch.end(rig.job)
+
+    ending = rig.job.ending
+    assert ending is not None
+    assert (ending.state, ending.code) == (State.FAILED, Code.UNKNOWN)
+    assert ending.message == (
+        f"replica {WORKER} exited with code 1: ValueError: bad; then nothing was printed, reported "
+        "or written for 600 s"
+    )
+
+
+@pytest.mark.parametrize(
+    ("quiet_s", "cpus", "stopped"), [(3.0, 0.0, False), (5000.0, 1.0, False), (5000.0, 0.0, True)]
+)
+def test_a_primary_that_prints_works_or_is_stopped_goes_on_without_a_failed_replica(
+    quiet_s: float,
+    cpus: float,
+    stopped: bool,  # noqa: FBT001  a parameter of the test
+) -> None:
+    rig = Rig()
+    fail(rig)
+    for _ in range(3):
+        rig.clock.advance(1000.0)
+        rig.sample(quiet_s, MASTER, cpus=cpus, stopped=stopped)
+        rig.watch.end(rig.job)
+
+    assert rig.job.ending is None
 
 
 def test_who_speaks_while_stacks_are_collected_goes_on() -> None:

@@ -1,7 +1,9 @@
 """Derives a job's end from the exits of its replicas, with the cause of a failure.
 
-A failure waits ``ECHO_S`` for the loss that it may be an echo of to become known, unless nobody is
-left who could be lost.
+The end of the primary is the job's. A failure waits ``ECHO_S`` for the loss that it may be an echo
+of to become known, unless nobody is left who could be lost. Then the primary's ends the job, and
+another replica's is *judged*: the job goes on without it, until its primary ends, or all that
+still run have fallen silent.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import Code
+from footplate.domain.formatting import listed
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Ending, Exit, ExitKind
 from footplate.domain.lifecycle.replica_losses import (
@@ -31,9 +34,29 @@ _ENDED = (Phase.LOST, Phase.EXITED, Phase.GONE)
 
 def waiting_failure(job: Job) -> Replica | None:
     """The first replica that failed, while it isn't known yet whether that is an echo."""
+    return first(waiting_failures(job))
+
+
+def waiting_failures(job: Job) -> list[Replica]:
     if job.ending is not None or breaking_loss(job) is not None:
-        return None
-    return first(replica for replica in failed(job) if not is_echo(job, replica))
+        return []
+    return [r for r in failed(job) if not r.judged and not is_echo(job, r)]
+
+
+def is_decisive(job: Job, failure: Replica) -> bool:
+    """Whether the job can't go on after it: the primary's, or that of one that never was ready.
+
+    No program of a gang starts before all of it are ready; a time limit is the whole job's.
+    """
+    end = failure.exit
+    never_began = failure.address is None or (end and end.kind is ExitKind.UNPREPARED)
+    over = end is not None and end.kind is ExitKind.TIME_LIMIT
+    return failure.name == job.primary.name or bool(never_began) or over
+
+
+def judged_failures(job: Job) -> list[Replica]:
+    """The replicas without which the job goes on, as long as its primary does."""
+    return sorted((r for r in job.replicas if r.judged), key=lambda replica: replica.ended_as)
 
 
 def is_alone(job: Job, replica: Replica) -> bool:
@@ -61,7 +84,7 @@ def unexpected_end(job: Job, replica: Replica) -> str | None:
     if _is_as_it_should_be(job, replica, looks_on=looks_on):
         return None
     end = told(replica)
-    return f"{end}; evaluators don't decide how a job ends" if looks_on else end
+    return f"{end}; {_LOOKS_ON}" if looks_on else end
 
 
 def _is_as_it_should_be(job: Job, replica: Replica, *, looks_on: bool) -> bool:
@@ -82,22 +105,39 @@ def _is_to_end(job: Job, replica: Replica, *, looks_on: bool) -> bool:
     return job.ending is not None or breaking_loss(job) not in (None, replica)
 
 
-def failed_evaluators(job: Job) -> str:
-    """What to say of them at the end of a job that succeeded without them; empty: nothing."""
-    failures = [
-        (replica, replica.exit)
-        for replica in job.replicas
-        if replica.exit is not None
-        and replica.exit.kind not in (ExitKind.STOPPED, ExitKind.TIME_LIMIT)
-        and not replica.exit.success
-        and is_evaluator(job, replica.name)
-    ]
+_LOOKS_ON = "evaluators don't decide how a job ends"
+
+
+def _follows(job: Job) -> str:
+    return f"{job.primary.name} decides how the job ends"
+
+
+def goes_on_without(job: Job, replica: Replica) -> str:
+    """The message about a failure that the job survives."""
+    return f"the job goes on without {replica.name}, which failed; {_follows(job)}"
+
+
+def explain_success(job: Job) -> str:
+    """What to say of replicas that failed in a job that succeeded; empty: none did.
+
+    Those that fail after the primary has ended fail because of that, but for evaluators.
+    """
+    failures = [(r, r.exit) for r in job.replicas if r.exit is not None and _failed_beside(job, r)]
+    failures.sort(key=lambda failure: failure[0].ended_as)
     if not failures:
         return ""
     replica, end = failures[0]
-    more = f", and {len(failures) - 1} more failed" if len(failures) > 1 else ""
-    said = f"{told(replica)}{more}; evaluators don't decide how a job ends"
-    return with_advice(said, end)
+    others = [other.name for other, _ in failures[1:]]
+    more = f"; {listed(others)} failed, too" if others else ""
+    rule = _LOOKS_ON if is_evaluator(job, replica.name) else _follows(job)
+    return with_advice(f"{told(replica)}{more}; {rule}", end)
+
+
+def _failed_beside(job: Job, replica: Replica) -> bool:
+    end = replica.exit
+    if end is None or end.success or end.kind in (ExitKind.STOPPED, ExitKind.TIME_LIMIT):
+        return False
+    return is_evaluator(job, replica.name) or replica.ended_as < job.primary.ended_as
 
 
 def verdict(job: Job, failure: Replica, end: Exit) -> Ending:
@@ -105,8 +145,30 @@ def verdict(job: Job, failure: Replica, end: Exit) -> Ending:
     ending = ending_of(failure.name, end)
     if ending.state is not State.FAILED:
         return ending
-    message = ending.message + what_followed(job, failure)
+    message = ending.message + _what_preceded(job, failure) + what_followed(job, failure)
     return Ending(ending.state, ending.code, with_advice(message, end))
+
+
+def _what_preceded(job: Job, cause: Replica) -> str:
+    """The failures that the job went on after: the first in full, for it may be the real cause."""
+    earlier = [r for r in judged_failures(job) if r.ended_as < cause.ended_as]
+    if not earlier:
+        return ""
+    others = [r.name for r in earlier[1:]]
+    return f"; before that, {told(earlier[0])}" + (
+        f", and {listed(others)} failed, too" if others else ""
+    )
+
+
+def hung_verdict(job: Job, limit_s: float) -> Ending:
+    """The ending of a job that is silent, with the failed replica that it waits for, if any."""
+    message = f"nothing was printed, reported or written for {limit_s:g} s"
+    for failure in judged_failures(job)[:1]:
+        if failure.exit is not None:
+            ending = ending_of(failure.name, failure.exit)
+            said = f"{ending.message}{what_followed(job, failure)}; then {message}"
+            return Ending(ending.state, ending.code, with_advice(said, failure.exit))
+    return Ending(State.FAILED, Code.DEADLINE_EXCEEDED, message)
 
 
 def with_advice(message: str, end: Exit) -> str:
@@ -129,13 +191,20 @@ def told(replica: Replica) -> str:
 def what_followed(job: Job, cause: Replica) -> str:
     """The other failures, briefly: ``; then replica NAME exited with code 1, as did 2 others``."""
     others = sorted(failed(job), key=lambda replica: replica.ended_as)
-    ends = [(r.name, r.exit) for r in others if r.exit and r.name != cause.name]
+    ends = [
+        (r.name, r.exit) for r in others if r.exit and r.name != cause.name and _is_news(r, cause)
+    ]
     if not ends:
         return ""
     name, end = ends[0]
     return (
         f"; then {describe_briefly(name, end)}{_and_others(end, [other for _, other in ends[1:]])}"
     )
+
+
+def _is_news(failure: Replica, cause: Replica) -> bool:
+    """What was judged before the cause happened didn't follow from it."""
+    return not failure.judged or failure.ended_as > cause.ended_as
 
 
 def _and_others(end: Exit, rest: Sequence[Exit]) -> str:

@@ -137,6 +137,8 @@ def is_echo(job: Job, replica: Replica) -> bool:
         return False
     if breaking_loss(job) is not None:
         return True
+    if replica.judged:
+        return False
     gang = [other for other in job.replicas if matters(job, other)]
     if any(is_lost(other) for other in gang):
         return True

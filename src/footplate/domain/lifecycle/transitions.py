@@ -36,6 +36,7 @@ from footplate.domain.lifecycle.events import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from footplate.domain.lifecycle.events import Event, ReplicaEvent
@@ -88,10 +89,19 @@ def react(job: Job, event: Event) -> Reaction:
     after, history = _apply(job, event)
     if after is not job:
         after = replace(after, update_time=event.at, version=job.version + 1)
+        history = (*history, *_left_out_events(job, after, event.at))
         if after.state is not job.state:
             after = _enter(job, after, event.at)
             history = (*history, _state_event(after, event.at))
     return Reaction(after, commands(after), history)
+
+
+def _left_out_events(before: Job, after: Job, at: datetime) -> Iterator[JobEvent]:
+    known = {r.name for r in before.replicas if r.judged}
+    for replica in after.replicas if after.ending is None else ():
+        if replica.judged and replica.name not in known:
+            message = exit_analysis.goes_on_without(after, replica)
+            yield JobEvent(at, "REPLICA_LEFT_OUT", message, after.attempt, replica.name)
 
 
 def commands(job: Job) -> tuple[Command, ...]:
@@ -213,8 +223,7 @@ def _expire_run(job: Job) -> Change:
 def _expire_hang(job: Job, event: HangExpired) -> Change:
     if job.state is not State.RUNNING or event.attempt != job.attempt:
         return job, ()
-    message = f"nothing was printed, reported or written for {event.limit_s:g} s"
-    return _end(job, Ending(State.FAILED, Code.DEADLINE_EXCEEDED, message))
+    return _end(job, exit_analysis.hung_verdict(job, event.limit_s))
 
 
 def _end(job: Job, ending: Ending) -> Change:
@@ -317,23 +326,35 @@ def _have_run(job: Job, replica: Replica, event: ReplicaExited) -> Job:
 
 
 def _judge(job: Job, replica: Replica, end: Exit) -> Job:
-    """The primary's success is the job's; a failure is, unless it may be an echo."""
+    """The primary's success is the job's; a failure counts, unless it may be an echo."""
     if not replica_losses.matters(job, replica) or replica_losses.is_lost(replica):
         return job
     if end.success and replica is job.primary:
         return _end(job, Ending(State.SUCCEEDED))[0]
     if not end.success and not replica_losses.may_be_echo(end):
-        return _end(job, exit_analysis.verdict(job, replica, end))[0]
+        if exit_analysis.is_decisive(job, replica):
+            return _end(job, exit_analysis.verdict(job, replica, end))[0]
+        return _leave_out(job, replica)
     failure = exit_analysis.waiting_failure(job)
     return _conclude(job) if failure and exit_analysis.is_alone(job, failure) else job
 
 
 def _conclude(job: Job) -> Job:
-    """A failure that waits to be judged is the end."""
+    """The first failure that waits to be judged is the end, where one of those that wait decides;
+    else the job goes on without that replica.
+    """
+    waiting = exit_analysis.waiting_failures(job)
     failure = exit_analysis.waiting_failure(job)
     if failure is None or failure.exit is None:
         return job
-    return _end(job, exit_analysis.verdict(job, failure, failure.exit))[0]
+    if any(exit_analysis.is_decisive(job, each) for each in waiting):
+        return _end(job, exit_analysis.verdict(job, failure, failure.exit))[0]
+    return _leave_out(job, failure)
+
+
+def _leave_out(job: Job, failure: Replica) -> Job:
+    replicas = (replace(r, judged=r.judged or r is failure) for r in job.replicas)
+    return replace(job, replicas=tuple(replicas))
 
 
 def _notify(job: Job, replica: Replica, event: _End) -> tuple[JobEvent, ...]:
@@ -371,7 +392,7 @@ def _enter(before: Job, after: Job, at: datetime) -> Job:
         after = replace(after, end_time=at)
     if after.state is State.SUCCEEDED and after.ending is not None and after.spec.runs_itself:
         after = replace(
-            after, ending=replace(after.ending, message=exit_analysis.failed_evaluators(after))
+            after, ending=replace(after.ending, message=exit_analysis.explain_success(after))
         )
     return after
 

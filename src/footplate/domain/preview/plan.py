@@ -286,12 +286,15 @@ def _ends(spec: JobSpec, primary: str, *, alone: bool) -> Iterator[str]:
         yield f"It ends when {primary} ends, with the same result."
         return
     yield f"It ends when {primary} ends, with the same result; the others are stopped then."
-    if any(role_of(pool) in _DECISIVE and pool.replica_count for pool in spec.pools[1:]):
-        yield "If another replica fails before that, the job fails; one that succeeds is fine."
+    if any(role_of(pool) in _AWAITED and pool.replica_count for pool in spec.pools[1:]):
+        yield (
+            "If another replica's program fails before that, the others go on; only if all of them "
+            "then fall silent and idle (setting hang_s) the job fails."
+        )
 
 
-_DECISIVE = frozenset(ClusterRole) - {ClusterRole.PRIMARY, ClusterRole.EVALUATOR}
-"""Parts whose failure is the job's; an evaluator only looks on."""
+_AWAITED = frozenset(ClusterRole) - {ClusterRole.PRIMARY, ClusterRole.EVALUATOR}
+"""Parts for which the primary may wait in vain; an evaluator only looks on."""
 
 
 def words(duration_s: float) -> str:

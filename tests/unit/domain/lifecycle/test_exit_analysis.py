@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -10,12 +11,13 @@ import pytest
 
 from footplate.domain.errors import Code
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Address, Exit, ExitKind, Job, JobEvent, Scheduling
+from footplate.domain.jobs import Address, Exit, ExitKind, Job, JobEvent, JobSpec, Scheduling
 from footplate.domain.lifecycle import (
     Admitted,
     CancelRequested,
     Event,
     GraceExpired,
+    HangExpired,
     JudgementDue,
     ReplicaExited,
     ReplicaGone,
@@ -58,11 +60,13 @@ class Gang:
         evaluators: int = 0,
         attempts: int = 4,
         ready: Collection[str] | None = None,
+        restarts: int = 0,
+        spec: JobSpec | None = None,
     ) -> None:
         """``ready``: of no others it is heard; None: of all."""
-        limits = Scheduling(max_restarts=0, max_retries=attempts - 1)
-        spec = make_spec(workers=workers, evaluators=evaluators, scheduling=limits)
-        self.job = make_job(spec=spec)
+        limits = Scheduling(max_restarts=restarts, max_retries=attempts - 1)
+        made = make_spec(workers=workers, evaluators=evaluators, scheduling=limits)
+        self.job = make_job(spec=spec or made)
         self.told: list[JobEvent] = []
         self.seconds = 0.0
         self.happen(Admitted(T0))
@@ -109,7 +113,7 @@ class Gang:
 
 def test_a_failure_waits_and_then_ends_the_job() -> None:
     gang = Gang()
-    gang.exit(WORKER, BUG)
+    gang.exit(MASTER, BUG)
     assert (gang.job.state, gang.job.ending, commands(gang.job)) == (
         State.RUNNING,
         None,
@@ -120,7 +124,135 @@ def test_a_failure_waits_and_then_ends_the_job() -> None:
     assert commands(gang.job) == (Stop(),)
     gang.all_go()
     assert gang.job.state is State.FAILED
-    assert gang.message == f"replica {WORKER} exited with code 1: ValueError: bad"
+    assert gang.message == f"replica {MASTER} exited with code 1: ValueError: bad"
+
+
+OUT_OF_MEMORY = Exit(ExitKind.OUT_OF_MEMORY, 0, "it held 2 GB", "use less")
+
+
+@pytest.mark.parametrize("role", ["worker", "ps", "workerpool1", "workerpool2"])
+@pytest.mark.parametrize("end", [BUG, ABORTED, OUT_OF_MEMORY])
+def test_the_primary_decides_whatever_becomes_of_the_others(role: str, end: Exit) -> None:
+    spec = make_spec(workers=2)
+    pools = (spec.primary, replace(spec.pools[1], cluster_role=role, replica_prefix=role))
+    gang = Gang(spec=replace(spec, pools=pools))
+    failed = f"{role}-0"
+    gang.exit(failed, end)
+    gang.wait()
+    gang.go(failed)
+    assert (gang.job.state, gang.job.ending, commands(gang.job)) == (
+        *(State.RUNNING, None),
+        (Start(),),
+    )
+    assert gang.events("REPLICA_LEFT_OUT") == [
+        f"the job goes on without {failed}, which failed; {MASTER} decides how the job ends"
+    ]
+
+    gang.exit(MASTER, OK)
+    gang.all_go()
+    assert gang.job.state is State.SUCCEEDED
+    told = f"replica {failed} "
+    assert gang.message.startswith(told)
+    assert f"; {MASTER} decides how the job ends" in gang.message
+
+
+def test_how_long_before_its_primary_a_replica_failed_makes_no_difference() -> None:
+    """In the explanation either, and all that failed are named."""
+    messages = set()
+    for waits in (False, True):
+        gang = Gang(workers=3)
+        for name in (SECOND, WORKER, THIRD):
+            gang.exit(name, BUG)
+            if waits:
+                gang.wait()
+        gang.exit(MASTER, OK)
+        gang.all_go()
+        assert gang.job.state is State.SUCCEEDED
+        messages.add(gang.message)
+
+    told = f"replica {SECOND} exited with code 1: ValueError: bad; {WORKER}, {THIRD} failed, too; "
+    assert messages == {told + f"{MASTER} decides how the job ends"}
+
+
+def test_those_that_fail_because_the_primary_has_ended_are_not_told() -> None:
+    gang = Gang()
+    gang.exit(MASTER, OK)
+    gang.exit(WORKER, RESET)
+    gang.all_go()
+
+    assert (gang.job.state, gang.message) == (State.SUCCEEDED, "")
+
+
+def test_a_primary_that_fails_later_is_told_with_the_failure_before() -> None:
+    gang = Gang(workers=3)
+    gang.exit(WORKER, BUG)
+    gang.wait()
+    gang.exit(SECOND, ABORTED)
+    gang.wait()
+    gang.seconds = 1800.0
+    gang.exit(MASTER, RESET)
+    gang.exit(THIRD, RESET)
+    gang.wait()
+    gang.all_go()
+
+    assert gang.job.state is State.FAILED
+    assert gang.message == (
+        f"replica {MASTER} exited with code 1: ConnectionResetError: by peer; "
+        f"before that, replica {WORKER} exited with code 1: ValueError: bad, "
+        f"and {SECOND} failed, too; then replica {THIRD} exited with code 1"
+    )
+
+
+def test_a_primary_that_can_not_go_on_without_a_failed_replica_ends_the_job() -> None:
+    """It is known by its silence, and that of all others."""
+    gang = Gang()
+    gang.exit(WORKER, replace(BUG, advice="mend it"))
+    gang.wait()
+    gang.happen(HangExpired(gang.now(), 1, 600.0))
+    assert commands(gang.job) == (Stop(),)
+    gang.all_go()
+
+    assert gang.job.ending is not None
+    assert (gang.job.state, gang.job.ending.code) == (State.FAILED, Code.UNKNOWN)
+    assert gang.message == (
+        f"replica {WORKER} exited with code 1: ValueError: bad; then nothing was printed, reported "
+        "or written for 600 s. mend it"
+    )
+
+
+def test_one_that_never_was_ready_ends_the_job_for_no_program_would_start() -> None:
+    gang = Gang(ready=[MASTER, SECOND])
+    gang.exit(WORKER, Exit(ExitKind.UNPREPARED, 0, "no such package"))
+    gang.all_go()
+
+    assert gang.job.state is State.FAILED
+    assert gang.message == f"replica {WORKER} could not be prepared: no such package"
+
+
+def test_a_loss_long_after_a_failure_brings_back_the_lost_replica_alone() -> None:
+    gang = Gang(attempts=1, restarts=1)
+    gang.exit(WORKER, BUG)
+    gang.wait()
+    gang.go(WORKER)
+    gang.exit(SECOND, KILLED)
+    gang.go(SECOND)
+
+    restarts = {replica.name: replica.restart for replica in gang.job.replicas}
+    assert restarts == {MASTER: 0, WORKER: 0, SECOND: 1}
+    assert gang.job.ending is None
+
+
+def test_a_new_attempt_has_all_replicas_again() -> None:
+    gang = Gang()
+    gang.exit(WORKER, BUG)
+    gang.wait()
+    gang.exit(SECOND, KILLED)
+    gang.all_go()
+
+    assert (gang.job.state, gang.job.attempt) == (State.PREPARING, 2)
+    assert not any(replica.judged for replica in gang.job.replicas)
+    [retry] = gang.events("RETRY")
+    assert WORKER not in retry
 
 
 def test_a_job_of_one_replica_is_judged_at_once() -> None:
@@ -223,7 +355,7 @@ def test_what_failed_first_is_told_by_order_and_not_by_clock() -> None:
     gang = Gang()
     gang.exit(SECOND, BUG)
     gang.seconds = -100.0
-    gang.exit(WORKER, RESET)
+    gang.exit(MASTER, RESET)
     gang.wait()
 
     assert gang.message.startswith(f"replica {SECOND} ")
@@ -244,7 +376,7 @@ def test_what_no_loss_brings_about_is_judged_at_once(
 ) -> None:
     gang = Gang()
     gang.exit(SECOND, loss or RESET)
-    gang.exit(WORKER, Exit(kind))
+    gang.exit(MASTER, Exit(kind))
 
     assert gang.job.ending is not None
     assert gang.job.ending.code is code
@@ -290,9 +422,9 @@ def test_a_judgement_on_an_old_attempt_comes_too_late() -> None:
 
 def test_what_fails_because_the_job_ends_is_not_told() -> None:
     gang = Gang()
-    gang.exit(WORKER, BUG)
+    gang.exit(MASTER, BUG)
     gang.wait()
-    gang.exit(MASTER, RESET)
+    gang.exit(WORKER, RESET)
     gang.exit(SECOND, STOPPED)
 
     assert len(gang.events("REPLICA_FAILED")) == 1

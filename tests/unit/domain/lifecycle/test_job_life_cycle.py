@@ -33,6 +33,7 @@ from footplate.domain.lifecycle import (
     commands,
     exit_analysis,
     react,
+    replica_losses,
     to_stop,
 )
 from tests.support.jobs import make_job, make_spec
@@ -191,8 +192,20 @@ class Life(RuleBasedStateMachine):
         if failure is not None:
             assert any(r.exit is None for r in self.job.replicas if r is not failure)
             judged = react(self.job, JudgementDue(self.now, self.job.attempt)).job
-            assert judged.ending is not None
-            assert failure.name in judged.ending.message
+            if judged.ending is not None:
+                assert failure.name in judged.ending.message
+            else:
+                assert failure.name != self.job.primary.name
+                assert any(r.name == failure.name and r.judged for r in judged.replicas)
+
+    @invariant()
+    def the_primary_decides(self) -> None:
+        """What is judged of others ends nothing, and starts again with all others alone."""
+        job = self.job
+        primary = job.replicas[0] if job.replicas else None
+        assert not any(r.judged and (r is primary or r.exit is None) for r in job.replicas)
+        if primary and primary.exit and primary.exit.success:
+            assert job.ending is not None or replica_losses.breaking_loss(job) is not None
 
     @invariant()
     def it_can_always_end(self) -> None:

@@ -336,7 +336,7 @@ def test_a_failure_while_a_peer_is_coming_back_is_an_echo_however_long_that_take
     gang.pass_(ECHO_S + 1)
     gang.end(WORKER, BUG)
     gang.wait()
-    assert gang.job.ending is not None, "its own failure, long after"
+    assert gang.find(WORKER).judged, "its own failure, long after"
 
 
 def test_one_that_came_back_may_fail_of_what_befell_the_others() -> None:
@@ -377,12 +377,14 @@ def test_a_loss_that_counts_forgives_the_echoes_before() -> None:
 
 
 @pytest.mark.parametrize("end", [Exit(ExitKind.OUT_OF_MEMORY), Exit(ExitKind.TIME_LIMIT)])
-def test_what_no_peer_brings_about_is_permanent_around_a_loss_as_well(end: Exit) -> None:
+@pytest.mark.parametrize("name", [MASTER, WORKER])
+def test_what_no_peer_brings_about_is_permanent_around_a_loss_as_well(end: Exit, name: str) -> None:
     gang = Gang()
     gang.end(SECOND, KILLED)
-    gang.exit(WORKER, end)
+    gang.exit(name, end)
 
-    assert gang.job.ending is not None
+    assert gang.job.ending is not None or gang.find(name).judged
+    assert gang.find(name).restart == 0
 
 
 def test_one_that_can_not_come_back_starts_all_again() -> None:
@@ -404,7 +406,7 @@ def test_a_lost_evaluator_comes_back_too_and_excuses_nobody() -> None:
     gang.end(WORKER, BUG)
     assert gang.find(WORKER).restart == 0
     gang.wait()
-    assert gang.job.ending is not None
+    assert gang.find(WORKER).judged
 
 
 def test_an_evaluator_without_restarts_stays_away() -> None:

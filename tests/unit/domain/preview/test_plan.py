@@ -178,7 +178,10 @@ def test_what_starts_when_with_several_replicas() -> None:
         "If it isn't running 30 minutes after it was submitted, it is cancelled.",
         "All 13 replicas start together, from master-replica-0 to ps-replica-2.",
         "It ends when master-replica-0 ends, with the same result; the others are stopped then.",
-        "If another replica fails before that, the job fails; one that succeeds is fine.",
+        (
+            "If another replica's program fails before that, the others go on; only if all of them "
+            "then fall silent and idle (setting hang_s) the job fails."
+        ),
         "After running for 1 hour it is cancelled.",
         "A replica whose machine is lost starts again in place, at most 5 times.",
         "After that all replicas start again, at most 3 times.",
