@@ -73,7 +73,7 @@ Counts    184 vCPUs, 40 NVIDIA_TESLA_T4, 1 job
 2. All 13 replicas start together, from master-replica-0 to ps-replica-2.
 3. It ends when master-replica-0 ends, with the same result; the others are
    stopped then.
-4. If another replica's program fails before that, the others go on; only if all
+4. If another replica's program fails before that, the others go on. Only if all
    of them then fall silent and idle (setting hang_s) the job fails.
 5. After running for 7 days it is cancelled.
 6. A replica whose machine is lost starts again in place, at most 5 times.

@@ -40,14 +40,14 @@ def fault(spec: JobSpec) -> str | None:
             if size > MAX_WORD_BYTES and name in ("TF_CONFIG", "CLUSTER_SPEC"):
                 return (
                     f"the variable {name}, which has the addresses of {len(addresses):,} replicas "
-                    f"and the job's arguments, would have {size:,} bytes; Linux allows "
+                    f"and the job's arguments, would have {size:,} bytes. Linux allows "
                     f"{MAX_WORD_BYTES:,}: have fewer replicas or shorter arguments"
                 )
         total = sum(_size(word) + 1 + _POINTER_BYTES for word in _words(pool, own))
         if total > MAX_TOTAL_BYTES:
             return (
                 f"the arguments and variables of {pool.replica_names()[0]} have {total:,} bytes "
-                f"together; Linux allows about {MAX_TOTAL_BYTES:,}: put them into a file in a "
+                f"together. Linux allows about {MAX_TOTAL_BYTES:,}: put them into a file in a "
                 "bucket, and give its name"
             )
     return None

@@ -288,7 +288,7 @@ def _ends(spec: JobSpec, primary: str, *, alone: bool) -> Iterator[str]:
     yield f"It ends when {primary} ends, with the same result; the others are stopped then."
     if any(role_of(pool) in _AWAITED and pool.replica_count for pool in spec.pools[1:]):
         yield (
-            "If another replica's program fails before that, the others go on; only if all of them "
+            "If another replica's program fails before that, the others go on. Only if all of them "
             "then fall silent and idle (setting hang_s) the job fails."
         )
 

@@ -137,8 +137,8 @@ def test_a_lost_replica_starts_again_in_place(lost: str) -> None:
         (
             Exit(ExitKind.SIGNALLED, 2, "KeyboardInterrupt"),
             (
-                "was killed by signal 2 (SIGINT), its own doing: Python ends so at a KeyboardInterrupt "
-                "that nothing catches: KeyboardInterrupt"
+                "was killed by signal 2 (SIGINT), its own doing: Python ends so at a "
+                "KeyboardInterrupt that nothing catches: KeyboardInterrupt"
             ),
         ),
         (

@@ -179,7 +179,7 @@ def test_what_starts_when_with_several_replicas() -> None:
         "All 13 replicas start together, from master-replica-0 to ps-replica-2.",
         "It ends when master-replica-0 ends, with the same result; the others are stopped then.",
         (
-            "If another replica's program fails before that, the others go on; only if all of them "
+            "If another replica's program fails before that, the others go on. Only if all of them "
             "then fall silent and idle (setting hang_s) the job fails."
         ),
         "After running for 1 hour it is cancelled.",
