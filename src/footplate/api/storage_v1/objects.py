@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from anyio import to_thread
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from footplate.api.request_bodies import require_json
@@ -20,6 +20,7 @@ from footplate.domain.errors import FailedPrecondition, NotFound, OutOfRange
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.requests import Request
     from starlette.types import Receive, Scope, Send
 
     from footplate.api.storage_v1.body import Body
@@ -73,24 +74,35 @@ class FileAnswer(Response):
         self._first = first
         self._left = size_bytes
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        # Asked once: to ask before each chunk takes a sixth of a download's processor time.
+        left = asyncio.ensure_future(_has_left(receive))
         try:
             start = {"type": "http.response.start", "status": self.status_code}
             await send({**start, "headers": self.raw_headers})
             await to_thread.run_sync(self._file.seek, self._first)
             while self._left and (chunk := await to_thread.run_sync(self._read)):
-                if await request.is_disconnected():
+                if left.done() and left.result():
                     return
                 self._left -= len(chunk)
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
             # a file that became shorter meanwhile: the connection breaks, the client sees it
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
+            left.cancel()
             self._file.close()
 
     def _read(self) -> bytes:
         return self._file.read(min(CHUNK_BYTES, self._left))
+
+
+async def _has_left(receive: Receive) -> bool:
+    """Waits until the client goes. False: it is a part of a batch, whose client it doesn't know."""
+    while (message := await receive()).get("more_body"):
+        pass
+    if message["type"] != "http.disconnect":
+        message = await receive()
+    return bool(message["type"] == "http.disconnect")
 
 
 class ObjectHandlers:
