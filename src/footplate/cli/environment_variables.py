@@ -234,7 +234,9 @@ def _google(project: str, region: str, files: Files) -> dict[str, str]:
 
 def _gcloud(proxy: ProxyTarget, token: str | None) -> dict[str, str]:
     found = {
-        "CLOUDSDK_AUTH_DISABLE_CREDENTIALS": "true",
+        # Its gRPC (logging tail) asks for credentials; with a token it never loads the user's.
+        "CLOUDSDK_AUTH_ACCESS_TOKEN": _USER,
+        "CLOUDSDK_CORE_PASS_CREDENTIALS_TO_GSUTIL": "false",
         "CLOUDSDK_PROXY_ADDRESS": proxy.host,
         "CLOUDSDK_PROXY_PORT": str(proxy.port),
         "CLOUDSDK_PROXY_TYPE": "http",
