@@ -18,6 +18,8 @@ import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from uv import find_uv_bin
+
 from footplate.client.service import Service
 from footplate.domain.names import GcsUri
 from footplate.testing.service import FOOTPLATE, running_service
@@ -26,7 +28,7 @@ REPOSITORY = "https://github.com/googleapis/python-aiplatform"
 TAG = "v1.165.1"
 MODULES = (*("vizier", "initializer", "custom_job", "tensorboard", "experiments", "model_upload"),)
 EXTRAS = "metadata,vizier"
-PACKAGES = ("pytest", "pytest-asyncio", "scikit-learn", "setuptools")
+PACKAGES = ("pytest", "pytest-asyncio", "scikit-learn", "setuptools", "pyyaml")
 PROJECT = "demo"
 SAMPLES = GcsUri(
     "cloud-samples-data-us-central1",
@@ -72,8 +74,8 @@ def make_environment(source: Path, version: str) -> Path:
     place = CACHE / f"google-system-tests-{TAG}-{version}"
     python = place / "bin" / "python"
     if not python.exists():
-        subprocess.run(("uv", "venv", "-q", "--python", version, str(place)), check=True)
-    install = ("uv", "pip", "install", "-q", "--python", str(python))
+        subprocess.run((find_uv_bin(), "venv", "-q", "--python", version, str(place)), check=True)
+    install = (find_uv_bin(), "pip", "install", "-q", "--python", str(python))
     subprocess.run((*install, f"{source}[{EXTRAS}]", *PACKAGES), check=True)
     return python
 
