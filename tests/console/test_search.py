@@ -72,7 +72,12 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServic
     now = datetime.now(UTC)
     job = make_job(NAME, spec=replace(make_spec(), search=search), created=now)
     ended = replace(
-        job, state=State.SUCCEEDED, start_time=now, end_time=now, ending=Ending(State.SUCCEEDED)
+        job,
+        display_name="Rates and layers",
+        state=State.SUCCEEDED,
+        start_time=now,
+        end_time=now,
+        ending=Ending(State.SUCCEEDED),
     )
     study = StudyRecord(StudyUid(job.uid), None, "", config, "{}", 1, now)
     trials = [
@@ -135,7 +140,19 @@ def test_it_is_reached_filtered_sorted_and_compared(page: Page, searched: Runnin
     expect(page.locator("#compared")).to_contain_text("learning_rate")
     expect(rows).to_have_count(3)
     expect(page.locator("img")).to_have_count(0)
-    expect(page).to_have_title("Trials · Footplate")
+    expect(page).to_have_title("Trials of Rates and layers · Footplate")
+
+
+def test_a_wrong_filter_stays_on_the_page_and_says_what_is_allowed(
+    page: Page, searched: RunningService
+) -> None:
+    page.goto(f"{searched.url}/searches/{NAME}")
+    page.get_by_label("Filter").fill("rsme < 0.5")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("alert")).to_contain_text("unknown field; allowed: ")
+    expect(page.get_by_label("Filter")).to_have_value("rsme < 0.5")
+    expect(page.locator("#trial-rows tbody tr")).to_have_count(TRIALS)
 
 
 def test_an_ended_trial_leads_to_its_job_and_back(page: Page, searched: RunningService) -> None:
@@ -146,7 +163,7 @@ def test_an_ended_trial_leads_to_its_job_and_back(page: Page, searched: RunningS
     page.locator("#trial-rows").get_by_role("link", name="5", exact=True).click()
     expect(page).to_have_url(f"{searched.url}/jobs/{RUN}")
     page.get_by_role("link", name="5 of 77").click()
-    expect(page.get_by_role("heading", name="Trials of 77")).to_be_visible()
+    expect(page.get_by_role("heading", name="Trials of Rates and layers")).to_be_visible()
 
 
 def test_a_range_of_an_axis_chooses_rows_until_the_reader_wants_all(

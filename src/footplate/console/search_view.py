@@ -14,6 +14,8 @@ from starlette.responses import Response
 from footplate.console.gantt import make_bars
 from footplate.console.importance import importances
 from footplate.console.search_actions import RULES, search_action_routes
+from footplate.domain.errors import InvalidArgument
+from footplate.wire.footplate_v1.trial_selection import spell
 
 if TYPE_CHECKING:
     from starlette.routing import Route
@@ -49,8 +51,13 @@ async def _show(visit: Visit) -> Response:
     name = visit.request.path_params["name"]
     asked = {key: value for key in ("filter", "orderBy") if (value := visit.parameter(key).strip())}
     whole: Any = await visit.get(f"/footplate/v1/{name}/trials")
-    found: Any = await visit.get(f"/footplate/v1/{name}/trials", asked) if asked else whole
-    digest = sha256(repr((whole, found)).encode()).hexdigest()[:16]
+    found, wrong = whole, ""
+    if asked:
+        try:
+            found = await visit.get(f"/footplate/v1/{name}/trials", asked)
+        except InvalidArgument as error:  # what was typed stays, beside all trials
+            wrong = error.message
+    digest = sha256(repr((whole, found, wrong)).encode()).hexdigest()[:16]
     if visit.is_fragment and visit.parameter("seen") == digest:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     chosen = visit.request.query_params.getlist("compare")[:MOST_COMPARED]
@@ -64,7 +71,9 @@ async def _show(visit: Visit) -> Response:
         "compared": [trial for trial in whole["trials"] if str(trial["number"]) in chosen],
         "metrics": metrics,
         "asked": asked,
-        "orders": {each: _order_url(here, asked, each) for each in names if _can_order(each)},
+        "wrong": wrong,
+        "spelled": {each: spell(each) for each in names},
+        "orders": {each: _order_url(here, asked, spell(each)) for each in names},
         "ended": sum("endTime" in trial for trial in whole["trials"]),
         "bars": make_bars(whole["trials"], datetime.now(UTC)),
         "importances": _importances(whole, metrics[0]),
@@ -75,7 +84,10 @@ async def _show(visit: Visit) -> Response:
         "here_url": _url(here, [*asked.items(), *(("compare", each) for each in chosen)]),
         "data": json.dumps({**whole, "trials": found["trials"]}),
     }
-    return visit.render("search_live.html" if visit.is_fragment else "search.html", **context)
+    if visit.is_fragment:
+        return visit.render("search_live.html", **context)
+    status = HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
+    return visit.render("search.html", status, **context)
 
 
 def _importances(whole: Any, metric: str) -> list[Importance]:
@@ -88,11 +100,6 @@ def _importances(whole: Any, metric: str) -> list[Importance]:
     known = [(point, value) for point, value in results if isinstance(value, int | float)]
     minimize = whole["metrics"][0]["goal"] == "MINIMIZE"
     return importances(whole["parameters"], known, minimize=minimize)
-
-
-def _can_order(name: str) -> bool:
-    """The operation's orders know no quotes."""
-    return " " not in name and "," not in name
 
 
 def _order_url(here: str, asked: dict[str, str], field: str) -> str:

@@ -9,6 +9,9 @@ restriction = field ("=" | "!=" | "<" | "<=" | ">" | ">=" | ":") value
 Filters of metadata also have
 restriction = function "(" value ")"
 
+Filters of trials also have fields in quotes, as a metric may have any name
+restriction = value comparator value
+
 gcloud's own filters also have
 restriction = field ("~" | "!~") value | field ("=" | ":") "(" value {[","] value} ")" | value
 
@@ -62,7 +65,8 @@ class Restriction:
 
     @property
     def field(self) -> str:
-        return self.name.text.removeprefix("-")
+        """As it is called; in quotes a dash before it is part of its name."""
+        return self.name.text if self.name.kind is Kind.QUOTED else self.name.text.removeprefix("-")
 
     def refuse_name(self, problem: str) -> NoReturn:
         refuse_at(self.source, self.name.at, problem)
@@ -79,18 +83,22 @@ def parse_expression(
     dialect: Dialect = Dialect.LISTS,
     *,
     functions: bool = False,
+    quoted_names: bool = False,
 ) -> T:
     """The expression that ``text`` spells; ``compare`` makes one of each restriction.
 
     But in filters of lists a value alone is a restriction of no field, by ``:``. ``functions``:
-    there may be some.
+    there may be some. ``quoted_names``: the name of a field may stand in quotes.
 
     Raises:
         InvalidArgument: naming the place, what is wrong there and what is allowed.
     """
-    return _Parser(
+    parser = _Parser(
         text, compare, operators_of_logic, max_comparisons, dialect, functions=functions
-    ).parse()
+    )
+    if quoted_names:
+        parser.names = (Kind.WORD, Kind.QUOTED)
+    return parser.parse()
 
 
 class _Parser(Generic[T]):
@@ -106,6 +114,8 @@ class _Parser(Generic[T]):
         *,
         functions: bool,
     ) -> None:
+        self.names: tuple[Kind, ...] = (Kind.WORD,)
+        """What the name of a field may be."""
         self._functions = functions
         self._text = text
         self._compare = compare
@@ -191,7 +201,7 @@ class _Parser(Generic[T]):
             return self._function(self._take("a function is missing", Kind.WORD))
         if (self._gcloud or self._logging) and self._stands_alone():
             return self._word()
-        name = self._take("the name of a field is missing", Kind.WORD)
+        name = self._take("the name of a field is missing", *self.names)
         more = " ~ !~" if self._gcloud else " =~ !~" if self._logging else ""
         known = f"= != : < <= > >={more}"
         operator = self._take(f"a comparator ({known}) is missing", Kind.COMPARATOR).text
@@ -206,7 +216,8 @@ class _Parser(Generic[T]):
             value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
             found = self._compared(name, "~" if operator == "!~" else operator, value)
             found = self._joints.negation_of(found) if operator == "!~" else found
-        return self._joints.negation_of(found) if name.text.startswith("-") else found
+        negated = name.kind is Kind.WORD and name.text.startswith("-")
+        return self._joints.negation_of(found) if negated else found
 
     def _word(self) -> T:
         value = self._take("a word is missing", Kind.WORD, Kind.QUOTED)

@@ -73,6 +73,7 @@ def world() -> Iterator[World]:
 def test_a_search_that_has_only_begun(world: World) -> None:
     assert world.get().json() == {
         "name": NAME,
+        "displayName": "9",
         "state": "RUNNING",
         "metrics": [{"name": "loss", "goal": "MINIMIZE"}],
         "parameters": ["rate", "layers"],

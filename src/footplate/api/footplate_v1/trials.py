@@ -64,6 +64,7 @@ class _TrialsApi:
         found, runs = self._trials.trials(job.uid), self._trials.runs(job)
         answer: JsonObject = {
             "name": str(job.name),
+            "displayName": job.display_name,
             "state": job.state.value,
             **search_json(search, self._trials.study(job.uid), found),
             "trials": [self._notify(job, trial, runs.get(trial.number)) for trial in found],

@@ -13,6 +13,7 @@ from footplate.cli.lists.filter_expression import ORDERS, Comparison, comparison
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
 from footplate.wire.filter_tokens import Dialect
+from footplate.wire.footplate_v1.trial_selection import quote_names
 from footplate.wire.timestamps import parse_time
 
 if TYPE_CHECKING:
@@ -127,8 +128,9 @@ def find_trial(view: TrialsView, number: int, flags: str) -> TrialView:
     for trial in view.trials:
         if trial.number == number:
             return trial
-    count = len(view.trials)
-    there = f"there are trials 1 to {count}" if count else "there is none yet"
+    there = "there is none yet"
+    if view.trials:
+        there = f"there are trials {view.trials[0].number} to {view.trials[-1].number}"
     command = job_commands(view.job, flags)["trials"]
     raise NotFound(f"job {view.job.job_id} has no trial {number}: {there}; see `{command}`")
 
@@ -192,7 +194,14 @@ def _condition(text: str, names: Mapping[str, Field], states: Sequence[str]) -> 
     def compare(given: Restriction) -> Condition:
         return _compare(given, names, states, now)
 
-    return parse_expression(text, compare, operators_of_logic, _MAX_COMPARISONS, Dialect.GCLOUD)
+    return parse_expression(
+        quote_names(text, names),
+        compare,
+        operators_of_logic,
+        _MAX_COMPARISONS,
+        Dialect.GCLOUD,
+        quoted_names=True,
+    )
 
 
 def _compare(
@@ -201,7 +210,7 @@ def _compare(
     """Of texts whatever their case, as in all lists."""
     if not given.name.text:
         given.refuse_value("no comparator (= != : < <= > >= ~ !~) beside it;")
-    # As in all lists, a name with blanks is quoted behind its dot: metrics."val loss".
+    # As in all lists, a name with blanks may be quoted behind its dot: metrics."val loss".
     field = names.get(given.field) or names.get(given.field.replace('"', ""))
     if field is None:
         given.refuse_name(f"unknown field; allowed: {', '.join(names)};")

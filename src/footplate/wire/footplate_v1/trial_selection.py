@@ -2,13 +2,15 @@
 
 Fields are the metrics and parameters of the search, and those of ``_FIXED``. A name that several of
 them have is the fixed field's, then the metric's; ``metrics.NAME`` and ``parameters.NAME`` always
-work. ``state`` is compared in the words of both APIs.
+work. ``state`` is compared in the words of both APIs. Names may stand in quotes; those with blanks
+need none, as the search says which they are.
 """
 
 from __future__ import annotations
 
 import math
 import operator
+import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,7 +18,7 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     Condition: TypeAlias = Callable[[JsonObject], bool]
 
 _MAX_COMPARISONS = 100
+_QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
+_PLAIN = re.compile(r"(?!-)[^\s()\"'<>=!:,]+")
+_PARTS = re.compile(rf"(?:{_QUOTED}|[^,])+|(?<=,)(?=,|$)|^(?=,)")
+"""The fields of an order, also empty ones, which are refused."""
 _ORDERS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 )
@@ -108,14 +114,39 @@ def _condition(text: str, names: Mapping[str, Read]) -> Condition:
         negation_of=lambda part: lambda trial: not part(trial),
     )
     return parse_expression(
-        text, lambda given: _compare(given, names), operators_of_logic, _MAX_COMPARISONS
+        quote_names(text, names),
+        lambda given: _compare(given, names),
+        operators_of_logic,
+        _MAX_COMPARISONS,
+        quoted_names=True,
     )
+
+
+def spell(name: str) -> str:
+    """A field as a filter and an order have it: in quotes where it needs them."""
+    if _PLAIN.fullmatch(name):
+        return name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def quote_names(text: str, names: Iterable[str]) -> str:
+    """``text`` with quotes around the names with blanks that stand before a comparator.
+
+    The longest name wins. What stands in quotes is left as it is.
+    """
+    blank = sorted((name for name in names if re.search(r"\s", name)), key=len, reverse=True)
+    if not blank:
+        return text
+    either = "|".join(re.escape(name) for name in blank)
+    known = re.compile(rf"{_QUOTED}|(?<![^\s(-])(?P<name>{either})(?=\s*[=<>!:])")
+    return known.sub(lambda hit: spell(hit["name"]) if hit["name"] else hit[0], text)
 
 
 def _compare(given: Restriction, names: Mapping[str, Read]) -> Condition:
     read, wanted = names.get(given.field), given.value.text
     if read is None:
-        given.refuse_name(f"unknown field; allowed: {', '.join(names)};")
+        given.refuse_name(f"unknown field; allowed: {', '.join(map(spell, names))};")
     if given.field == "state":
         read = _ml_state if wanted.upper() in ("FAILED", "CANCELLED") else read
     if given.operator in _ORDERS:
@@ -162,15 +193,19 @@ def _ml_state(trial: JsonObject) -> Value:
 
 
 def _orders(text: str, names: Mapping[str, Read]) -> list[tuple[Read, bool]]:
-    found: list[tuple[Read, bool]] = []
-    for part in text.split(",") if text.strip() else ():
-        name, _, direction = part.strip().partition(" ")
-        if name not in names or direction.strip().lower() not in ("", "asc", "desc"):
-            allowed = f"FIELD, or FIELD desc, of {', '.join(names)}"
-            violation = Violation("orderBy", f"{part.strip()[:100]!r} given; allowed: {allowed}")
-            raise InvalidArgument.of((violation,))
-        found.append((names[name], direction.strip().lower() == "desc"))
-    return found
+    return [_order(part.strip(), names) for part in _PARTS.findall(text) if text.strip()]
+
+
+def _order(text: str, names: Mapping[str, Read]) -> tuple[Read, bool]:
+    """A name may end with the word ``desc``: a whole one is that before it is a direction."""
+    spelled = {spelling: name for name in names for spelling in (name, spell(name), f'"{name}"')}
+    if text in spelled:
+        return names[spelled[text]], False
+    name, _, direction = text.rpartition(" ")
+    if name.strip() in spelled and direction.lower() in ("asc", "desc"):
+        return names[spelled[name.strip()]], direction.lower() == "desc"
+    allowed = f"FIELD, or FIELD desc, of {', '.join(map(spell, names))}"
+    raise InvalidArgument.of((Violation("orderBy", f"{text[:100]!r} given; allowed: {allowed}"),))
 
 
 def _rank(value: Value) -> tuple[int, float, str]:
