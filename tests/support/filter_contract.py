@@ -10,6 +10,7 @@ import pytest
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
+from footplate.domain.job_order import OrderedBy
 from footplate.domain.job_states import State
 from footplate.wire.filters import LONGEST_PART
 from tests.support.jobs import CREATED, make_job, make_spec
@@ -17,6 +18,7 @@ from tests.support.jobs import CREATED, make_job, make_spec
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from footplate.domain.job_order import JobOrder
     from footplate.ports.store import Store
 
 JOBS = "projects/demo/jobs"
@@ -148,6 +150,21 @@ NONSENSE: list[Filter] = [
 ]
 
 
+ORDERS = [
+    ((OrderedBy(Field.DISPLAY_NAME),), "cdab"),
+    ((OrderedBy(Field.DISPLAY_NAME, descending=True),), "badc"),
+    ((OrderedBy(Field.JOB_ID),), "abcd"),
+    ((OrderedBy(Field.CREATE_TIME),), "abcd"),
+    ((OrderedBy(Field.CREATE_TIME, descending=True),), "dcba"),
+    ((OrderedBy(Field.START_TIME),), "bdca"),
+    ((OrderedBy(Field.START_TIME, descending=True),), "bdca"),
+    ((OrderedBy(Field.END_TIME),), "dcba"),
+    ((OrderedBy(Field.STATE),), "dcab"),
+    ((OrderedBy(Field.REGION), OrderedBy(Field.JOB_ID)), "acbd"),
+    ((OrderedBy(Field.REGION, descending=True), OrderedBy(Field.JOB_ID)), "bdac"),
+]
+
+
 class FilterContract:
     @pytest.mark.parametrize(("where", "expected"), CASES, ids=str)
     def test_a_filter_selects(self, store: Store, where: Filter, expected: str) -> None:
@@ -169,6 +186,35 @@ class FilterContract:
         for whole in (where, Not(where), And((display_name("x"), where))):
             with pytest.raises(InvalidArgument):
                 store.list(JOBS, where=whole, limit=9, after=None)
+
+    @pytest.mark.parametrize("limit", [1, 2, 9])
+    @pytest.mark.parametrize(("order", "expected"), ORDERS, ids=str)
+    def test_an_order_holds_over_pages(
+        self, store: Store, order: JobOrder, expected: str, limit: int
+    ) -> None:
+        _create_four(store)
+        store.create(make_job("projects/other/jobs/e", display_name="a"), ())
+        found, after = "", None
+        for _ in range(9):
+            page = store.list_in_order({JOBS: None}, order, limit=limit, after=after)
+            found += "".join(job.name.job_id for job in page.jobs)
+            after = page.next_key
+            if after is None:
+                break
+        assert found == expected
+
+    def test_an_order_is_one_of_several_lists_with_their_filters(self, store: Store) -> None:
+        _create_four(store)
+        store.create(make_job("projects/other/jobs/e", display_name="s"), ())
+        lists = {JOBS: display_name("train"), "projects/other/jobs": None, "projects/no/jobs": None}
+        page = store.list_in_order(lists, (OrderedBy(Field.DISPLAY_NAME),), limit=9)
+        assert "".join(job.name.job_id for job in page.jobs) == "eab"
+        assert store.list_in_order({}, (OrderedBy(Field.STATE),), limit=9).jobs == ()
+
+    @pytest.mark.parametrize("key", ["", "x", "W10", "WyJhIl0", "WzEsMiwiYSJd", "W1tdLDEsImEiXQ"])
+    def test_a_key_of_another_order_is_refused(self, store: Store, key: str) -> None:
+        with pytest.raises(InvalidArgument):
+            store.list_in_order({JOBS: None}, (OrderedBy(Field.STATE),), limit=9, after=key)
 
     def test_labels_are_found_as_they_were_last_written(self, store: Store) -> None:
         job = make_job(labels=(("a", "1"), ("b", "2")))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.admission import Explanation
     from footplate.domain.filters import Filter
+    from footplate.domain.job_order import JobOrder
     from footplate.domain.jobs import JobSpec
     from footplate.domain.names import JobName
     from footplate.domain.submission import Submission
@@ -118,7 +119,18 @@ class MemoryJobs:
     def explain(self, job: Job) -> Explanation | None:
         return self.waiting if job.state is State.QUEUED else None
 
-    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+    def list(
+        self,
+        collection: str,
+        *,
+        where: Filter | None,
+        limit: int,
+        after: str | None,
+        order: JobOrder = (),
+    ) -> Page:
+        if order:
+            asked = {collection: where}
+            return self.store.list_in_order(asked, order, limit=limit, after=after)
         return self.store.list(collection, where=where, limit=limit, after=after)
 
     def cancel(self, name: JobName, by: str = "") -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cmp_to_key, partial
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import Aborted, NotFound, name_taken
 from footplate.domain.filter_matching import matches
+from footplate.domain.job_order import directions, order_values
 from footplate.domain.names import StudyUid
 from footplate.domain.output_directories import output_directory
-from footplate.ports.store import ACTIVE, StoredEvent
+from footplate.ports.store import ACTIVE, Page, StoredEvent
 from footplate.store.input_checks import check_filter, check_texts
+from footplate.store.ordered_list import order_key, parse_order_key
 from footplate.store.paging import Position, make_page
 from tests.support.models import MemoryModels
 from tests.support.studies import MemoryStudies
@@ -21,10 +24,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.filters import Filter
+    from footplate.domain.job_order import JobOrder
     from footplate.domain.job_states import State
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
-    from footplate.ports.store import Page
 
 
 class MemoryStore:
@@ -109,6 +112,31 @@ class MemoryStore:
         ]
         return make_page(rest, limit, after=after, before=before)
 
+    def list_in_order(
+        self,
+        lists: Mapping[str, Filter | None],
+        order: JobOrder,
+        *,
+        limit: int,
+        after: str | None = None,
+    ) -> Page:
+        behind = None if after is None else parse_order_key(after, order)
+        with self._lock:
+            found = [
+                job
+                for job in self._jobs.values()
+                if job.tuning_job is None
+                and job.name.collection in lists
+                and ((where := lists[job.name.collection]) is None or matches(where, job))
+            ]
+        places = {job.uid: order_values(job, order) for job in found}
+        compare = partial(_compare, directions(order))
+        found.sort(key=lambda job: cmp_to_key(compare)(places[job.uid]))
+        if behind is not None:
+            found = [job for job in found if compare(places[job.uid], behind) > 0]
+        more = len(found) > limit
+        return Page(tuple(found[:limit]), order_key(found[limit - 1], order) if more else None)
+
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         with self._lock:
             jobs = [job for job in self._jobs.values() if job.state in states]
@@ -170,3 +198,11 @@ def _order_of_making(job: Job) -> tuple[datetime, int, str, str]:
 def _guard(stored: Job, version: int) -> None:
     if stored.version != version:
         raise Aborted(f"job {stored.uid} is at version {stored.version}, not {version}")
+
+
+def _compare(down: Sequence[bool], one: Sequence[Any], other: Sequence[Any]) -> int:
+    """Below 0 where ``one`` comes first."""
+    for left, right, descends in zip(one, other, down, strict=True):
+        if left != right:
+            return -1 if (left > right) == descends else 1
+    return 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.wire.filters import parse_filter
+from footplate.wire.list_order import parse_order
 from footplate.wire.paging import format_token, parse_token
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ class Listing:
     ) -> JsonObject:
         """One page of ``collection``; a list without jobs is ``{}``."""
         text = call.parameter("filter") or ""
-        asked = f"{collection}?{text}"
+        order = call.parameter("orderBy", "order_by") or ""
+        asked = f"{collection}?{text}" + (f"&{order}" if order else "")
         page = jobs.list(
             collection,
             where=parse_filter(text, self.vocabulary),
             limit=self.pages.size(call.parameter("pageSize", "page_size")),
             after=parse_token(call.parameter("pageToken", "page_token"), asked),
+            order=parse_order(order, self.vocabulary.fields),
         )
         answer: JsonObject = {}
         if page.jobs:

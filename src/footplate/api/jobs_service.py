@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.admission import Explanation
     from footplate.domain.filters import Filter
+    from footplate.domain.job_order import JobOrder
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
     from footplate.domain.submission import Submission
@@ -36,7 +37,15 @@ class JobsService(Protocol):
         """By replica, where it runs on an engine; empty: it hasn't begun, has ended, or is here."""
         ...
 
-    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+    def list(
+        self,
+        collection: str,
+        *,
+        where: Filter | None,
+        limit: int,
+        after: str | None,
+        order: JobOrder = (),
+    ) -> Page:
         """Raises InvalidArgument for an ``after`` that was never given."""
         ...
 

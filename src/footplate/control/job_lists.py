@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.filters import Filter
+    from footplate.domain.job_order import JobOrder
     from footplate.domain.jobs import Job
     from footplate.ports.store import Page, Store
 
@@ -70,8 +71,9 @@ class JobLists:
         limit: int,
         after: str | None = None,
         before: str | None = None,
+        order: JobOrder = (),
     ) -> Page:
-        """Newest first; ``after`` and ``before`` as in ``Store.list_several``.
+        """Newest first, or in this order; ``after`` and ``before`` as in ``Store.list_several``.
 
         Raises:
             InvalidArgument: as ``Store.list``.
@@ -81,6 +83,8 @@ class JobLists:
             for name in self._store.collections()
             if place.may_hold(name)
         }
+        if order:
+            return self._store.list_in_order(lists, order, limit=limit, after=after)
         return self._store.list_several(lists, limit=limit, after=after, before=before)
 
     def between(

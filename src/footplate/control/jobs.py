@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from footplate.control.tuning.trials import Trials
     from footplate.domain.admission import Explanation
     from footplate.domain.filters import Filter
+    from footplate.domain.job_order import JobOrder
     from footplate.domain.submission import Submission
     from footplate.ports.clock import Clock
     from footplate.ports.logs import Logs
@@ -158,7 +159,18 @@ class Jobs:
         except NotFound:
             return None
 
-    def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
+    def list(
+        self,
+        collection: str,
+        *,
+        where: Filter | None,
+        limit: int,
+        after: str | None,
+        order: JobOrder = (),
+    ) -> Page:
+        if order:
+            asked = {collection: where}
+            return self._store.list_in_order(asked, order, limit=limit, after=after)
         return self._store.list(collection, where=where, limit=limit, after=after)
 
     def cancel(self, name: JobName, by: str = "") -> None:

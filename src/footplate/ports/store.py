@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from footplate.domain.filters import Filter
+    from footplate.domain.job_order import JobOrder
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
 
@@ -109,6 +110,20 @@ class Store(Protocol):
 
         ``before`` is a ``previous_key``: the page has the jobs next to it that are newer, and
         fewer than ``limit`` at the beginning of the list.
+        """
+        ...
+
+    def list_in_order(
+        self,
+        lists: Mapping[str, Filter | None],
+        order: JobOrder,
+        *,
+        limit: int,
+        after: str | None = None,
+    ) -> Page:
+        """A page of the jobs of several collections together, in this order.
+
+        Raises InvalidArgument as ``list_several``. ``previous_key`` is always None.
         """
         ...
 

@@ -16,7 +16,7 @@ from footplate.domain.job_states import State
 from footplate.domain.output_directories import LEAVES, output_directory
 from footplate.domain.text_validation import storable
 from footplate.ports.notifications import NoticeKind
-from footplate.ports.store import ACTIVE
+from footplate.ports.store import ACTIVE, Page
 from footplate.store import row_codec
 from footplate.store.events import append_events, select_events
 from footplate.store.input_checks import check_filter
@@ -27,6 +27,7 @@ from footplate.store.log_uploads import SqlLogUploads
 from footplate.store.models import SqlModels
 from footplate.store.name_index import enter, leave
 from footplate.store.named_rows import unknown
+from footplate.store.ordered_list import find_in_order, order_key, parse_order_key
 from footplate.store.paging import Position, make_page
 from footplate.store.persistent_resources import SqlPersistentResources
 from footplate.store.postgres_listen import Listener
@@ -44,12 +45,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, Select
 
     from footplate.domain.filters import Filter
+    from footplate.domain.job_order import JobOrder
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
     from footplate.ports.leases import Lease, Leases
     from footplate.ports.notifications import Notice
     from footplate.ports.servers import Servers
-    from footplate.ports.store import Page, StoredEvent
+    from footplate.ports.store import StoredEvent
     from footplate.store.job_cache import Remembered
     from footplate.store.row_codec import Record
 
@@ -243,6 +245,24 @@ class SqlStore:
                     del rows[limit + 1 :]
                     section = section.up_to(_place(rows[-1]))
         return make_page([*map(row_codec.job_of, rows)], limit, after=after, before=before)
+
+    def list_in_order(
+        self,
+        lists: Mapping[str, Filter | None],
+        order: JobOrder,
+        *,
+        limit: int,
+        after: str | None = None,
+    ) -> Page:
+        behind = None if after is None else parse_order_key(after, order)
+        for where in lists.values():
+            if where is not None:
+                check_filter(where)
+        wanted = {name: where for name, where in lists.items() if name and storable(name)}
+        with self._transactions.reading() as connection:
+            rows = find_in_order(connection, wanted, order, limit + 1, behind)
+        found = tuple(row_codec.job_of(row) for row in rows[:limit])
+        return Page(found, order_key(found[-1], order) if len(rows) > limit else None)
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         wanted = {"states": [state.value for state in states]}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from footplate.domain.filters import Filter
+    from footplate.domain.job_order import JobOrder
     from footplate.domain.job_states import State
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobName, JobUid
@@ -107,6 +108,16 @@ class ObservedStore:
         before: str | None = None,
     ) -> Page:
         return self._inner.list_several(lists, limit=limit, after=after, before=before)
+
+    def list_in_order(
+        self,
+        lists: Mapping[str, Filter | None],
+        order: JobOrder,
+        *,
+        limit: int,
+        after: str | None = None,
+    ) -> Page:
+        return self._inner.list_in_order(lists, order, limit=limit, after=after)
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         return self._inner.active(states)

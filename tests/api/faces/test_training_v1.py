@@ -119,6 +119,37 @@ def test_a_page_token_belongs_to_its_list_and_filter(http: httpx.Client) -> None
     assert fields(http.get(JOBS, params={"pageSize": "-1"})) == ["pageSize"]
 
 
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("jobId", ["a_10", "a_2", "B_1", "c_1"]),
+        ("job_id desc", ["c_1", "B_1", "a_2", "a_10"]),
+        ("createTime", ["c_1", "a_2", "B_1", "a_10"]),
+        ("state, createTime  DESC", ["a_10", "B_1", "a_2", "c_1"]),
+        ("", ["a_10", "B_1", "a_2", "c_1"]),
+    ],
+)
+def test_orders(http: httpx.Client, order: str, expected: list[str]) -> None:
+    for name in ("c_1", "a_2", "B_1", "a_10"):
+        http.post(JOBS, json=body(name))
+    first = http.get(JOBS, params={"orderBy": order, "pageSize": "3"}).json()
+    params = {"order_by": order, "pageToken": first["nextPageToken"]}
+    second = http.get(JOBS, params=params).json()
+    assert [job["jobId"] for job in (*first["jobs"], *second["jobs"])] == expected
+    other = {"pageToken": first["nextPageToken"], "orderBy": "endTime"}
+    assert fields(http.get(JOBS, params=other)) == ["pageToken"]
+
+
+@pytest.mark.parametrize(
+    "order", ["size", "jobId up", "jobId,,state", "labels.team", "-jobId", ","]
+)
+def test_an_order_by_what_is_no_field_is_refused(http: httpx.Client, order: str) -> None:
+    answer = http.get(JOBS, params={"orderBy": order})
+    assert fields(answer) == ["orderBy"]
+    allowed = "allowed: FIELD, or FIELD desc, of jobId, state, createTime, startTime, endTime"
+    assert allowed in answer.json()["error"]["message"]
+
+
 def test_filters(http: httpx.Client, jobs: MemoryJobs) -> None:
     http.post(JOBS, json=body("rnn_1", labels={"team": "a"}))
     http.post(JOBS, json=body("rnn_2", labels={"team": "b"}))

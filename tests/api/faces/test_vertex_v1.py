@@ -123,6 +123,9 @@ def test_list(http: httpx.Client, jobs: MemoryJobs) -> None:
     page = http.get(JOBS, params={"pageSize": "2", "filter": "display_name:job*"}).json()
     params = {"pageToken": page["nextPageToken"], "filter": "display_name:job*"}
     assert [j["name"] for j in http.get(JOBS, params=params).json()["customJobs"]] == names[:1]
+    by_name = http.get(JOBS, params={"orderBy": "displayName"}).json()["customJobs"]
+    assert [job["displayName"] for job in by_name] == ["job 0", "job 1", "job 2"]
+    assert http.get(JOBS, params={"orderBy": "display"}).status_code == 400
     other = http.get("/v1/projects/demo/locations/us-east1/customJobs")
     assert other.json() == {}
 

@@ -136,6 +136,9 @@ def test_all_jobs_are_one_list_newest_first(http: httpx.Client) -> None:
         ({"filter": "state=FAILED"}, [CUSTOM]),
         ({"filter": "state=JOB_STATE_FAILED OR state=pipeline_state_pending"}, [CUSTOM]),
         ({"filter": 'labels."team"=ads AND state=QUEUED'}, [OTHER]),
+        ({"orderBy": "createTime"}, [OLD, CUSTOM, OTHER]),
+        ({"orderBy": "state desc, create_time"}, [OLD, OTHER, CUSTOM]),
+        ({"orderBy": "region", "project": "demo"}, [CUSTOM, OLD]),
     ],
 )
 def test_jobs_are_chosen(http: httpx.Client, query: dict[str, str], expected: list[str]) -> None:

@@ -20,6 +20,7 @@ from footplate.domain.names import (
 )
 from footplate.wire.filters import parse_filter
 from footplate.wire.footplate_v1.jobs import PAGES, VOCABULARY, brief_json, details_json
+from footplate.wire.list_order import parse_order
 from footplate.wire.paging import format_token, parse_token
 
 if TYPE_CHECKING:
@@ -108,9 +109,10 @@ class _JobsApi:
         self._regions = regions
 
     def list(self, call: Call) -> JsonObject:
-        """``?project=&region=&kind=&filter=&pageSize=&pageToken=``, newest first.
+        """``?project=&region=&kind=&filter=&orderBy=&pageSize=&pageToken=``, newest first.
 
-        ``previousPageToken`` leads to newer jobs as ``nextPageToken`` does to older ones.
+        ``previousPageToken`` leads to newer jobs as ``nextPageToken`` does to older ones; in
+        another order there is none.
         """
         place = Place(*(call.parameter(name) or "" for name in ("project", "region", "kind")))
         regions = self._known_regions()
@@ -120,7 +122,8 @@ class _JobsApi:
             text = f"unknown kind {quoted(place.kind)}; allowed: {', '.join(KINDS)}"
             raise InvalidArgument.of((Violation("kind", text),))
         text = call.parameter("filter") or ""
-        asked = f"{place}?{text}"
+        order = call.parameter("orderBy", "order_by") or ""
+        asked = f"{place}?{text}" + (f"&{order}" if order else "")
         key = parse_token(call.parameter("pageToken", "page_token"), asked) or ""
         newer = key.startswith(_NEWER)
         page = self._lists.list(
@@ -129,6 +132,7 @@ class _JobsApi:
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
             before=key.removeprefix(_NEWER) if newer else None,
             after=None if newer else key or None,
+            order=parse_order(order, VOCABULARY.fields),
         )
         answer: JsonObject = {
             "jobs": [
