@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.job_order import OrderedBy
@@ -14,25 +14,35 @@ if TYPE_CHECKING:
     from footplate.domain.filters import Field
     from footplate.domain.job_order import JobOrder
 
+T = TypeVar("T")
+
 _DIRECTIONS = {(): False, ("asc",): False, ("desc",): True}
 
 
 def parse_order(text: str, fields: Mapping[str, Field]) -> JobOrder:
     """The order that ``text`` spells, by the names that filters have; empty: the newest first.
 
+    Raises InvalidArgument as ``parse_parts``.
+    """
+    found: dict[Field, OrderedBy] = {}
+    for field, descending in parse_parts(text, fields):
+        found.setdefault(field, OrderedBy(field, descending))
+    return tuple(found.values())
+
+
+def parse_parts(text: str, fields: Mapping[str, T]) -> list[tuple[T, bool]]:
+    """What each field stands for, and whether it descends; the first one counts most.
+
     Raises:
         InvalidArgument: naming the part that is wrong, and what is allowed.
     """
-    if not text.strip():
-        return ()
-    found: dict[Field, OrderedBy] = {}
-    for part in text.split(","):
+    found: list[tuple[T, bool]] = []
+    for part in text.split(",") if text.strip() else ():
         name, *words = part.split() or [""]
-        direction = _DIRECTIONS.get(tuple(word.lower() for word in words))
-        if name not in fields or direction is None:
+        descending = _DIRECTIONS.get(tuple(word.lower() for word in words))
+        if name not in fields or descending is None:
             known = ", ".join(each for each in fields if "_" not in each)
             said = f"{describe(part.strip())} given; allowed: FIELD, or FIELD desc, of {known}"
             raise InvalidArgument.of((Violation("orderBy", said),))
-        field = fields[name]
-        found.setdefault(field, OrderedBy(field, descending=direction))
-    return tuple(found.values())
+        found.append((fields[name], descending))
+    return found

@@ -98,6 +98,46 @@ def test_lists_are_filtered(http: httpx.Client) -> None:
     assert fields(http.get(URL, params={"pageToken": "x"})) == ["pageToken"]
 
 
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("display_name", ["b", "m", "z"]),
+        ("displayName desc", ["z", "m", "b"]),
+        ("create_time", ["m", "z", "b"]),
+        ("update_time desc", ["m", "b", "z"]),
+        ("createTime desc, display_name", ["b", "z", "m"]),
+    ],
+)
+def test_lists_are_ordered(http: httpx.Client, order: str, expected: list[str]) -> None:
+    names = [
+        upload(http, model={**MODEL, "displayName": name})["response"]["model"] for name in "mzb"
+    ]
+    change = {"description": "d"}
+    http.patch(f"/v1/{names[0]}", json=change, params={"updateMask": "description"})
+    first = http.get(URL, params={"orderBy": order, "pageSize": "2"}).json()
+    params = {"order_by": order, "pageToken": first["nextPageToken"]}
+    second = http.get(URL, params=params).json()
+    found = [model["displayName"] for model in (*first["models"], *second["models"])]
+    assert found == expected
+    assert "nextPageToken" not in second
+    assert fields(http.get(URL, params={"orderBy": "etag"})) == ["orderBy"]
+    assert fields(http.get(URL, params={"pageToken": first["nextPageToken"]})) == ["pageToken"]
+
+
+def test_versions_are_ordered(http: httpx.Client) -> None:
+    name = upload(http)["response"]["model"]
+    upload(http, parentModel=name)
+
+    def listed(order: str) -> list[str]:
+        answer = http.get(f"/v1/{name}:listVersions", params={"orderBy": order})
+        return [each["versionId"] for each in answer.json()["models"]]
+
+    assert listed("create_time") == listed("update_time asc") == ["1", "2"]
+    assert listed("create_time desc") == listed("") == ["2", "1"]
+    answer = http.get(f"/v1/{name}:listVersions", params={"orderBy": "version_id"})
+    assert fields(answer) == ["orderBy"]
+
+
 def test_what_is_wrong_is_told_at_its_field(http: httpx.Client) -> None:
     assert fields(http.post(f"{URL}:upload", json={})) == ["model"]
     wrong = {"displayName": "", "containerSpec": {}, "artifactUri": "b/x"}

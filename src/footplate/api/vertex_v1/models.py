@@ -13,6 +13,7 @@ from footplate.domain.machines import unknown_region
 from footplate.domain.names import ModelName
 from footplate.wire.filters import parse_filter
 from footplate.wire.paging import format_token, parse_token
+from footplate.wire.vertex_v1.model_order import in_order
 from footplate.wire.vertex_v1.model_requests import (
     read_alias_changes,
     read_export,
@@ -28,9 +29,19 @@ if TYPE_CHECKING:
     from footplate.api.json_route import Call
     from footplate.control.models import ModelRegistry
     from footplate.domain.catalogue import Catalogue
+    from footplate.domain.filters import Filter
     from footplate.domain.model_registry import Model
     from footplate.ports.clock import Clock
     from footplate.wire.json_text import JsonObject
+
+_AT_ONCE = 1000
+
+
+def _read_place(key: str | None) -> int:
+    """Raises InvalidArgument: no answer had this key."""
+    if key is not None and not re.fullmatch("[0-9]{1,9}", key):
+        raise InvalidArgument.of((Violation("pageToken", "allowed: that of the answer before"),))
+    return int(key or 0)
 
 
 class ModelsApi:
@@ -63,12 +74,20 @@ class ModelsApi:
         here = location_of(call)
         collection = ModelName(here.project, here.location, "").collection
         text = call.parameter("filter") or ""
+        size = PAGES.size(call.parameter("pageSize", "page_size"))
+        where, token = (
+            parse_filter(text, MODEL_VOCABULARY),
+            call.parameter("pageToken", "page_token"),
+        )
+        if order := call.parameter("orderBy", "order_by"):
+            asked = f"{collection}?{text}&{order}"
+            return self._list_in_order(collection, where, asked, order, size, token)
         asked = f"{collection}?{text}"
         page = self._registry.list(
             collection,
-            where=parse_filter(text, MODEL_VOCABULARY),
-            limit=PAGES.size(call.parameter("pageSize", "page_size")),
-            after=parse_token(call.parameter("pageToken", "page_token"), asked),
+            where=where,
+            limit=size,
+            after=parse_token(token, asked),
         )
         answer: JsonObject = {}
         if page.models:
@@ -77,10 +96,40 @@ class ModelsApi:
             answer["nextPageToken"] = format_token(page.next_key, asked)
         return answer
 
+    def _list_in_order(
+        self,
+        collection: str,
+        where: Filter | None,
+        asked: str,
+        order: str,
+        size: int,
+        token: str | None,
+    ) -> JsonObject:
+        """All models are read, and pages are counted: projects have few."""
+        every: list[Model] = []
+        after: str | None = None
+        while True:
+            page = self._registry.list(collection, where=where, limit=_AT_ONCE, after=after)
+            every += page.models
+            after = page.next_key
+            if after is None:
+                break
+        ordered = in_order([(model, model.default) for model in every], order)
+        begin = _read_place(parse_token(token, asked))
+        shown = ordered[begin : begin + size]
+        answer: JsonObject = {}
+        if shown:
+            answer["models"] = [model_json(*entry) for entry in shown]
+        if len(ordered) > begin + size:
+            answer["nextPageToken"] = format_token(str(begin + size), asked)
+        return answer
+
     def list_versions(self, call: Call) -> JsonObject:
-        """All of them on one page, the newest first."""
+        """All of them on one page, the newest first where no ``orderBy`` is given."""
         model, _ = self._registry.get(model_of(call)[0])
-        return {"models": [model_json(model, v, versioned=True) for v in reversed(model.versions)]}
+        newest = [(model, version) for version in reversed(model.versions)]
+        found = in_order(newest, call.parameter("orderBy", "order_by") or "")
+        return {"models": [model_json(*entry, versioned=True) for entry in found]}
 
     def patch(self, call: Call) -> JsonObject:
         name, key = model_of(call)

@@ -1,0 +1,37 @@
+"""``orderBy`` of lists of models and of their versions."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from footplate.wire.list_order import parse_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from footplate.domain.model_registry import Model, ModelVersion
+
+    Entry = tuple[Model, ModelVersion]
+
+_FIELDS: Mapping[str, Callable[[Entry], Any]] = MappingProxyType(
+    {
+        "displayName": lambda entry: entry[1].display_name.casefold(),
+        "createTime": lambda entry: (entry[0].create_time, entry[1].create_time),
+        "updateTime": lambda entry: entry[1].update_time,
+    }
+)
+"""The time of a model, and among its versions that of each."""
+_SNAKE = {"display_name": "displayName", "create_time": "createTime", "update_time": "updateTime"}
+
+
+def in_order(entries: Sequence[Entry], text: str) -> list[Entry]:
+    """Entries that are equal stay as they were.
+
+    Raises InvalidArgument: naming what is no order.
+    """
+    found = list(entries)
+    names = {name: name for name in _FIELDS} | _SNAKE
+    for name, descending in reversed(parse_parts(text, names)):
+        found.sort(key=_FIELDS[name], reverse=descending)
+    return found
