@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.jobs import Address, JobSpec, WorkerPool
 
+MASTER = "master"
 WORKER = "worker"
 EVALUATOR = "evaluator"
 """The role that looks at TensorFlow's cluster from outside: it is no member."""
@@ -64,27 +65,31 @@ def _cluster_spec(
 def _tf_config(
     spec: JobSpec, replica: str, addresses: Mapping[str, Address], cloud: str
 ) -> dict[str, object]:
-    """A job of one replica has no cluster, and its task neither type nor index.
+    """A task is empty or complete: trainers read ``(config.get("task") or {...})["type"]``.
 
+    A job of one replica has neither cluster nor task, as with ``gcloud ai-platform local train``.
     With a cluster of one ``chief``, TensorFlow trains as a distributed chief: train_and_evaluate
     doesn't evaluate. Without a cluster it refuses any type but ``worker``. Source:
-    tf.estimator.RunConfig, seen on 1.15, 2.1, 2.11, 2.14 and 2.15; ``gcloud ai-platform local
-    train`` sends the same form. Nothing else is in the task: trainers take an empty one for none,
-    ``config.get("task") or {"type": "master", "index": 0}``.
+    tf.estimator.RunConfig, seen on 1.15, 2.1, 2.11, 2.14 and 2.15.
+
+    Only the task says which trial it is. So that of a lone one is complete: a ``master`` is in a
+    cluster of its own, where TensorFlow 1.15 evaluates; a ``chief`` is called worker 0.
     """
     alone = len(spec.replica_names()) == 1
+    is_master = spec.chief_role == MASTER
 
     def role(pool: WorkerPool) -> str:
-        return task_type(spec, pool)
+        return WORKER if alone and not is_master else task_type(spec, pool)
 
-    cluster = {} if alone else _cluster(spec, addresses, role)
+    without = alone and not (is_master and spec.trial is not None)
+    cluster = {} if without else _cluster(spec, addresses, role)
     cluster.pop(EVALUATOR, None)
-    task = _trial(spec) if alone else _task(spec, replica, role)
+    task = {} if alone and spec.trial is None else _task(spec, replica, role)
     return {
         "cluster": cluster,
         "environment": "cloud",
         "job": _job(spec),
-        "task": task if alone else {**task, "cloud": cloud},
+        "task": {**task, "cloud": cloud} if task else {},
     }
 
 

@@ -55,18 +55,25 @@ def test_tf_config_of_a_master_and_a_worker() -> None:
     assert "CLUSTER_SPEC" not in made
 
 
-def test_a_lone_replica_has_no_cluster_and_no_role() -> None:
+@pytest.mark.parametrize(
+    ("chief_role", "task_type", "cluster"),
+    [("chief", "worker", {}), ("master", "master", {"master": ["127.0.0.1:2222"]})],
+)
+def test_a_lone_replica_has_no_task_or_a_complete_one(
+    chief_role: str, task_type: str, cluster: dict[str, list[str]]
+) -> None:
     """TensorFlow's own rule: no task type but ``worker`` without a cluster."""
-    spec = replace(make_spec(), trial="7", cluster_variables=BOTH)
+    spec = replace(make_spec(), trial="7", cluster_variables=BOTH, chief_role=chief_role)
 
     assert told(spec, "master-replica-0", "TF_CONFIG") == {
-        "cluster": {},
+        "cluster": cluster,
         "environment": "cloud",
         "job": {},
-        "task": {"trial": "7"},
+        "task": {"type": task_type, "index": 0, "trial": "7", "cloud": "c1"},
     }
     alone = told(replace(spec, trial=None), "master-replica-0", "TF_CONFIG")
     assert alone["task"] == {}, "trainers take an empty one for none"
+    assert alone["cluster"] == {}
     assert told(spec, "master-replica-0", "CLUSTER_SPEC")["task"] == {
         "type": "master",
         "index": 0,
