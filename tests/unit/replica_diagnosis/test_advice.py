@@ -299,6 +299,15 @@ KERAS_3 = [
     "AttributeError: module 'tensorflow.keras' has no attribute 'experimental'",
     "ImportError: cannot import name 'DenseFeatures' from 'tensorflow.keras.layers' (/x)",
     "ModuleNotFoundError: No module named 'tensorflow.keras.experimental'",
+    "TypeError: 'Dense' object is not iterable",
+    "TypeError: 'Conv2D' object is not iterable",
+    "TypeError: 'Sequential' object is not iterable",
+    "ValueError: Attempt to convert a value (PerReplica:{ 0: <tf.Tensor: shape=(32, 1)>",
+    (
+        "TypeError: Cannot convert a value with an unsupported type "
+        "(<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor."
+    ),
+    "AttributeError: 'MultiWorkerMirroredStrategy' object has no attribute '_is_chief'",
 ]
 
 
@@ -325,6 +334,13 @@ def test_what_breaks_on_keras_3(keras_2: ReplicaFacts, cause: str) -> None:
         ": set TF_USE_LEGACY_KERAS=1 in the job's env, or take the image tf-cpu.2-15.py310 or its "
         "tf-gpu"
     )
+
+
+@pytest.mark.parametrize("name", ["Config", "Dataset", "int"])
+def test_keras_2_is_not_to_blame_for_other_things_that_are_no_lists(
+    keras_2: ReplicaFacts, name: str
+) -> None:
+    assert "Keras 2" not in advise(f"TypeError: '{name}' object is not iterable", keras_2)
 
 
 def test_keras_2_is_not_to_blame_for_what_it_lacks(keras_2: ReplicaFacts) -> None:

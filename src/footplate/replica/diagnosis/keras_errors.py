@@ -27,6 +27,12 @@ _BROKEN = re.compile(
     r"|`name` must be passed as a keyword argument\. Received: add_weight"
     r"|object has no attribute '(?:(?:fit|evaluate|predict)_generator|reset_states)'"
     r"|'(?:SGD|Adam\w*|RMSprop|Adagrad|Adadelta|Nadam|Ftrl)' object has no attribute 'lr'"
+    # A layer where Keras 2 took it for a list of one; values of tf.distribute's strategies.
+    r"|'(?:Dense|Flatten|Dropout|Embedding|Normalization|BatchNormalization|Input\w*|LSTM|GRU"
+    r"|\w*Conv\w*|\w*Pool\w*|Functional|Sequential)' object is not iterable"
+    r"|\((?:PerReplica|DistributedValues|DistributedVariable|MirroredVariable):?[ {]"
+    r"|distribute\.values\.(?:PerReplica|\w*Variable)'>?\)? to a Tensor"
+    r"|MultiWorkerMirroredStrategy|CollectiveAllReduceStrategy"
 )
 _ATTRIBUTE = re.compile(
     r"module '(?:keras\._tf_keras\.keras|tensorflow\.keras|keras)((?:\.\w+)*)' has no attribute"
