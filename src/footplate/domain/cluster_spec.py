@@ -49,6 +49,24 @@ def task_type(spec: JobSpec, pool: WorkerPool) -> str:
     return _TASK_TYPES.get(pool.cluster_role, pool.cluster_role)
 
 
+def lacks_evaluator(spec: JobSpec) -> bool:
+    """Whether nothing would evaluate an Estimator: beside a ``chief`` only an evaluator does.
+
+    Source: tf.estimator.train_and_evaluate; a ``master`` evaluates itself, and so does one alone.
+    """
+    roles = {task_type(spec, pool) for pool in spec.pools if pool.replica_count}
+    tells = ClusterVariable.TF_CONFIG in spec.cluster_variables
+    is_gang = len(spec.replica_names()) > 1
+    return tells and is_gang and "chief" in roles and EVALUATOR not in roles
+
+
+def add_evaluator(spec: JobSpec) -> str:
+    """The way out, as the job's own API spells it."""
+    if spec.primary.cluster_role == "workerpool0":
+        return "add one (workerPoolSpecs[3] with replicaCount: 1)"
+    return "add one (evaluatorType, and evaluatorCount: 1)"
+
+
 def _cluster_spec(
     spec: JobSpec, replica: str, addresses: Mapping[str, Address]
 ) -> dict[str, object]:

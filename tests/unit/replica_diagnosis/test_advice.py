@@ -336,6 +336,32 @@ def test_what_breaks_on_keras_3(keras_2: ReplicaFacts, cause: str) -> None:
     )
 
 
+PLACED = (
+    "tensorflow.python.framework.errors_impl.InvalidArgumentError: Cannot assign a device for "
+    "operation mul: node mul (defined at /x/ops.py:1748)  was explicitly assigned to /device:GPU:0 "
+    "but available devices are [ /job:localhost/replica:0/task:0/device:CPU:0 ]. Make sure the "
+    "device specification refers to a valid device."
+)
+SPECIFIED = (
+    "InvalidArgumentError: Could not satisfy explicit device specification '/gpu:1' because no "
+    "supported kernel for GPU devices is available."
+)
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        (PLACED, "The code asks for /device:GPU:0, and this replica sees none. Ways out: "),
+        (PLACED, "in TensorFlow 1 tf.ConfigProto(allow_soft_placement=True)"),
+        (SPECIFIED, "The code asks for /gpu:1, and"),
+        ("RuntimeError: No CUDA GPUs are available", "if torch.cuda.is_available() else 'cpu'"),
+        ("AssertionError: Torch not compiled with CUDA enabled", "torch.cuda.is_available()"),
+    ],
+)
+def test_a_device_that_is_not_there(facts: ReplicaFacts, cause: str, words: str) -> None:
+    assert words in advise(cause, facts)
+
+
 @pytest.mark.parametrize("name", ["Config", "Dataset", "int"])
 def test_keras_2_is_not_to_blame_for_other_things_that_are_no_lists(
     keras_2: ReplicaFacts, name: str

@@ -28,7 +28,7 @@ from footplate.domain.output_directories import output_directory
 from footplate.domain.studies.limit_checks import over
 from footplate.domain.studies.records import StudyRecord, StudyState
 from footplate.domain.studies.trials import TrialState
-from footplate.domain.tuning.progress import End, Suggest, next_step, why_stopped
+from footplate.domain.tuning.progress import End, Suggest, explain_end, next_step, why_stopped
 from footplate.domain.tuning.trial_outcome import drop, judge
 from footplate.ports.studies import StudyWithTrials
 
@@ -226,7 +226,9 @@ class TuningStep:
                     if count > _SUGGESTED:
                         return job, kept
                 case End(ending):
-                    return self._happen(job, SearchEnds(self._clock.now(), ending)), kept
+                    return self._happen(
+                        job, SearchEnds(self._clock.now(), explain_end(job.spec, ending))
+                    ), kept
                 case _:
                     return job, kept
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from footplate.domain.cluster_spec import add_evaluator, lacks_evaluator
 from footplate.domain.formatting import shortened
 from footplate.domain.job_states import State
 from footplate.domain.jobs import JobEvent
@@ -73,6 +74,11 @@ def hint(job: Job, metrics: Sequence[Metric], trial: TrialRecord, now: datetime)
     if isinstance(job.name, TrainingJobName):
         field = "trainingInput.hyperparameters.hyperparameterMetricTag"
     seen = f"set {field} to one of the tags seen, or " if trial.tags_seen else ""
+    if lacks_evaluator(job.spec):
+        seen += (
+            "if its program calls tf.estimator.train_and_evaluate, which evaluates in an evaluator "
+            f"alone where there are workers, {add_evaluator(job.spec)}, or "
+        )
     message = (
         f"trial {trial.number} ran to its end without reporting {name!r}: {seen}have the program "
         f"report it: tf.summary.scalar({name!r}, value, step) in TensorFlow, cloudml-hypertune's "

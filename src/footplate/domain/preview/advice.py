@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.catalogue import AcceleratorKind
 from footplate.domain.cluster_roles import ClusterRole, role_of
+from footplate.domain.cluster_spec import add_evaluator, lacks_evaluator
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.formatting import shortened
 from footplate.domain.jobs import ContainerProgram, PythonProgram
@@ -39,6 +40,7 @@ def advise(spec: JobSpec, catalogue: Catalogue, tuning: Tuning | None = None) ->
         *(said for pool in pools for said in _accelerators(pool, catalogue)),
         *_evaluators(pools),
         *_evaluators_beside_a_master(spec, pools),
+        *_no_evaluator(spec, tuning),
         *advise_reducers(pools, catalogue),
     )
 
@@ -163,6 +165,25 @@ def _evaluators_beside_a_master(spec: JobSpec, pools: Sequence[WorkerPool]) -> I
     yield (
         "its evaluator would fail: TF_CONFIG has a `master`, beside which TensorFlow's estimators "
         f"refuse an evaluator; leave it out, for a master evaluates itself, or {way}"
+    )
+
+
+_TENSORFLOW = re.compile(r"(?:runtime version |/tf2?-[cg]pu\.)(\d{1,4})[.-](\d{1,4})")
+_ESTIMATORS = (2, 1), (2, 15)
+"""The versions of TensorFlow with estimators whose primary is a chief."""
+
+
+def _no_evaluator(spec: JobSpec, tuning: Tuning | None) -> Iterator[str]:
+    """For the versions that have estimators; of an image of the user's the version isn't known."""
+    version = _TENSORFLOW.search(_software(spec.primary)) if spec.pools else None
+    if version is None or not lacks_evaluator(spec):
+        return
+    if not _ESTIMATORS[0] <= (int(version[1]), int(version[2])) <= _ESTIMATORS[1]:
+        return
+    without = "no trial would report its metric" if tuning else "no evaluation would take place"
+    yield (
+        f"if its program calls tf.estimator.train_and_evaluate, {without}: beside a chief only an "
+        f"evaluator evaluates; {add_evaluator(spec)}"
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from footplate.domain.cluster_spec import add_evaluator, lacks_evaluator
 from footplate.domain.errors import Code
 from footplate.domain.formatting import listed, shortened
 from footplate.domain.job_states import State
@@ -15,6 +16,7 @@ from footplate.domain.studies.trials import TrialState
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from footplate.domain.jobs import JobSpec
     from footplate.domain.studies.records import TrialRecord
     from footplate.domain.tuning.search import Search, TrialCounts
 
@@ -81,6 +83,18 @@ def next_step(
         return Wait() if pending else End(_ending(search, trials, nothing_more, reported))
     wanted = min(left, search.counts.parallel - pending, MOST_AT_ONCE - pending)
     return Suggest(wanted) if wanted > 0 else Wait()
+
+
+def explain_end(spec: JobSpec, ending: Ending) -> Ending:
+    """The end of a search; where nothing would evaluate an Estimator, with that way out."""
+    if _REMEDY not in ending.message or not lacks_evaluator(spec):
+        return ending
+    remedy = (
+        "A program that calls tf.estimator.train_and_evaluate on a cluster reports only beside an "
+        f"evaluator: {add_evaluator(spec)}. Others report with "
+    )
+    message = ending.message.replace(_REMEDY, _REMEDY.replace("Programs report with ", remedy))
+    return replace(ending, message=message)
 
 
 def too_many_failures(counts: TrialCounts, trials: Sequence[TrialRecord]) -> str:

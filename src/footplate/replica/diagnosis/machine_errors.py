@@ -18,6 +18,15 @@ _SYSTEM = re.compile(
     r"|/var/(?:lib|cache)/(dpkg|apt|rpm|dnf|yum)\b.{0,200}(?:Permission denied|are you root)"
     r"|effective user id is not 0, is (sudo) installed"
 )
+_DEVICE = re.compile(
+    r"(?:Cannot assign a device for operation|Could not satisfy explicit device specification"
+    r"|unknown device|was explicitly assigned to)"
+    r".{0,600}?(/(?:device:)?(?:GPU|gpu|XLA_GPU|TPU):\d+)",
+    re.DOTALL,
+)
+_NO_CUDA = re.compile(
+    r"No CUDA GPUs are available|Found no NVIDIA driver|Torch not compiled with CUDA enabled"
+)
 _NAMELESS = re.compile(r"getpwuid\(\): uid not found|cannot find name for user ID")
 _NOT_FOUND = re.compile(r"No matching distribution found for ([\w.-]{1,100})")
 _ABSENT = re.compile(r"No such file or directory: '(/[^/'\"]{1,100})/")
@@ -27,6 +36,20 @@ def advise_on_machine(cause: str, facts: ReplicaFacts) -> str:
     system = explain_installers(cause)
     if system:
         return system[0].upper() + system[1:]
+    device = _DEVICE.search(cause)
+    if device is not None:
+        return (
+            f"The code asks for {device.group(1)}, and this replica sees none. Ways out: "
+            "tf.config.set_soft_device_placement(True), or in TensorFlow 1 "
+            "tf.ConfigProto(allow_soft_placement=True), lets TensorFlow compute on the CPU; or "
+            "choose the device by what is there (tf.config.list_physical_devices('GPU'), in "
+            "TensorFlow 1 tf.test.is_gpu_available()); or run where there are GPUs"
+        )
+    if _NO_CUDA.search(cause):
+        return (
+            "The code asks for a GPU, and this replica sees none. Ways out: "
+            "device = 'cuda' if torch.cuda.is_available() else 'cpu', or run where there are GPUs"
+        )
     if _NAMELESS.search(cause):
         return (
             "Its user has no name here, where programs have no mount namespace; HOME, USER and "

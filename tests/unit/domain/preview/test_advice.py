@@ -9,6 +9,7 @@ from hypothesis import given
 
 from footplate.catalogue import load_catalogue
 from footplate.domain.jobs import (
+    ClusterVariable,
     ContainerProgram,
     JobSpec,
     MachineSpec,
@@ -142,6 +143,43 @@ def test_an_evaluator_beside_a_master_is_warned_of() -> None:
     pools = (pool("master", PLAIN, 1, image), pool("evaluator", PLAIN, 1, image))
     (said,) = advise(replace(job(*pools), chief_role="master"), CATALOGUE)
     assert said.endswith("or set useChiefInTfConfig")
+
+
+OLD = ("version:2.11/", f"image:{PREBUILT}/tf-cpu.2-6:latest")
+BOTH = [PythonProgram(runtime, (), "m") for runtime in OLD]
+
+
+@pytest.mark.parametrize("program", BOTH)
+@pytest.mark.parametrize("role", ["worker", "ps"])
+def test_a_chief_without_an_evaluator_is_warned_of(program: PythonProgram, role: str) -> None:
+    """Also of a search, whose trials would have no metric."""
+    spec = job(pool("master", PLAIN, 1, program), pool(role, PLAIN, 1, program))
+    spec = replace(spec, cluster_variables=frozenset({ClusterVariable.TF_CONFIG}))
+    assert advise(spec, CATALOGUE) == (
+        (
+            "if its program calls tf.estimator.train_and_evaluate, no evaluation would take place: "
+            "beside a chief only an evaluator evaluates; add one (evaluatorType, and "
+            "evaluatorCount: 1)"
+        ),
+    )
+    assert "no trial would report its metric" in advise(spec, CATALOGUE, Tuning(1, 10))[0]
+
+    evaluator = pool("evaluator", PLAIN, 1, program)
+    for other in (
+        replace(spec, pools=(*spec.pools, evaluator)),
+        replace(spec, pools=spec.pools[:1]),
+        replace(spec, chief_role="master"),
+        replace(spec, cluster_variables=frozenset()),
+    ):
+        assert advise(other, CATALOGUE) == ()
+
+
+@pytest.mark.parametrize("version", ["2.16", "2.21", ""])
+def test_where_there_are_no_estimators_nobody_misses_an_evaluator(version: str) -> None:
+    program = PythonProgram(f"version:{version}/", (), "m")
+    spec = job(pool("workerpool0", PLAIN, 1, program), pool("workerpool1", PLAIN, 1, program))
+    spec = replace(spec, cluster_variables=frozenset({ClusterVariable.TF_CONFIG}))
+    assert advise(spec, CATALOGUE) == ()
 
 
 def test_several_evaluators() -> None:

@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.domain.errors import Code
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Ending
+from footplate.domain.jobs import ClusterVariable, Ending
 from footplate.domain.studies.trials import TrialState
-from footplate.domain.tuning.progress import End, Suggest, Wait, next_step, why_stopped
+from footplate.domain.tuning.progress import (
+    End,
+    Suggest,
+    Wait,
+    explain_end,
+    next_step,
+    why_stopped,
+)
+from tests.support.jobs import make_spec
 from tests.support.searches import make_search, make_trial
 
 if TYPE_CHECKING:
@@ -49,6 +58,23 @@ def test_as_many_run_at_once_as_may(letters: str, count: int) -> None:
 @pytest.mark.parametrize("letters", ["rr", "grr", "gggr", "ggxr"])
 def test_otherwise_it_waits(letters: str) -> None:
     assert next_step(make_search(trials=4, parallel=2), trials(letters)) == Wait()
+
+
+def test_where_an_estimator_has_no_evaluator_the_end_says_to_add_one() -> None:
+    _, message = end("uuuu")
+    ending = Ending(State.FAILED, Code.FAILED_PRECONDITION, message)
+    tells = frozenset({ClusterVariable.TF_CONFIG})
+    gang = replace(make_spec(workers=1), cluster_variables=tells, chief_role="chief")
+
+    told = explain_end(gang, ending).message
+    assert "on a cluster reports only beside an evaluator: add one (evaluatorType, and " in told
+    assert "evaluatorCount: 1)" in told
+    alone = replace(make_spec(), cluster_variables=tells, chief_role="chief")
+    evaluated = replace(
+        make_spec(workers=1, evaluators=1), cluster_variables=tells, chief_role="chief"
+    )
+    for other in (alone, evaluated, replace(gang, chief_role="master")):
+        assert explain_end(other, ending) is ending
 
 
 def test_all_done_with_a_value_is_a_success() -> None:
