@@ -119,6 +119,7 @@ class FolderBuckets:
     def bucket(self, name: str) -> Bucket:
         binding = self._bindings.get(name)
         record = self._records.bucket(name)
+        labels, metageneration = self._records.labels(name)
         if binding is not None and record is not None:  # also where its folder is away
             return Bucket(
                 name,
@@ -126,11 +127,23 @@ class FolderBuckets:
                 target=binding.target,
                 read_only=binding.read_only,
                 remote=name in self._remotes,
+                labels=labels,
+                metageneration=metageneration,
             )
         folder = self._objects.folder(name)
         if record is None:  # another process created the folder
             return Bucket(name, time_of(folder.stat()))
-        return Bucket(name, *record)
+        return Bucket(name, *record, labels=labels, metageneration=metageneration)
+
+    def label_bucket(
+        self, name: str, labels: Mapping[str, str], metageneration: int | None = None
+    ) -> Bucket:
+        bucket = self.bucket(name)
+        if self._records.bucket(name) is None:
+            self._records.add_bucket(name, bucket.create_time, bucket.location, bucket.project)
+        if not self._records.label_bucket(name, labels, metageneration):
+            raise FailedPrecondition(f"bucket {name!r} has another metageneration by now")
+        return self.bucket(name)
 
     def assign_bucket(self, name: str, project: str) -> None:
         bucket = self.bucket(name)

@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS objects (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS placeholders ON objects (bucket, name) WHERE identity GLOB 'd*';
 CREATE TABLE IF NOT EXISTS buckets (
-    name TEXT PRIMARY KEY, created_us INTEGER, location TEXT, project TEXT
+    name TEXT PRIMARY KEY, created_us INTEGER, location TEXT, project TEXT, labels TEXT,
+    metageneration INTEGER
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS last (generation INTEGER);
 INSERT INTO last SELECT 0 WHERE NOT EXISTS (SELECT * FROM last);
@@ -91,13 +92,14 @@ class Records:
             self._connection.close()
 
     def _add_columns(self) -> None:
-        """Buckets that an earlier version made have no location, and belong to no project."""
+        """Buckets that an earlier version made have no location, no project and no labels."""
         found = self._connection.execute("SELECT name FROM pragma_table_info('buckets')").fetchall()
-        for name in ("location", "project"):
+        for name in ("location", "project", "labels", "metageneration"):
             if (name,) in found:
                 continue
+            kind = "INTEGER" if name == "metageneration" else "TEXT"
             try:
-                self._connection.execute(f"ALTER TABLE buckets ADD COLUMN {name} TEXT")
+                self._connection.execute(f"ALTER TABLE buckets ADD COLUMN {name} {kind}")
             except sqlite3.OperationalError as error:
                 if "duplicate column" not in str(error):  # another server has just added it
                     raise
@@ -173,10 +175,31 @@ class Records:
     def add_bucket(self, name: str, now: datetime, location: str, project: str | None) -> None:
         with self._transaction():
             self._connection.execute(
-                "INSERT OR REPLACE INTO buckets (name, created_us, location, project) "
-                "VALUES (?, ?, ?, ?)",
+                "INSERT INTO buckets (name, created_us, location, project) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET created_us = excluded.created_us, "
+                "location = excluded.location, project = excluded.project",
                 (name, to_micros(now), location, project),
             )
+
+    def label_bucket(
+        self, name: str, labels: Mapping[str, str], metageneration: int | None
+    ) -> bool:
+        """Whether the bucket has this metageneration (None: any), and so has the labels now."""
+        with self._transaction():
+            changed = self._connection.execute(
+                "UPDATE buckets SET labels = ?1, metageneration = coalesce(metageneration, 1) + 1 "
+                "WHERE name = ?2 AND coalesce(?3, metageneration, 1) = coalesce(metageneration, 1)",
+                (json.dumps(dict(labels)), name, metageneration),
+            )
+            return changed.rowcount == 1
+
+    def labels(self, name: str) -> tuple[dict[str, str], int]:
+        """The bucket's labels, and how often it has been described, the first time included."""
+        with self._reporting():
+            row = self._connection.execute(
+                "SELECT labels, metageneration FROM buckets WHERE name = ?", (name,)
+            ).fetchone()
+        return (json.loads(row[0] or "{}"), row[1] or 1) if row else ({}, 1)
 
     def bucket(self, name: str) -> tuple[datetime, str, str | None] | None:
         """When it was made, its location and its project; None: it has no record."""

@@ -110,6 +110,12 @@ class JobBuckets:
     def assign_bucket(self, name: str, project: str) -> None:  # noqa: ARG002 - nobody's
         raise PermissionDenied(f"bucket {name!r}: programs can't give buckets to projects")
 
+    def label_bucket(
+        self, name: str, labels: Mapping[str, str], metageneration: int | None = None
+    ) -> Bucket:
+        self.bucket(name)
+        return self._all.label_bucket(name, labels, metageneration)
+
     def delete_bucket(self, name: str) -> None:
         self.bucket(name)
         self._all.delete_bucket(name)

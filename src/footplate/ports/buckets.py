@@ -31,6 +31,8 @@ class Bucket:
     target: str | None = None
     read_only: bool = False
     remote: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    metageneration: int = 1
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from footplate.domain.errors import InvalidArgument
-from footplate.ports.buckets import Buckets, Listing, ObjectInfo
+from footplate.ports.buckets import Bucket, Buckets, Listing, ObjectInfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,6 +71,15 @@ class Upload:
 class ObjectStorage(Buckets, Protocol):
     def assign_bucket(self, name: str, project: str) -> None:
         """Have the bucket belong to the project. Raises NotFound."""
+        ...
+
+    def label_bucket(
+        self, name: str, labels: Mapping[str, str], metageneration: int | None = None
+    ) -> Bucket:
+        """Give the bucket these labels alone, and its next metageneration.
+
+        Raises NotFound; FailedPrecondition if its metageneration isn't the one given.
+        """
         ...
 
     def delete_bucket(self, name: str) -> None:

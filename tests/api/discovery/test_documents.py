@@ -104,7 +104,7 @@ def test_every_route_of_storage_is_described(world: World) -> None:
     names = {method["id"] for method in methods(document(world, "storage", "v1"))}
     assert {"storage.objects.insert", "storage.objects.rewrite", "storage.buckets.get"} <= names
     assert ("GET", "/download/storage/v1/b/{bucket}/o/{object}") in steps
-    assert len(names) == 18
+    assert len(names) == 20
 
 
 @pytest.mark.parametrize(("api", "version"), APIS)

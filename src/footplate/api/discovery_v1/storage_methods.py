@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from footplate.api.discovery_v1.rest_methods import Resources
 from footplate.api.discovery_v1.types import query_parameter
+from footplate.api.storage_v1.accepted_parameters import HONOURED, without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,6 +37,13 @@ _FLAG: JsonObject = {"type": "boolean"}
 _COUNT: JsonObject = {"type": "integer", "format": "uint32"}
 _TEXTS: JsonObject = {"type": "object", "additionalProperties": _TEXT}
 _ANY_OBJECT: JsonObject = {"type": "object", "additionalProperties": {"type": "any"}}
+_OF_ALL = frozenset(
+    {
+        *("$.xgafv", "access_token", "alt", "key", "oauth_token", "prettyPrint", "quotaUser"),
+        *("trace", "upload_id", "upload_protocol", "uploadType", "userIp"),
+    }
+)
+"""Parameters that a document has once for all its methods, and steps of uploads."""
 _KINDS: Mapping[str, JsonObject] = MappingProxyType(
     {
         "generation": _LONG,
@@ -47,13 +55,6 @@ _KINDS: Mapping[str, JsonObject] = MappingProxyType(
     }
 )
 """Of query parameters that aren't texts."""
-_SHOWN = ("projection", "userProject")
-"""What clients may ask of any method; all get the same."""
-
-
-def _conditions(word: str = "") -> tuple[str, ...]:
-    kinds = ("Generation", "Metageneration")
-    return tuple(f"if{word}{kind}{way}" for kind in kinds for way in ("Match", "NotMatch"))
 
 
 @dataclass(frozen=True)
@@ -64,32 +65,21 @@ class _Method:
     name: str
     response: str = ""
     request: str = ""
-    query: tuple[str, ...] = ()
     path: str = ""
 
 
 _METHODS: Mapping[tuple[str, str], tuple[_Method, ...]] = MappingProxyType(
     {
-        ("GET", "b"): (
-            _Method(
-                "buckets",
-                "list",
-                "Buckets",
-                query=("project", "prefix", "maxResults", "pageToken"),
-            ),
-        ),
-        ("POST", "b"): (_Method("buckets", "insert", "Bucket", "Bucket", ("project",)),),
+        ("GET", "b"): (_Method("buckets", "list", "Buckets"),),
+        ("POST", "b"): (_Method("buckets", "insert", "Bucket", "Bucket"),),
         ("GET", "b/{bucket}"): (_Method("buckets", "get", "Bucket"),),
+        ("PATCH", "b/{bucket}"): (_Method("buckets", "patch", "Bucket", "Bucket"),),
+        ("PUT", "b/{bucket}"): (_Method("buckets", "update", "Bucket", "Bucket"),),
         ("DELETE", "b/{bucket}"): (_Method("buckets", "delete"),),
         ("GET", "b/{bucket}/iam"): (_Method("buckets", "getIamPolicy", "Policy"),),
         ("PUT", "b/{bucket}/iam"): (_Method("buckets", "setIamPolicy", "Policy", "Policy"),),
         ("GET", "b/{bucket}/iam/testPermissions"): (
-            _Method(
-                "buckets",
-                "testIamPermissions",
-                "TestIamPermissionsResponse",
-                query=("permissions",),
-            ),
+            _Method("buckets", "testIamPermissions", "TestIamPermissionsResponse"),
         ),
         ("GET", "b/{bucket}/storageLayout"): (
             _Method("buckets", "getStorageLayout", "BucketStorageLayout"),
@@ -97,51 +87,32 @@ _METHODS: Mapping[tuple[str, str], tuple[_Method, ...]] = MappingProxyType(
         ("GET", "b/{bucket}/managedFolders"): (
             _Method("managedFolders", "list", "ManagedFolders"),
         ),
-        ("GET", "b/{bucket}/o"): (
-            _Method(
-                "objects",
-                "list",
-                "Objects",
-                query=(
-                    *("prefix", "delimiter", "maxResults", "pageToken", "startOffset"),
-                    *("endOffset", "includeTrailingDelimiter", "softDeleted"),
-                ),
-            ),
-        ),
-        ("GET", _OBJECT): (
-            _Method("objects", "get", "Object", query=("generation", *_conditions())),
-        ),
-        ("DELETE", _OBJECT): (_Method("objects", "delete", query=("generation", *_conditions())),),
-        ("PATCH", _OBJECT): (
-            _Method("objects", "patch", "Object", "Object", ("generation", *_conditions())),
-        ),
-        ("PUT", _OBJECT): (
-            _Method("objects", "update", "Object", "Object", ("generation", *_conditions())),
-        ),
+        ("GET", "b/{bucket}/o"): (_Method("objects", "list", "Objects"),),
+        ("GET", _OBJECT): (_Method("objects", "get", "Object"),),
+        ("DELETE", _OBJECT): (_Method("objects", "delete"),),
+        ("PATCH", _OBJECT): (_Method("objects", "patch", "Object", "Object"),),
+        ("PUT", _OBJECT): (_Method("objects", "update", "Object", "Object"),),
         ("POST", _OBJECT): (
             _Method(
                 "objects",
                 "compose",
                 "Object",
                 "ComposeRequest",
-                _conditions(),
-                f"{_TARGET}/compose",
+                path=f"{_TARGET}/compose",
             ),
             _Method(
                 "objects",
                 "copy",
                 "Object",
                 "Object",
-                ("sourceGeneration", *_conditions(), *_conditions("Source")),
-                f"{_SOURCE}/copyTo/{_TARGET}",
+                path=f"{_SOURCE}/copyTo/{_TARGET}",
             ),
             _Method(
                 "objects",
                 "rewrite",
                 "RewriteResponse",
                 "Object",
-                ("sourceGeneration", "rewriteToken", *_conditions(), *_conditions("Source")),
-                f"{_SOURCE}/rewriteTo/{_TARGET}",
+                path=f"{_SOURCE}/rewriteTo/{_TARGET}",
             ),
         ),
         ("POST", "upload/b/{bucket}/o"): (
@@ -150,8 +121,7 @@ _METHODS: Mapping[tuple[str, str], tuple[_Method, ...]] = MappingProxyType(
                 "insert",
                 "Object",
                 "Object",
-                ("name", "contentEncoding", *_conditions()),
-                "b/{bucket}/o",
+                path="b/{bucket}/o",
             ),
         ),
     }
@@ -185,6 +155,7 @@ _FIELDS: Mapping[str, Mapping[str, JsonObject]] = MappingProxyType(
             ),
             **dict.fromkeys(("projectNumber", "generation", "metageneration"), _LONG),
             "readOnly": _FLAG,
+            "labels": _TEXTS,
             "iamConfiguration": _ANY_OBJECT,
         },
         "Buckets": {
@@ -198,7 +169,7 @@ _FIELDS: Mapping[str, Mapping[str, JsonObject]] = MappingProxyType(
                     *("kind", "id", "selfLink", "mediaLink", "name", "bucket", "contentType"),
                     *("storageClass", "etag", "timeCreated", "updated", "crc32c", "md5Hash"),
                     *("timeStorageClassUpdated", "cacheControl", "contentDisposition"),
-                    *("contentEncoding", "contentLanguage"),
+                    *("contentEncoding", "contentLanguage", "customTime"),
                 ),
                 _TEXT,
             ),
@@ -272,15 +243,16 @@ def _place(path: str) -> str:
 
 def _describe(verb: str, place: str, method: _Method) -> JsonObject:
     path = method.path or place
-    names = _VARIABLE.findall(path)
+    names, id_ = _VARIABLE.findall(path), f"{method.resource}.{method.name}"
     parameters: JsonObject = {
         name: query_parameter(_KINDS.get(name, _LONG if name.startswith("if") else _TEXT))
-        for name in (*method.query, *_SHOWN)
+        for name in (*HONOURED[id_], *without_effect(id_))
+        if name not in _OF_ALL
     }
     for name in names:
         parameters[name] = {**_TEXT, "location": "path", "required": True}
     described: JsonObject = {
-        "id": f"storage.{method.resource}.{method.name}",
+        "id": f"storage.{id_}",
         "path": path,
         "httpMethod": verb,
         "parameters": parameters,

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from starlette.responses import JSONResponse, Response
 
+from footplate.api.storage_v1.accepted_fields import check_fields
 from footplate.api.storage_v1.object_names import ObjectName, composed_in, copied_in
 from footplate.api.storage_v1.query_parameters import conditions_in, number_in
 from footplate.api.storage_v1.resources import draft_of, object_resource
+from footplate.api.storage_v1.responses import checked
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
 from footplate.ports.object_storage import Checksums, Conditions, Draft
 
@@ -34,7 +36,10 @@ class CopyHandlers:
 
     def post(self, request: Request, body: Body) -> Response:
         target = composed_in(request)
-        return self._copy(request, body) if target is None else self._compose(request, body, target)
+        if target is not None:
+            return checked("objects.compose", self._compose)(request, body, target)
+        method = "objects.copy" if "/copyTo/" in request.url.path else "objects.rewrite"
+        return checked(method, self._copy)(request, body)
 
     def _copy(self, request: Request, body: Body) -> Response:
         """In one step, whatever the size; a rewrite never needs to be continued."""
@@ -61,6 +66,7 @@ class CopyHandlers:
 
     def _compose(self, request: Request, body: Body, target: ObjectName) -> Response:
         given, query = body.json(), request.query_params
+        check_fields("COMPOSE", given)
         described = given.get("destination")
         described = described if isinstance(described, dict) else {}
         draft = replace(

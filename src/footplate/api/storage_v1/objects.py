@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from anyio import to_thread
 from starlette.responses import JSONResponse, Response
 
 from footplate.api.request_bodies import require_json
+from footplate.api.storage_v1.globs import Glob, list_matching
 from footplate.api.storage_v1.object_names import object_in
 from footplate.api.storage_v1.query_parameters import conditions_in, flag_in, limit_in, number_in
 from footplate.api.storage_v1.resources import draft_of, media_headers, object_resource, patched
@@ -111,14 +113,21 @@ class ObjectHandlers:
 
     def list(self, request: Request) -> Response:
         bucket, query = request.path_params["bucket"], request.query_params
-        listing = self._buckets.scan(
+        scan = partial(
+            self._buckets.scan,
             bucket,
             prefix=query.get("prefix", ""),
             delimiter=query.get("delimiter", ""),
-            limit=limit_in(query),
-            start=max(query.get("pageToken", ""), query.get("startOffset", "")),
             end=query.get("endOffset", ""),
         )
+        start, limit = (
+            max(query.get("pageToken", ""), query.get("startOffset", "")),
+            limit_in(query),
+        )
+        if glob := query.get("matchGlob"):
+            listing = list_matching(scan, Glob(glob), start, limit)
+        else:
+            listing = scan(start=start, limit=limit)
         if flag_in(query, "softDeleted"):
             return JSONResponse({"kind": "storage#objects"})  # nothing is kept once deleted
         objects = listing.objects
@@ -149,8 +158,9 @@ class ObjectHandlers:
         return media_answer(info, file, request.headers.get("range", ""))
 
     def update(self, request: Request, body: Body) -> Response:
-        require_json(request)
-        found, given = object_in(request), body.json()
+        found = object_in(request)
+        if given := body.json():  # clients that change nothing name no type
+            require_json(request)
         info = self._buckets.stat(found.bucket, found.name)
         if request.method == "PATCH":
             given = patched(info, given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
+from footplate.api.storage_v1.accepted_fields import check_fields
 from footplate.api.storage_v1.object_names import object_path
 from footplate.api.storage_v1.query_parameters import decode_checksums
 from footplate.domain.bucket_locations import location_type
@@ -12,7 +13,8 @@ from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.names import PROJECT_NUMBER
 from footplate.ports.object_storage import Draft
 from footplate.wire.json_text import describe
-from footplate.wire.timestamps import format_time
+from footplate.wire.shared_rules import check_labels
+from footplate.wire.timestamps import format_time, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +29,7 @@ HEADERS = {
     "contentDisposition": "Content-Disposition",
     "contentEncoding": "Content-Encoding",
     "contentLanguage": "Content-Language",
+    "customTime": "X-Goog-Custom-Time",
 }
 MAX_METADATA_BYTES = 8 << 10
 """Keys and values of an object's custom metadata. Source: cloud.google.com/storage/quotas."""
@@ -47,18 +50,45 @@ def bucket_resource(bucket: Bucket, base_url: str) -> JsonObject:
         "projectNumber": PROJECT_NUMBER,
         **owner,
         "generation": "1",
-        "metageneration": "1",
+        "metageneration": str(bucket.metageneration),
         "location": bucket.location,
         "locationType": location_type(bucket.location),
         "storageClass": "STANDARD",
-        "etag": "CAE=",
+        "etag": _base64(f"{bucket.metageneration}".encode()),
         "timeCreated": time,
         "updated": time,
+        **({"labels": {**bucket.labels}} if bucket.labels else {}),
         "iamConfiguration": {
             "uniformBucketLevelAccess": {"enabled": True},
             "publicAccessPrevention": "inherited",
         },
     }
+
+
+def labels_of(resource: Mapping[str, JsonValue]) -> dict[str, str]:
+    """The labels of a bucket as a client describes it. Raises InvalidArgument."""
+    given = resource.get("labels") or {}
+    if not isinstance(given, dict):
+        raise _wrong("labels", given, "an object whose values are strings")
+    found: dict[str, str] = {}
+    for key, text in given.items():
+        if not isinstance(text, str):
+            raise _wrong(f"labels.{key[:100]}", text, "a string")
+        found[key] = text
+    if violations := tuple(check_labels(found)):
+        raise InvalidArgument.of(violations)
+    return found
+
+
+def patched_labels(bucket: Bucket, patch: Mapping[str, JsonValue]) -> dict[str, str]:
+    """Its labels after a patch, in which null takes one away, or all of them."""
+    given = patch.get("labels", {})
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        return labels_of(patch)
+    merged = {**bucket.labels, **given}
+    return labels_of({"labels": {key: text for key, text in merged.items() if text is not None}})
 
 
 def object_resource(info: ObjectInfo, base_url: str) -> JsonObject:
@@ -113,12 +143,15 @@ def media_headers(info: ObjectInfo) -> dict[str, str]:
 
 
 def draft_of(bucket: str, name: str, resource: Mapping[str, JsonValue]) -> Draft:
-    """An object as a client describes it; fields that nothing here depends on are left out.
+    """An object as a client describes it; fields without effect are left out.
 
     Raises:
         InvalidArgument: naming the field.
     """
+    check_fields("OBJECT", resource)
     headers = {key: _text(resource, key) for key in HEADERS if resource.get(key) is not None}
+    if "customTime" in headers:
+        headers["customTime"] = _time(headers["customTime"])
     return Draft(
         bucket=bucket,
         name=name,
@@ -131,12 +164,23 @@ def draft_of(bucket: str, name: str, resource: Mapping[str, JsonValue]) -> Draft
 
 def patched(info: ObjectInfo, patch: Mapping[str, JsonValue]) -> JsonObject:
     """The description of an object after a patch, in which null takes a field away."""
+    check_fields("OBJECT", patch)
     custom = patch.get("metadata", {})
     if isinstance(custom, dict):
         custom = {**info.metadata, **custom}
     fields = {"contentType", *HEADERS} & patch.keys()
     described = {"contentType": info.content_type, **info.headers}
+    _check_custom_time(info, patch)
     return {**described, **{key: patch[key] for key in fields}, "metadata": custom}
+
+
+def _check_custom_time(info: ObjectInfo, patch: Mapping[str, JsonValue]) -> None:
+    """Google lets a custom time only move on."""
+    before = info.headers.get("customTime")
+    if before is None or "customTime" not in patch:
+        return
+    if (_time(_text(patch, "customTime")) if patch["customTime"] else "") < before:
+        raise _wrong("customTime", patch["customTime"], f"{before} or later, as it is set already")
 
 
 def etag(info: ObjectInfo) -> str:
@@ -156,6 +200,13 @@ def _metadata(value: JsonValue) -> dict[str, str]:
     if sum(len(k.encode()) + len(t.encode()) for k, t in found.items()) > MAX_METADATA_BYTES:
         raise _wrong("metadata", value, f"{MAX_METADATA_BYTES} bytes")
     return found
+
+
+def _time(text: str) -> str:
+    try:
+        return format_time(parse_time(text))
+    except ValueError as error:
+        raise InvalidArgument.of((Violation("customTime", str(error)),)) from None
 
 
 def _text(resource: Mapping[str, JsonValue], key: str) -> str:

@@ -1,13 +1,22 @@
-"""Responses in Cloud Storage's format, errors included."""
+"""Responses in Cloud Storage's format, errors included; what methods take is checked here."""
 
 from __future__ import annotations
 
+import json
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVarTuple
 
 from starlette.responses import JSONResponse, Response
 
-from footplate.domain.errors import Aborted, FailedPrecondition, ServiceError
+from footplate.api.storage_v1.accepted_parameters import check_parameters
+from footplate.domain.errors import (
+    Aborted,
+    FailedPrecondition,
+    InvalidArgument,
+    ServiceError,
+    Violation,
+)
+from footplate.wire.partial_responses import parse_fields, select_fields
 from footplate.wire.status import message_of
 
 if TYPE_CHECKING:
@@ -25,6 +34,37 @@ _REASONS = {
     501: "notImplemented",
 }
 """Source: cloud.google.com/storage/docs/json_api/v1/status-codes."""
+_CUSTOMER_KEYS = ("x-goog-encryption-", "x-goog-copy-source-encryption-")
+More = TypeVarTuple("More")
+
+
+def checked(
+    method: str, handler: Callable[[Request, *More], Response]
+) -> Callable[[Request, *More], Response]:
+    """``handler``, called only if it honours what is asked of it, and the fields asked for."""
+
+    def check(request: Request, *more: *More) -> Response:
+        check_request(method, request)
+        return _select(request, handler(request, *more))
+
+    return check
+
+
+def check_request(method: str, request: Request) -> None:
+    """Raises InvalidArgument: a parameter or header of it asks for what isn't there."""
+    check_parameters(method, request.query_params)
+    parse_fields(request.query_params.get("fields", ""))
+    for name in request.headers:
+        if name.startswith(_CUSTOMER_KEYS):
+            said = "not supported: keys of customers; encrypt the disk, or the bytes themselves"
+            raise InvalidArgument.of((Violation(name, said),))
+
+
+def _select(request: Request, answer: Response) -> Response:
+    fields = request.query_params.get("fields")
+    if not fields or not isinstance(answer, JSONResponse) or answer.status_code != 200:
+        return answer
+    return JSONResponse(select_fields(json.loads(bytes(answer.body)), fields))
 
 
 def answering(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:

@@ -9,22 +9,27 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from footplate.api.request_bodies import require_json
+from footplate.api.storage_v1.accepted_fields import check_fields
 from footplate.api.storage_v1.batch import Batch
 from footplate.api.storage_v1.body import Receiver
 from footplate.api.storage_v1.copies import CopyHandlers
 from footplate.api.storage_v1.objects import ObjectHandlers
-from footplate.api.storage_v1.resources import bucket_resource
-from footplate.api.storage_v1.responses import answering, error_answer
+from footplate.api.storage_v1.query_parameters import flag_in, limit_in, number_in
+from footplate.api.storage_v1.resources import bucket_resource, labels_of, patched_labels
+from footplate.api.storage_v1.responses import answering, checked, error_answer
 from footplate.api.storage_v1.uploads import UploadHandlers
 from footplate.domain.bucket_locations import location_type, read_location
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violation
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pydantic import JsonValue
     from starlette.requests import Request
 
     from footplate.api.storage_v1.body import Body
+    from footplate.ports.buckets import Bucket
     from footplate.ports.object_storage import ObjectStorage
     from footplate.wire.json_text import JsonObject
 
@@ -34,15 +39,26 @@ class BucketHandlers:
         self._buckets = buckets
 
     def list(self, request: Request) -> Response:
-        """All of them, in one page, whatever project is asked for."""
-        prefix, base = request.query_params.get("prefix", ""), str(request.base_url)
-        found = [b for b in self._buckets.buckets() if b.name.startswith(prefix)]
-        items = [bucket_resource(bucket, base) for bucket in found]
-        return JSONResponse({"kind": "storage#buckets", "items": items})
+        """Those of all projects, whichever is asked for."""
+        query, base = request.query_params, str(request.base_url)
+        prefix, start = query.get("prefix", ""), query.get("pageToken", "")
+        buckets = () if flag_in(query, "softDeleted") else self._buckets.buckets()
+        found = sorted(
+            (b for b in buckets if b.name.startswith(prefix) and b.name >= start),
+            key=lambda bucket: bucket.name,
+        )
+        limit = limit_in(query)
+        items: list[JsonValue] = [bucket_resource(bucket, base) for bucket in found[:limit]]
+        answer: JsonObject = {"kind": "storage#buckets", "items": items}
+        if found[limit:]:
+            answer["nextPageToken"] = found[limit].name
+        return JSONResponse(answer)
 
     def create(self, request: Request, body: Body) -> Response:
         require_json(request)
         given = body.json()
+        check_fields("BUCKET", given)
+        labels = labels_of(given)
         name, location = given.get("name"), given.get("location")
         if not isinstance(name, str):
             raise InvalidArgument.of((Violation("name", "required: the name of the bucket"),))
@@ -51,10 +67,29 @@ class BucketHandlers:
             raise InvalidArgument.of((Violation("location", wanted),))
         project = request.query_params.get("project") or None
         bucket = self._buckets.create_bucket(name, read_location(location or ""), project)
+        if labels:
+            bucket = self._buckets.label_bucket(name, labels)
         return JSONResponse(bucket_resource(bucket, str(request.base_url)))
 
     def get(self, request: Request) -> Response:
-        bucket = self._buckets.bucket(request.path_params["bucket"])
+        bucket, query = self._buckets.bucket(request.path_params["bucket"]), request.query_params
+        if not _is_met(bucket, query, "ifMetagenerationNotMatch"):
+            return Response(status_code=304)
+        _require(bucket, query, "ifMetagenerationMatch")
+        return JSONResponse(bucket_resource(bucket, str(request.base_url)))
+
+    def update(self, request: Request, body: Body) -> Response:
+        """Labels are all that can change of a bucket."""
+        bucket, query = self._buckets.bucket(request.path_params["bucket"]), request.query_params
+        if given := body.json():  # clients that change nothing name no type
+            require_json(request)
+        check_fields("BUCKET", given)
+        _keep(bucket, given)
+        _require(bucket, query, "ifMetagenerationMatch", "ifMetagenerationNotMatch")
+        patch = request.method == "PATCH"
+        labels = patched_labels(bucket, given) if patch else labels_of(given)
+        if labels != bucket.labels:
+            bucket = self._buckets.label_bucket(bucket.name, labels, bucket.metageneration)
         return JSONResponse(bucket_resource(bucket, str(request.base_url)))
 
     def layout(self, request: Request) -> Response:
@@ -81,7 +116,9 @@ class BucketHandlers:
     def set_policy(self, request: Request, body: Body) -> Response:
         """Grants nothing that isn't granted already, and is not kept."""
         require_json(request)
-        bindings = body.json().get("bindings", [])
+        given = body.json()
+        check_fields("POLICY", given)
+        bindings = given.get("bindings", [])
         if not isinstance(bindings, list):
             raise InvalidArgument.of((Violation("bindings", "a list is expected"),))
         return JSONResponse(self._policy(request, bindings))
@@ -103,11 +140,36 @@ class BucketHandlers:
         }
 
     def delete(self, request: Request) -> Response:
+        bucket, query = self._buckets.bucket(request.path_params["bucket"]), request.query_params
+        _require(bucket, query, "ifMetagenerationMatch", "ifMetagenerationNotMatch")
         try:
-            self._buckets.delete_bucket(request.path_params["bucket"])
+            self._buckets.delete_bucket(bucket.name)
         except FailedPrecondition as error:
             return error_answer(error, 409)
         return Response(status_code=204)
+
+
+def _keep(bucket: Bucket, given: JsonObject) -> None:
+    """Raises InvalidArgument: what is given would change what can't be."""
+    for name, value in (("name", bucket.name), ("location", bucket.location)):
+        said = given.get(name)
+        if said is not None and str(said).casefold() != value.casefold():
+            wanted = f"{describe(said)} given; it is {value}, and a bucket's can't change"
+            raise InvalidArgument.of((Violation(name, wanted),))
+
+
+def _require(bucket: Bucket, query: Mapping[str, str], *conditions: str) -> None:
+    for condition in conditions:
+        if not _is_met(bucket, query, condition):
+            raise FailedPrecondition(
+                f"{condition} doesn't hold: the bucket's metageneration is {bucket.metageneration}"
+            )
+
+
+def _is_met(bucket: Bucket, query: Mapping[str, str], condition: str) -> bool:
+    wanted = number_in(query, condition)
+    same = wanted == bucket.metageneration
+    return wanted is None or same != condition.endswith("NotMatch")
 
 
 _BUCKETS = "/storage/v1/b"
@@ -126,27 +188,60 @@ def storage_routes(buckets: ObjectStorage, receiver: Receiver | None = None) -> 
     bucket, objects = BucketHandlers(buckets), ObjectHandlers(buckets)
     copies, uploads = CopyHandlers(buckets), UploadHandlers(buckets)
     routes = [
-        Route(_BUCKETS, answering(bucket.list), methods=["GET"]),
-        Route(_BUCKETS, receiving(bucket.create), methods=["POST"]),
-        Route(_BUCKET, answering(bucket.get), methods=["GET"]),
-        Route(_BUCKET, answering(bucket.delete), methods=["DELETE"]),
-        Route(f"{_BUCKET}/iam", answering(bucket.policy), methods=["GET"]),
-        Route(f"{_BUCKET}/iam", receiving(bucket.set_policy), methods=["PUT"]),
-        Route(f"{_BUCKET}/iam/testPermissions", answering(bucket.permissions), methods=["GET"]),
-        Route(f"{_BUCKET}/storageLayout", answering(bucket.layout), methods=["GET"]),
-        Route(f"{_BUCKET}/managedFolders", answering(bucket.managed_folders), methods=["GET"]),
-        Route(_OBJECTS, answering(objects.list), methods=["GET"]),
-        Route(_OBJECT, answering(objects.get), methods=["GET"]),
-        Route(_OBJECT, answering(objects.delete), methods=["DELETE"]),
-        Route(_OBJECT, receiving(objects.update), methods=["PATCH", "PUT"]),
+        Route(_BUCKETS, answering(checked("buckets.list", bucket.list)), methods=["GET"]),
+        Route(_BUCKETS, receiving(checked("buckets.insert", bucket.create)), methods=["POST"]),
+        Route(_BUCKET, answering(checked("buckets.get", bucket.get)), methods=["GET"]),
+        Route(_BUCKET, receiving(checked("buckets.patch", bucket.update)), methods=["PATCH"]),
+        Route(_BUCKET, receiving(checked("buckets.update", bucket.update)), methods=["PUT"]),
+        Route(_BUCKET, answering(checked("buckets.delete", bucket.delete)), methods=["DELETE"]),
+        Route(
+            f"{_BUCKET}/iam",
+            answering(checked("buckets.getIamPolicy", bucket.policy)),
+            methods=["GET"],
+        ),
+        Route(
+            f"{_BUCKET}/iam",
+            receiving(checked("buckets.setIamPolicy", bucket.set_policy)),
+            methods=["PUT"],
+        ),
+        Route(
+            f"{_BUCKET}/iam/testPermissions",
+            answering(checked("buckets.testIamPermissions", bucket.permissions)),
+            methods=["GET"],
+        ),
+        Route(
+            f"{_BUCKET}/storageLayout",
+            answering(checked("buckets.getStorageLayout", bucket.layout)),
+            methods=["GET"],
+        ),
+        Route(
+            f"{_BUCKET}/managedFolders",
+            answering(checked("managedFolders.list", bucket.managed_folders)),
+            methods=["GET"],
+        ),
+        Route(_OBJECTS, answering(checked("objects.list", objects.list)), methods=["GET"]),
+        Route(_OBJECT, answering(checked("objects.get", objects.get)), methods=["GET"]),
+        Route(_OBJECT, answering(checked("objects.delete", objects.delete)), methods=["DELETE"]),
+        Route(_OBJECT, receiving(checked("objects.patch", objects.update)), methods=["PATCH"]),
+        Route(_OBJECT, receiving(checked("objects.update", objects.update)), methods=["PUT"]),
         Route(_OBJECT, receiving(copies.post), methods=["POST"]),
-        Route(f"/download{_OBJECT}", answering(objects.download), methods=["GET"]),
+        Route(
+            f"/download{_OBJECT}",
+            answering(checked("objects.get", objects.download)),
+            methods=["GET"],
+        ),
     ]
     for prefix in ("/upload", "/resumable/upload"):
         path = f"{prefix}{_OBJECTS}"
-        routes.append(Route(path, receiving(uploads.post), methods=["POST"]))
-        routes.append(Route(path, receiving(uploads.put), methods=["PUT"]))
-        routes.append(Route(path, answering(uploads.delete), methods=["DELETE"]))
+        routes.append(
+            Route(path, receiving(checked("objects.insert", uploads.post)), methods=["POST"])
+        )
+        routes.append(
+            Route(path, receiving(checked("objects.insert", uploads.put)), methods=["PUT"])
+        )
+        routes.append(
+            Route(path, answering(checked("objects.insert", uploads.delete)), methods=["DELETE"])
+        )
     for route in routes:
         # A line break in a name is refused as such: a path that has one is no unknown path.
         route.path_regex = re.compile(route.path_regex.pattern, re.DOTALL)

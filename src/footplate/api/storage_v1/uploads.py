@@ -105,6 +105,8 @@ class UploadHandlers:
 
     def _draft(self, request: Request, described: JsonObject) -> Draft:
         query = request.query_params
+        if encoding := query.get("contentEncoding"):
+            described = {**described, "contentEncoding": encoding}
         name = query.get("name") or described.get("name")
         if not isinstance(name, str):
             raise InvalidArgument.of((Violation("name", "required: the name of the object"),))

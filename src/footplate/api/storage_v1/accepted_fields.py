@@ -1,0 +1,152 @@
+"""Fields of buckets and objects that clients send: honoured, without effect, or refused."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pydantic import JsonValue
+
+_OUTPUT = "the service fills it"
+_ACCESS = "there are no access lists; who reaches the server may use all buckets: leave it out"
+_CLASS = "classes differ in price alone, and files of one disk have none"
+_HOLD = "objects have no holds; bind the bucket read-only (setting buckets), or keep a copy"
+_RETENTION = "objects have no retention; bind the bucket read-only (setting buckets)"
+_KEYS = "Cloud KMS isn't there; encrypt the disk instead"
+
+HONOURED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "BUCKET": frozenset({"name", "location", "labels"}),
+        "OBJECT": frozenset(
+            {
+                *("name", "bucket", "contentType", "contentEncoding", "contentDisposition"),
+                *("contentLanguage", "cacheControl", "customTime", "metadata", "crc32c"),
+                "md5Hash",
+            }
+        ),
+        "COMPOSE": frozenset({"destination", "sourceObjects"}),
+        "POLICY": frozenset(),
+    }
+)
+WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "BUCKET": {
+            **dict.fromkeys(
+                (
+                    *("etag", "generation", "hardDeleteTime", "id", "kind", "locationType"),
+                    *("metageneration", "objectRetention", "owner", "project", "projectNumber"),
+                    *("readOnly", "satisfiesPZI", "satisfiesPZS", "selfLink", "softDeleteTime"),
+                    *("target", "timeCreated", "updated"),
+                ),
+                _OUTPUT,
+            ),
+            "autoclass": _CLASS,
+            "storageClass": _CLASS,
+        },
+        "OBJECT": {
+            **dict.fromkeys(
+                (
+                    *("componentCount", "etag", "generation", "hardDeleteTime", "id", "kind"),
+                    *("mediaLink", "metageneration", "owner", "restoreToken", "selfLink", "size"),
+                    *("retentionExpirationTime", "softDeleteTime", "timeCreated", "timeDeleted"),
+                    *("timeFinalized", "timeStorageClassUpdated", "updated"),
+                ),
+                _OUTPUT,
+            ),
+            "storageClass": _CLASS,
+        },
+        "COMPOSE": {"kind": _OUTPUT},
+        "POLICY": dict.fromkeys(
+            ("bindings", "etag", "kind", "resourceId", "version"),
+            "it grants nothing that isn't granted already, and isn't kept",
+        ),
+    }
+)
+REFUSED: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "BUCKET": {
+            "acl": _ACCESS,
+            "billing": "requests aren't billed; leave it out",
+            "cors": "pages of other origins may not read; put a proxy in front that allows them",
+            "customPlacementConfig": "files are on one disk; leave it out",
+            "defaultEventBasedHold": _HOLD,
+            "defaultObjectAcl": _ACCESS,
+            "encryption": _KEYS,
+            "hierarchicalNamespace": "folders aren't resources; leave it out",
+            "iamConfiguration": "access is uniform; leave it out, or enable "
+            "uniformBucketLevelAccess",
+            "ipFilter": "a firewall does that; leave it out",
+            "lifecycle": "nothing is deleted by age; run `footplate storage rm` from cron",
+            "logging": "access isn't logged to a bucket; leave it out",
+            "retentionPolicy": _RETENTION,
+            "rpo": "files are on one disk; copy the bucket elsewhere",
+            "softDeletePolicy": "deleted objects aren't kept; make backups (footplate backup)",
+            "versioning": "only the last generation is kept; write new names, or make backups "
+            "(footplate backup)",
+            "website": "buckets aren't served as web sites; leave it out",
+        },
+        "OBJECT": {
+            "acl": _ACCESS,
+            "contexts": "objects have no contexts; use metadata",
+            "customerEncryption": _KEYS,
+            "eventBasedHold": _HOLD,
+            "kmsKeyName": _KEYS,
+            "retention": _RETENTION,
+            "temporaryHold": _HOLD,
+        },
+        "COMPOSE": {"deleteSourceObjects": "delete the parts once the object is composed"},
+        "POLICY": {},
+    }
+)
+"""With the way out. A value that asks for what is so anyway (``_AS_IT_IS``) isn't refused."""
+_AS_IT_IS: tuple[JsonValue, ...] = (None, False, "", "0", 0)
+_SO_ANYWAY: Mapping[str, tuple[JsonValue, ...]] = MappingProxyType(
+    {
+        "iamConfiguration.bucketPolicyOnly.enabled": (True,),
+        "iamConfiguration.bucketPolicyOnly.lockedTime": (),
+        "iamConfiguration.publicAccessPrevention": ("inherited", "unspecified", "enforced"),
+        "iamConfiguration.uniformBucketLevelAccess.enabled": (True,),
+        "ipFilter.mode": ("Disabled",),
+        "rpo": ("DEFAULT",),
+    }
+)
+"""Values of single fields; nothing else will do for these."""
+
+
+def check_fields(kind: str, given: Mapping[str, JsonValue], inside: str = "") -> None:
+    """Raises InvalidArgument, naming every field of a message that is refused or unknown.
+
+    ``inside``: the field that holds the message, with a dot.
+    """
+    known = HONOURED[kind] | WITHOUT_EFFECT[kind].keys()
+    refused = REFUSED[kind]
+    wrong = []
+    for name, value in given.items():
+        if name in refused:
+            fields = [path for path, part in _leaves(name, value) if not _is_so(path, part)]
+            wrong += [
+                Violation(f"{inside}{path}", f"not supported: {refused[name]}") for path in fields
+            ]
+        elif name not in known and value is not None:
+            allowed = ", ".join(sorted(HONOURED[kind]))
+            wrong.append(Violation(f"{inside}{name}", f"unknown name; allowed: {allowed}"))
+    if wrong:
+        raise InvalidArgument.of(tuple(wrong))
+
+
+def _leaves(path: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+    """Values that aren't objects, lists being one value; what is empty asks for nothing."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _leaves(f"{path}.{name}", part)
+    elif value != []:
+        yield path, value
+
+
+def _is_so(path: str, value: JsonValue) -> bool:
+    return value is None or value in _SO_ANYWAY.get(path, _AS_IT_IS)

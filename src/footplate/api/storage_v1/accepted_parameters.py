@@ -1,0 +1,142 @@
+"""Query parameters of each method: which are honoured, without effect, or refused.
+
+One that stands in no table is refused, as a list that ignores a filter would hand out too much.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.datastructures import QueryParams
+
+
+def _conditions(word: str = "") -> tuple[str, ...]:
+    kinds = ("Generation", "Metageneration")
+    return tuple(f"if{word}{kind}{way}" for kind in kinds for way in ("Match", "NotMatch"))
+
+
+_ONE = ("generation", *_conditions())
+_BUCKET = ("ifMetagenerationMatch", "ifMetagenerationNotMatch")
+HONOURED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "buckets.list": ("project", "prefix", "maxResults", "pageToken", "softDeleted"),
+        "buckets.insert": ("project",),
+        "buckets.get": _BUCKET,
+        "buckets.patch": _BUCKET,
+        "buckets.update": _BUCKET,
+        "buckets.delete": _BUCKET,
+        "buckets.getIamPolicy": (),
+        "buckets.setIamPolicy": (),
+        "buckets.testIamPermissions": ("permissions",),
+        "buckets.getStorageLayout": (),
+        "managedFolders.list": (),
+        "objects.list": (
+            *("prefix", "delimiter", "matchGlob", "maxResults", "pageToken", "startOffset"),
+            *("endOffset", "includeTrailingDelimiter", "softDeleted"),
+        ),
+        "objects.get": _ONE,
+        "objects.delete": _ONE,
+        "objects.patch": _ONE,
+        "objects.update": _ONE,
+        "objects.compose": _conditions(),
+        "objects.copy": ("sourceGeneration", *_conditions(), *_conditions("Source")),
+        "objects.rewrite": ("sourceGeneration", *_conditions(), *_conditions("Source")),
+        "objects.insert": ("name", "contentEncoding", "uploadType", "upload_id", *_conditions()),
+    }
+)
+"""By method; ``fields`` is honoured by all."""
+_EVERYWHERE: Mapping[str, str] = MappingProxyType(
+    {
+        "$.xgafv": "the form of errors is always the same",
+        "access_token": "who may call is known otherwise",
+        "alt": "the address says whether bytes or JSON are wanted",
+        "key": "it is read where a token is needed",
+        "oauth_token": "who may call is known otherwise",
+        "prettyPrint": "JSON is never indented",
+        "projection": "there are no access lists that could be left out",
+        "quotaUser": "requests have no quota",
+        "trace": "requests aren't traced",
+        "upload_protocol": "uploadType says it",
+        "uploadType": "it is read where bytes are uploaded",
+        "userIp": "requests have no quota",
+        "userProject": "requests aren't billed",
+    }
+)
+_NO_ROLES = "there are no roles beside access to the server"
+WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "buckets.list": {"returnPartialSuccess": "the list is always complete"},
+        "buckets.getIamPolicy": {"optionsRequestedPolicyVersion": _NO_ROLES},
+        "buckets.getStorageLayout": {"prefix": "all of a bucket has one layout"},
+        "managedFolders.list": dict.fromkeys(
+            ("maxResults", "pageSize", "pageToken", "prefix"), "there are no managed folders"
+        ),
+        "objects.list": {
+            "includeFoldersAsPrefixes": "folders without objects are never shown",
+            "versions": "only the last generation of an object is kept",
+        },
+        "objects.patch": {"overrideUnlockedRetention": "objects have no retention"},
+        "objects.update": {"overrideUnlockedRetention": "objects have no retention"},
+        "objects.compose": {"dropContextGroups": "objects have no contexts"},
+        "objects.rewrite": {
+            "dropContextGroups": "objects have no contexts",
+            "maxBytesRewrittenPerCall": "a rewrite is done in one call, whatever the size",
+            "rewriteToken": "a rewrite is done in one call, whatever the size",
+        },
+    }
+)
+"""By method, with the reason; those of every method are in ``without_effect``."""
+_ACCESS = f"access lists aren't supported: {_NO_ROLES}; leave it out"
+_KEYS = "Cloud KMS isn't there; leave it out, and encrypt the disk instead"
+_DELETED = "deleted objects and buckets aren't kept; restore a backup (footplate restore)"
+REFUSED: Mapping[str, str] = MappingProxyType(
+    {
+        "destinationKmsKeyName": _KEYS,
+        "destinationPredefinedAcl": _ACCESS,
+        "enableObjectRetention": "objects have no retention; bind the bucket read-only instead",
+        "filter": "objects have no contexts to filter by; use prefix or matchGlob",
+        "generation": "buckets have no generations to choose from; leave it out",
+        "kmsKeyName": _KEYS,
+        "predefinedAcl": _ACCESS,
+        "predefinedDefaultObjectAcl": _ACCESS,
+        "restoreToken": _DELETED,
+        "softDeleted": _DELETED,
+    }
+)
+"""Google's parameters, with the way out. A flag that is off isn't refused."""
+_FLAGS = frozenset({"enableObjectRetention", "softDeleted"})
+
+
+def without_effect(method: str) -> Mapping[str, str]:
+    return {**_EVERYWHERE, **WITHOUT_EFFECT.get(method, {})}
+
+
+def check_parameters(method: str, query: QueryParams) -> None:
+    """Raises InvalidArgument for what is in no table, all at once."""
+    known = {"fields", *HONOURED[method], *without_effect(method)}
+    wrong = [
+        Violation(name, _problem(method, name))
+        for name, value in dict(query).items()
+        if name not in known and not (name in _FLAGS and value.lower() == "false")
+    ]
+    wrong += [
+        Violation("alt", f"{describe(value)} given; allowed: json, media")
+        for value in query.getlist("alt")
+        if value not in ("", "json", "media")
+    ]
+    if wrong:
+        raise InvalidArgument.of(tuple(wrong))
+
+
+def _problem(method: str, name: str) -> str:
+    if found := REFUSED.get(name):
+        return f"not supported: {found}"
+    honoured = ", ".join(sorted({"fields", *HONOURED[method]}))
+    return f"unknown name: {method} has no such query parameter; allowed: {honoured}"

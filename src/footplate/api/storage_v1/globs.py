@@ -1,0 +1,231 @@
+"""Matches object names against the glob patterns of ``matchGlob``.
+
+``*`` and ``?`` stop at a slash, ``**`` doesn't, and ``**/`` is any number of folders, none
+included; ``[a-z]``, ``[!a-z]`` and ``{a,b}`` are as in a shell, and ``\\`` escapes.
+Source: cloud.google.com/storage/docs/json_api/v1/objects/list#list-objects-and-prefixes-using-glob.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.ports.buckets import Listing
+from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from footplate.ports.buckets import ObjectInfo
+
+MAX_LENGTH = 1024
+MAX_ALTERNATIVES = 100
+SCANNED = 1000
+MAX_SCANS = 50
+"""What one page looks through at most; it has a token then, however few names match."""
+_SPECIAL = frozenset("*?[{\\")
+
+
+class Glob:
+    """Raises InvalidArgument: ``text`` is no pattern.
+
+    All places of the pattern that a name may have reached are bits of one number, which moves
+    on with each character: however many stars there are, the time is that of one pass.
+    """
+
+    def __init__(self, text: str) -> None:
+        if len(text) > MAX_LENGTH:
+            raise _wrong(text, f"at most {MAX_LENGTH} characters")
+        self._patterns = [_Pattern(list(_read(each, text))) for each in _expand(text, text)]
+        self.prefix = text[: next((i for i, c in enumerate(text) if c in _SPECIAL), len(text))]
+        """What each name that matches begins with."""
+
+    def matches(self, name: str) -> bool:
+        return any(pattern.matches(name) for pattern in self._patterns)
+
+
+def list_matching(scan: Callable[..., Listing], glob: Glob, start: str, limit: int) -> Listing:
+    """A page of what matches from ``start`` on: objects, and prefixes as they are listed.
+
+    ``scan`` takes ``start`` and ``limit``, and returns a page of all names.
+    """
+    objects: list[ObjectInfo] = []
+    prefixes: list[str] = []
+    following: str | None = max(start, glob.prefix)
+    for _ in range(MAX_SCANS):
+        page = scan(start=following, limit=SCANNED)
+        found = [(each.name, each) for each in page.objects] + [(p, None) for p in page.prefixes]
+        for name, info in sorted(found, key=lambda pair: pair[0]):
+            if not glob.matches(name):
+                continue
+            if len(objects) + len(prefixes) == limit:
+                return Listing(tuple(objects), tuple(prefixes), name)
+            if info is None:
+                prefixes.append(name)
+            else:
+                objects.append(info)
+        following = page.next_token
+        if following is None or following[: len(glob.prefix)] > glob.prefix:
+            return Listing(tuple(objects), tuple(prefixes), None)
+    return Listing(tuple(objects), tuple(prefixes), following)
+
+
+def _nothing(_: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class _Item:
+    """``accepts`` says of which one character a name moves on past the item.
+
+    A name ``stays`` at it with other characters, slashes only if it ``crosses``. It may pass the
+    item without a character if it is ``optional``, and the next one as well if it ``jumps``.
+    """
+
+    accepts: Callable[[str], bool]
+    stays: bool = False
+    crosses: bool = False
+    optional: bool = False
+    jumps: bool = False
+
+
+_SEGMENT = _Item(_nothing, stays=True, optional=True)
+_ANYTHING = _Item(_nothing, stays=True, crosses=True, optional=True)
+_FOLDERS = (
+    _Item(_nothing, optional=True, jumps=True),
+    _Item(lambda c: c == "/", stays=True, crosses=True),
+)
+_ONE = _Item(lambda c: c != "/")
+
+
+class _Pattern:
+    def __init__(self, items: list[_Item]) -> None:
+        self._items = items
+        self._end = 1 << len(items)
+        self._optional = _bits(items, lambda item: item.optional)
+        self._jumping = _bits(items, lambda item: item.jumps)
+        self._staying = _bits(items, lambda item: item.stays)
+        self._crossing = _bits(items, lambda item: item.crosses)
+        self._accepting: dict[str, int] = {}
+
+    def matches(self, name: str) -> bool:
+        places = self._skip(1)
+        for character in name:
+            if (accepting := self._accepting.get(character)) is None:
+                accepting = self._accept(character)
+            staying = self._crossing if character == "/" else self._staying
+            places = self._skip((places & accepting) << 1 | places & staying)
+            if not places:
+                return False
+        return bool(places & self._end)
+
+    def _accept(self, character: str) -> int:
+        found = _bits(self._items, lambda item: item.accepts(character))
+        self._accepting[character] = found
+        return found
+
+    def _skip(self, places: int) -> int:
+        passed = -1
+        while places != passed:
+            passed = places
+            places |= (places & self._optional) << 1 | (places & self._jumping) << 2
+        return places
+
+
+def _bits(items: list[_Item], wanted: Callable[[_Item], bool]) -> int:
+    return sum(1 << i for i, item in enumerate(items) if wanted(item))
+
+
+def _expand(text: str, whole: str) -> list[str]:
+    """The patterns without braces that one with braces stands for."""
+    begin = _find(text, "{")
+    if begin is None:
+        return [text]
+    depth, commas = 0, []
+    for place in _unescaped(text, begin):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if depth == 1 and text[place] == ",":
+            commas.append(place)
+        if depth == 0:
+            break
+    else:
+        raise _wrong(whole, "a '}' for each '{'")
+    bounds = [begin, *commas, place]
+    found: list[str] = []
+    for start, end in pairwise(bounds):
+        found += _expand(text[:begin] + text[start + 1 : end] + text[place + 1 :], whole)
+        if len(found) > MAX_ALTERNATIVES:
+            raise _wrong(whole, f"at most {MAX_ALTERNATIVES} alternatives in braces")
+    return found
+
+
+def _find(text: str, wanted: str) -> int | None:
+    return next((place for place in _unescaped(text, 0) if text[place] == wanted), None)
+
+
+def _unescaped(text: str, place: int) -> Iterator[int]:
+    while place < len(text):
+        if text[place] != "\\":
+            yield place
+        place += 2 if text[place] == "\\" else 1
+
+
+def _read(text: str, whole: str) -> Iterator[_Item]:
+    place = 0
+    while place < len(text):
+        character = text[place]
+        if character == "*":
+            stars = len(text) - place - len(text[place:].lstrip("*"))
+            begins = place == 0 or text[place - 1] == "/"
+            place += stars
+            if stars > 1 and begins and text[place : place + 1] == "/":
+                yield from _FOLDERS
+                place += 1
+            else:
+                yield _ANYTHING if stars > 1 else _SEGMENT
+        elif character == "[":
+            item, place = _read_class(text, place, whole)
+            yield item
+        elif character == "?":
+            yield _ONE
+            place += 1
+        else:
+            place += character == "\\" and place + 1 < len(text)
+            yield _literal(text[place])
+            place += 1
+
+
+def _literal(character: str) -> _Item:
+    return _Item(lambda c: c == character)
+
+
+def _read_class(text: str, begin: int, whole: str) -> tuple[_Item, int]:
+    """The characters in brackets, and the place behind them."""
+    place = begin + 1
+    negated = text[place : place + 1] in ("!", "^")
+    place += negated
+    end = text.find("]", place + 1)
+    if end < 0:
+        raise _wrong(whole, "a ']' for each '['")
+    singles, spans = set(), []
+    while place < end:
+        if text[place + 1 : place + 2] == "-" and place + 2 < end:
+            spans.append((text[place], text[place + 2]))
+            place += 3
+        else:
+            singles.add(text[place])
+            place += 1
+
+    def accepts(c: str) -> bool:
+        inside = c in singles or any(first <= c <= last for first, last in spans)
+        return c != "/" and inside != negated
+
+    return _Item(accepts), end + 1
+
+
+def _wrong(text: str, allowed: str) -> InvalidArgument:
+    return InvalidArgument.of(
+        (Violation("matchGlob", f"{describe(text)} given; allowed: {allowed}"),)
+    )
