@@ -184,7 +184,8 @@ def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _command(program: PlannedProgram) -> str:
     if program.image is None:
-        return shlex.join(["python", "-m", program.module or "", *(program.args or ())])
+        start = program.command or ("python", "-m", program.module or "")
+        return shlex.join([*start, *(program.args or ())])
     command = "the image's command" if program.command is None else shlex.join(program.command)
     return f"{command} {shlex.join(program.args)}" if program.args else command
 

@@ -16,6 +16,7 @@ from footplate.domain.errors import (
     Violation,
 )
 from footplate.domain.jobs import ContainerProgram
+from footplate.domain.runtimes import is_prebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +44,18 @@ def violations(
     for pool in pools:
         if isinstance(pool.program, ContainerProgram):
             said = f"{pool.program.image_uri} given, which is a container image: {fault}"
+            said += _describe_runtime(pool.program)
             name = "executorImageUri" if pool.field.endswith("pythonPackageSpec") else "imageUri"
             yield Violation(f"{pool.field}.{name}", said)
+
+
+def _describe_runtime(program: ContainerProgram) -> str:
+    """How one of Google's prebuilt images would run without an engine."""
+    if not is_prebuilt(program.image_uri):
+        return ""
+    if program.command:
+        return ". No runtime stands for this prebuilt image here: one of another version may"
+    return ". With a command it runs in a runtime here, without an engine"
 
 
 def _fault(engine: ContainerEngine, region: str, cluster: EngineMachines | None) -> str | None:

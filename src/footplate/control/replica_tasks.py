@@ -26,6 +26,7 @@ from footplate.domain.names import GcsUri
 from footplate.domain.persistent_resources import resource_of
 from footplate.domain.sites import Mode, gpu_assignment, memory_mb
 from footplate.wire.replica_v1 import (
+    SLICE_VARIABLE,
     Allotment,
     ContainerTask,
     Package,
@@ -192,13 +193,15 @@ class Tasks:
         if isinstance(program, ContainerProgram):
             task = self._container(job, program, form, variables)
             return {"program": task, "packages": (), "runtime": None}
+        args = program_arguments.arguments(
+            job.spec, program, form, partial(self._places.path, job, node)
+        )
+        started = PythonTask(program.module, args)
+        if program.command:
+            words = _expand((*program.command, *args), variables) or ()
+            started = PythonTask("", (), words)
         return {
-            "program": PythonTask(
-                program.module,
-                program_arguments.arguments(
-                    job.spec, program, form, partial(self._places.path, job, node)
-                ),
-            ),
+            "program": started,
             "packages": self._packages(job.spec, pool, program),
             "runtime": self._catalogue.runtimes.resolve(program.runtime, pool.field),
         }
@@ -352,6 +355,8 @@ class Tasks:
         if container:  # its engine gives it its GPUs, numbered from 0
             added.pop(gpu_assignment.VISIBLE, None)
             own.pop(gpu_assignment.VISIBLE, None)
+        if isinstance(pool.program, PythonProgram) and pool.program.command:
+            own.setdefault(SLICE_VARIABLE, "full")  # what a command imports is not looked for
         return own | added
 
     def _time_left_s(self, job: Job) -> float:

@@ -118,7 +118,7 @@ class SubmissionChecks:
         )
 
     def _with_containers(self, submission: Submission) -> JobSpec:
-        return with_containers(submission.spec, self._container_images)
+        return with_containers(submission.spec, self._container_images, self._catalogue.runtimes)
 
     def violations(
         self, submission: Submission, staging: Staging = preflight.NOTHING

@@ -1,4 +1,4 @@
-"""Prebuilt images that run in the container engine instead of a runtime."""
+"""Decides which prebuilt images run in a container engine, and which as runtimes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from footplate.domain import reduction
+from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import ContainerProgram, PythonProgram
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from footplate.domain.jobs import JobSpec, Program
+    from footplate.domain.runtimes import Runtimes
 
 BUCKETS = "/gcs"
 """Where programs find the buckets, in containers and where they have a mount namespace."""
@@ -25,24 +27,46 @@ def gcs_path(uri: str) -> str:
     return f"{BUCKETS}/{uri.removeprefix('gs://')}" if uri.startswith("gs://") else uri
 
 
-def with_containers(spec: JobSpec, patterns: Sequence[str]) -> JobSpec:
+def with_containers(spec: JobSpec, patterns: Sequence[str], runtimes: Runtimes) -> JobSpec:
     """The job with the packages of each pool in a container, whose image matches a pattern.
 
-    A pattern is a shell's: ``us-docker.pkg.dev/vertex-ai/training/*``.
+    A pattern is a shell's: ``us-docker.pkg.dev/vertex-ai/training/*``. The command of a container
+    whose prebuilt image matches none runs in the runtime that stands for the image.
     """
     pools = tuple(
-        replace(pool, program=_with_container(pool.program, patterns)) for pool in spec.pools
+        replace(pool, program=_place(pool.program, patterns, runtimes)) for pool in spec.pools
     )
     return spec if pools == spec.pools else replace(spec, pools=pools)
 
 
-def _with_container(program: Program, patterns: Sequence[str]) -> Program:
-    if not isinstance(program, PythonProgram) or not program.runtime.startswith(_IMAGE):
+def _place(program: Program, patterns: Sequence[str], runtimes: Runtimes) -> Program:
+    if isinstance(program, ContainerProgram):
+        return _without_container(program, patterns, runtimes)
+    if not program.runtime.startswith(_IMAGE):
         return program
     image = program.runtime.removeprefix(_IMAGE)
-    if reduction.is_image(image) or not any(fnmatchcase(image, each) for each in patterns):
+    if reduction.is_image(image) or not _matches(image, patterns):
         return program
     return ContainerProgram(image, ("sh", "-c", _script(program), "sh"), program.args)
+
+
+def _without_container(
+    program: ContainerProgram, patterns: Sequence[str], runtimes: Runtimes
+) -> Program:
+    """An image without a command runs what it has been built with, which a runtime lacks."""
+    image = program.image_uri
+    if not program.command or _matches(image, patterns):
+        return program
+    try:
+        runtimes.for_image(image, "")
+    except InvalidArgument:
+        return program
+    runtime = f"image@imageUri:{image}"
+    return PythonProgram(runtime, (), "", program.args or (), program.command)
+
+
+def _matches(image: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(image, each) for each in patterns)
 
 
 def _script(program: PythonProgram) -> str:

@@ -39,16 +39,18 @@ class DiskSpec:
 
 @dataclass(frozen=True)
 class PythonProgram:
-    """``python -m module args``, with the user's packages.
+    """``python -m module args``, with the user's packages, or ``command args``.
 
     ``runtime`` is what the job asks for: ``version:VERSION/PYTHON``, either of them may be empty,
-    ``image:URI``, ``reducer:URI``, or ``algorithm:NAME``.
+    ``image:URI``, ``reducer:URI``, or ``algorithm:NAME``. ``command`` is that of a container whose
+    prebuilt image is a runtime here; it finds the runtime's Python on its PATH.
     """
 
     runtime: str
     package_uris: tuple[str, ...]
     module: str
     args: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

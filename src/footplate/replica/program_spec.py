@@ -73,15 +73,21 @@ class Prepared:
         return cls(python, [str(path) for path in bins], found)
 
 
+_BY_PATH = ("/bin/sh", "-c", 'exec "$@"', "sh")
+"""Finds what follows on the PATH of the program, not on the supervisor's."""
+
+
 def compose_argv(task: dict[str, Any], python: str) -> list[str]:
-    """The command line: ``python -m MODULE ARGS``, or the command as it is.
+    """The command line: ``python -m MODULE ARGS``, or a command.
 
     Raises TaskError.
     """
     program = _get(task, "program", dict)
     kind = program.get("kind")
     if kind == "python":
-        argv = [python, "-m", _get(program, "module", str), *program.get("args", ())]
+        command = program.get("command")
+        start = [*_BY_PATH, *command] if command else [python, "-m", _get(program, "module", str)]
+        argv = [*start, *program.get("args", ())]
     elif kind == "command":
         argv = _get(program, "argv", list)
     else:

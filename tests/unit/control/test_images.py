@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from footplate.control.images import violations
 from footplate.domain.jobs import ContainerProgram, JobSpec
 from footplate.domain.sites import EngineMachines
@@ -44,3 +46,17 @@ def test_a_region_of_a_cluster_takes_packages_alone() -> None:
 def test_a_region_whose_nodes_run_containers_needs_no_engine_here() -> None:
     slurm = EngineMachines("Slurm", runs_containers=True)
     assert wrongs(of_an_image(), FakeContainerEngine("there is none"), slurm) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (None, "With a command it runs in a runtime here, without an engine"),
+        (("true",), "No runtime stands for this prebuilt image here: one of another version may"),
+    ],
+)
+def test_a_prebuilt_image_may_need_no_engine(command: tuple[str, ...] | None, said: str) -> None:
+    image = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.9-9:latest"
+    spec = make_spec(program=ContainerProgram(image, command))
+    ((_, text),) = wrongs(spec, FakeContainerEngine("there is none"))
+    assert text.endswith(f"there is none. {said}")

@@ -151,6 +151,21 @@ def test_what_a_replica_is_to_do(tasks: Tasks, job: Job, tmp_path: Path) -> None
     assert task.runtime.name == "2.21"
 
 
+def test_the_command_of_a_prebuilt_image_has_the_whole_runtime(
+    tasks: Tasks, store: MemoryStore, job: Job
+) -> None:
+    program = PythonProgram("version:/", (), "", ("$(OUT)", "x"), ("sh", "-c", "echo $(OUT)"))
+    pools = (replace(job.spec.primary, program=program),)
+    spec = replace(job.spec, pools=pools, job_dir=None)
+    store.update(replace(job, spec=spec, version=job.version + 1), ())
+
+    task = tasks.task(Bearer(job.attempt_id, MASTER))
+
+    model = "gs://stage/out/model/m"
+    assert task.program == PythonTask("", (), ("sh", "-c", f"echo {model}", model, "x"))
+    assert dict(task.environment)["FOOTPLATE_RUNTIME_SLICE"] == "full"
+
+
 @pytest.mark.parametrize(
     ("node", "out"),
     [

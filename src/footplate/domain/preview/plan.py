@@ -203,7 +203,8 @@ class _Planner:
                 return PlannedProgram(
                     runtime=name,
                     python=python,
-                    module=program.module,
+                    module=program.module or None,
+                    command=program.command or None,
                     packages=program.package_uris,
                     args=program_arguments.arguments(self._spec, program, self._form),
                 )

@@ -24,10 +24,11 @@ ours."""
 
 @dataclass(frozen=True)
 class PythonTask:
-    """``python -m module args``."""
+    """``python -m module args``, or ``command args`` with the runtime's Python on its PATH."""
 
     module: str
     args: tuple[str, ...]
+    command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,8 @@ def encode_preparation(
 
 def _encode_program(program: PythonTask | ContainerTask) -> JsonObject:
     if isinstance(program, PythonTask):
-        return {"kind": "python", "module": program.module, "args": list(program.args)}
+        started: JsonObject = {"command": list(program.command)} if program.command else {}
+        return {"kind": "python", "module": program.module, "args": list(program.args), **started}
     return {
         "kind": "container",
         "image": program.image,
