@@ -17,6 +17,7 @@ from footplate.console.job_files import job_file_routes
 from footplate.console.job_logs import job_log_routes
 from footplate.console.submissions import as_gcloud, as_python, as_yaml, request_of
 from footplate.console.timeline import TERMINAL, make_timeline
+from footplate.domain.errors import NotFound
 
 if TYPE_CHECKING:
     from starlette.routing import Route
@@ -45,27 +46,33 @@ async def _show(visit: Visit) -> Response:
     """The whole page, or for htmx what changes while the job runs; 204 if that is as before."""
     name = visit.request.path_params["name"]
     job: Any = await visit.get(f"/footplate/v1/{name}/details")
-    events = await _read_events(visit, name)
-    shells = await _read_shells(visit, job)
-    digest = sha256(repr((job, len(events), shells)).encode()).hexdigest()[:16]
+    ran = await _read_backing(visit, job)
+    own_events = await _read_events(visit, name)
+    events = own_events
+    if ran is not None and ran is not job:
+        behind = await _read_events(visit, str(ran["name"]))
+        events = sorted([*own_events, *behind], key=lambda event: str(event["time"]))
+    shells = await _read_shells(visit, ran)
+    digest = sha256(repr((job, ran, len(events), shells)).encode()).hexdigest()[:16]
     if visit.is_fragment and visit.parameter("seen") == digest:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     context = {
         "job": job,
+        "ran": ran,
         "events": events[-_SHOWN_EVENTS:],
         "omitted": max(0, len(events) - _SHOWN_EVENTS),
-        "timeline": make_timeline(job, events, datetime.now(UTC)),
+        "timeline": make_timeline(job, own_events, datetime.now(UTC)),
         "shells": shells,
         "digest": digest,
         "ended": job["state"] in TERMINAL,
-        "attempts": _attempts(job),
+        "attempts": _attempts(ran or job),
     }
     if visit.is_fragment:
         return visit.render("job_live.html", **context)
     return visit.render(
         "job.html",
         **context,
-        replica_names=_replica_names(job),
+        replica_names=_replica_names(ran or job),
         effective=effective_values(job),
         gcloud=as_gcloud(job),
         python=as_python(job),
@@ -73,9 +80,22 @@ async def _show(visit: Visit) -> Response:
     )
 
 
+async def _read_backing(visit: Visit, job: Any) -> Any:
+    """The job that runs the program: a pipeline's, or ``job`` itself.
+
+    None: it isn't there yet, or was deleted.
+    """
+    if "backing" not in job:
+        return job
+    try:
+        return await visit.get(f"/footplate/v1/{job['backing']}/details")
+    except NotFound:
+        return None
+
+
 async def _read_shells(visit: Visit, job: Any) -> dict[str, str]:
     """Addresses of shells by replica, while there are any."""
-    if not job["spec"]["webAccess"] or job["state"] in TERMINAL:
+    if job is None or not job["spec"]["webAccess"] or job["state"] in TERMINAL:
         return {}
     given: Any = await visit.get(f"/v1/{job['name']}")
     found: Any = given.get("webAccessUris") or given.get("trainingOutput", {}).get("webAccessUris")

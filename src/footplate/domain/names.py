@@ -90,6 +90,11 @@ def backing_job_name(pipeline: JobName, *, tunes: bool) -> CustomJobName | Tunin
     return made(*_parts(pipeline))
 
 
+def pipeline_name(backing: JobName) -> TrainingPipelineName:
+    """The training pipeline whose program a job runs: ``backing_job_name`` the other way round."""
+    return TrainingPipelineName(*_parts(backing))
+
+
 def pipeline_model_name(pipeline: JobName, model_id: str = "") -> ModelName:
     """The new model that a training pipeline makes; without an id it has the pipeline's."""
     project, location, job_id = _parts(pipeline)
@@ -98,7 +103,7 @@ def pipeline_model_name(pipeline: JobName, model_id: str = "") -> ModelName:
 
 def _parts(name: JobName) -> tuple[str, str, str]:
     if isinstance(name, TrainingJobName):
-        raise TypeError(f"{name} is no training pipeline")
+        raise TypeError(f"{name} has nothing to do with a training pipeline")
     return name.project, name.location, name.job_id
 
 

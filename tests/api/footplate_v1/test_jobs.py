@@ -19,6 +19,7 @@ from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Address, Ending, Exit, ExitKind, Job, MachineSpec, Replica
 from footplate.domain.machine_hours import Prices
 from footplate.domain.names import parse_job_name
+from footplate.domain.pipelines import Pipeline
 from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.http_server import serve
@@ -277,3 +278,78 @@ def test_jobs_of_any_kind_are_deleted_when_they_have_ended(
         assert http.delete(f"/footplate/v1/{name}").json() == {}
         assert len(names(http.get("/footplate/v1/jobs"))) == left
         assert http.delete(f"/footplate/v1/{name}").status_code == 404
+
+
+PIPELINE = "projects/demo/locations/us-central1/trainingPipelines/9"
+BACKING = "projects/demo/locations/us-central1/customJobs/9"
+
+
+@pytest.fixture
+def pipeline(store: MemoryStore) -> None:
+    """A training pipeline, and the job that runs its program."""
+    made = make_job(PIPELINE, uid="abc", created=CREATED + timedelta(hours=5), display_name="train")
+    upload = Pipeline(
+        "train-custom-job", "{}", model="projects/demo/locations/us-central1/models/9@1"
+    )
+    store.create(replace(made, spec=replace(made.spec, pipeline=upload)), ())
+    later = CREATED + timedelta(hours=5, seconds=1)
+    store.create(make_job(BACKING, uid="abcp", created=later, display_name="train-custom-job"), ())
+
+
+@pytest.mark.usefixtures("pipeline")
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, [PIPELINE, OTHER, CUSTOM, OLD]),
+        ({"filter": 'displayName:"train"'}, [PIPELINE]),
+        ({"filter": 'displayName="train-custom-job"'}, [BACKING]),
+        ({"kind": "customJobs"}, [BACKING, CUSTOM]),
+        ({"kind": "trainingPipelines"}, [PIPELINE, OTHER]),
+        ({"project": "demo", "region": "us-central1"}, [PIPELINE]),
+        ({"pageSize": "1"}, [PIPELINE]),
+    ],
+)
+def test_a_pipeline_stands_for_the_job_that_runs_its_program(
+    http: httpx.Client, query: dict[str, str], expected: list[str]
+) -> None:
+    assert names(http.get("/footplate/v1/jobs", params=query)) == expected
+
+
+@pytest.mark.usefixtures("pipeline")
+@pytest.mark.parametrize("size", ["1", "2", "3"])
+def test_pages_with_pipelines_hold_each_once_and_lead_back(http: httpx.Client, size: str) -> None:
+    found: list[str] = []
+    asked = {"pageSize": size}
+    while True:
+        page = http.get("/footplate/v1/jobs", params=asked)
+        found += names(page)
+        if "nextPageToken" not in page.json():
+            break
+        asked = {"pageSize": size, "pageToken": page.json()["nextPageToken"]}
+    assert found == [PIPELINE, OTHER, CUSTOM, OLD]
+    while "previousPageToken" in page.json():
+        asked = {"pageSize": size, "pageToken": page.json()["previousPageToken"]}
+        page = http.get("/footplate/v1/jobs", params=asked)
+        if not names(page):
+            break
+        first = names(page)[0]
+    assert first == PIPELINE
+
+
+def test_a_job_whose_pipeline_was_deleted_is_a_row(
+    http: httpx.Client, store: MemoryStore, pipeline: None
+) -> None:
+    store.delete(parse_job_name(PIPELINE), 1)
+    assert names(http.get("/footplate/v1/jobs"))[0] == BACKING
+    assert "pipeline" not in http.get(f"/footplate/v1/{BACKING}/details").json()
+
+
+@pytest.mark.usefixtures("pipeline")
+def test_details_lead_from_a_pipeline_to_its_job_and_its_model_and_back(
+    http: httpx.Client,
+) -> None:
+    details = http.get(f"/footplate/v1/{PIPELINE}/details").json()
+    assert details["backing"] == BACKING
+    assert details["model"] == "projects/demo/locations/us-central1/models/9@1"
+    assert http.get(f"/footplate/v1/{BACKING}/details").json()["pipeline"] == PIPELINE
+    assert "pipeline" not in http.get(f"/footplate/v1/{CUSTOM}/details").json()

@@ -89,3 +89,24 @@ def test_kills_in_a_pipeline(context: Context, http: httpx.Client) -> None:
     assert get(model["name"])["artifactUri"] == f"gs://{BUCKET}/out/model/"
     assert len(get(f"{model['name']}:listVersions")["models"]) == 1
     assert len(get(f"{LOCATION}/customJobs")["customJobs"]) == 1
+
+    check_pages(context.service.url, name, job["name"], model["name"])
+
+
+def check_pages(url: str, pipeline: str, job: str, model: str) -> None:
+    """The console shows the pipeline as one row, and on its page what its job did."""
+    with httpx.Client(base_url=url, headers={"Accept": "text/html"}) as console:
+        rows = console.get("/jobs").raise_for_status().text
+        assert f'href="/jobs/{pipeline}"' in rows
+        assert f'href="/jobs/{job}"' not in rows
+        page = console.get(f"/jobs/{pipeline}").raise_for_status().text
+        assert f'data-base="/jobs/{job}"' in page
+        assert f'data-url="/jobs/{job}/metrics"' in page
+        assert f'data-url="/jobs/{job}/usage"' in page
+        assert 'data-replicas="1"' in page
+        assert "workerpool0-0" in page
+        assert f'href="/models/{model}?version=1"' in page
+        assert "a,b" in console.get(f"/jobs/{job}/log.txt").raise_for_status().text
+        assert f'href="/jobs/{pipeline}"' in console.get(f"/jobs/{job}").raise_for_status().text
+        console.delete(f"/v1/{job}").raise_for_status()
+        assert "was deleted" in console.get(f"/jobs/{pipeline}").raise_for_status().text

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.api.json_route import json_route
 from footplate.control.job_lists import Place
-from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.formatting import quoted
 from footplate.domain.names import (
     CustomJobName,
@@ -16,6 +17,8 @@ from footplate.domain.names import (
     TrainingPipelineName,
     TuningJobName,
     parse_job_name,
+    pipeline_name,
+    pipeline_uid,
     unknown_region,
 )
 from footplate.wire.filters import parse_filter
@@ -111,6 +114,7 @@ class _JobsApi:
     def list(self, call: Call) -> JsonObject:
         """``?project=&region=&kind=&filter=&orderBy=&pageSize=&pageToken=``, newest first.
 
+        Without ``kind`` a training pipeline stands for the job that runs its program.
         ``previousPageToken`` leads to newer jobs as ``nextPageToken`` does to older ones; in
         another order there is none.
         """
@@ -126,7 +130,7 @@ class _JobsApi:
         asked = f"{place}?{text}" + (f"&{order}" if order else "")
         key = parse_token(call.parameter("pageToken", "page_token"), asked) or ""
         newer = key.startswith(_NEWER)
-        page = self._lists.list(
+        page = self._lists.list_once(
             place,
             where=parse_filter(text, replace(VOCABULARY, regions=regions)),
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
@@ -159,7 +163,18 @@ class _JobsApi:
 
     def details(self, call: Call) -> JsonObject:
         job = self._jobs.get(parse_job_name(call.path["name"]))
-        return details_json(job, self._jobs.explain(job), self._per_hour(job))
+        details = details_json(job, self._jobs.explain(job), self._per_hour(job))
+        return details | self._find_pipeline(job)
+
+    def _find_pipeline(self, job: Job) -> JsonObject:
+        """The pipeline whose program the job runs, as long as there is one."""
+        if pipeline_uid(job.uid) is None:
+            return {}
+        name = pipeline_name(job.name)
+        with suppress(NotFound):
+            self._jobs.get(name)
+            return {"pipeline": str(name)}
+        return {}
 
     def delete(self, kind: Callable[..., JobName], call: Call) -> JsonObject:
         """Delete a finished job of any kind: ``DELETE /footplate/v1/JOB_NAME``.

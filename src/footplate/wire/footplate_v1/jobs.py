@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.filters import Field
 from footplate.domain.job_states import State
 from footplate.domain.jobs import ContainerProgram
+from footplate.domain.names import backing_job_name
 from footplate.wire.filters import Vocabulary
 from footplate.wire.paging import PageRule
 from footplate.wire.timestamps import format_time
@@ -56,7 +57,7 @@ def brief_json(
         "restarts": job.restarts,
         **_times(create=job.create_time, start=job.start_time, end=job.end_time),
     }
-    if job.spec.search is not None:
+    if job.spec.search is not None and job.spec.pipeline is None:
         answer["trials"] = job.spec.search.counts.trials
     if per_hour is not None:
         answer["perHour"] = per_hour
@@ -75,9 +76,10 @@ def details_json(
 ) -> JsonObject:
     """All that is known of a job; its trials, events, lines and usage have operations of their own.
 
-    ``request`` is the accepted request, ``spec`` what the service made of it.
+    ``request`` is the accepted request, ``spec`` what the service made of it. Of a training
+    pipeline ``backing`` is the job that runs its program, and ``model`` the version that it made.
     """
-    return {
+    found: JsonObject = {
         **brief_json(job, waiting, per_hour),
         "attempt": job.attempt,
         "updateTime": format_time(job.update_time),
@@ -86,6 +88,12 @@ def details_json(
         "spec": _spec(job),
         "request": json.loads(job.request),
     }
+    if job.spec.pipeline is not None:
+        tunes = job.spec.search is not None
+        found["backing"] = str(backing_job_name(job.name, tunes=tunes))
+        if job.spec.pipeline.model:
+            found["model"] = job.spec.pipeline.model
+    return found
 
 
 def _times(**times: datetime | None) -> dict[str, JsonValue]:
