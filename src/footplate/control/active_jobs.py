@@ -165,6 +165,15 @@ class Queue:
             held = frozenset(chain.from_iterable(self._devices.get(site.name, {}).values()))
             return assign(job.spec, self._catalogue, site, held)
 
+    def held_gpus(self) -> Mapping[str, frozenset[str]]:
+        """The ids of the GPUs that jobs hold, by site."""
+        with self._lock:
+            self._load()
+            return {
+                site: frozenset(chain.from_iterable(of_site.values()))
+                for site, of_site in self._devices.items()
+            }
+
     def take_expired(self) -> tuple[JobUid, ...]:
         """Jobs that have waited as long as they may."""
         with self._lock:

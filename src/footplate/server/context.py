@@ -13,6 +13,7 @@ from footplate.buckets.copies import FolderCopies
 from footplate.buckets.folder_buckets import FolderBuckets
 from footplate.catalogue import load_catalogue
 from footplate.control.active_jobs import Queue
+from footplate.control.job_statistics import JobStatistics
 from footplate.control.quotas import EffectiveQuotas
 from footplate.control.regions import Binding, Regions
 from footplate.control.service_log import ServiceLog
@@ -89,6 +90,7 @@ class ServiceContext:
         )
         self.copies = FolderCopies(data_dir.copies, self.buckets)
         self.service_log = ServiceLog(self.database, self.logs)
+        self.job_statistics = JobStatistics()
 
         self.quotas = EffectiveQuotas(self.database.quotas, settings.quotas, self.catalogue)
         self.queue = Queue(
@@ -111,6 +113,7 @@ class ServiceContext:
             self.logs.wake,
             retrying=self.reserve.retrying,
             logged=self.service_log.follow,
+            noted=self.job_statistics.note,
         )
 
     def find_resource(self, name: PersistentResourceName) -> PersistentResource | None:

@@ -126,7 +126,14 @@ class Service:
             self._draining.begin,
             self._servers,
             self.tls,
-            make_registry(self.status, self._replicas.reduced, counts),
+            make_registry(
+                self.status,
+                self._replicas.reduced,
+                counts,
+                self._context.job_statistics,
+                self._context.regions.sites(),
+                self._context.queue.held_gpus,
+            ),
             self._make_console(),
         )
         access = Access.at(url, settings.token, settings.allowed_hosts)

@@ -43,12 +43,15 @@ class ObservedStore:
         studied: Callable[[StudyUid], None] = lambda _: None,
         retrying: Callable[[Callable[[], None]], None] = lambda write: write(),
         logged: Callable[[JobUid, Sequence[JobEvent]], None] = lambda *_: None,
+        noted: Callable[[Job, Sequence[JobEvent]], None] = lambda *_: None,
     ) -> None:
         """``retrying`` repeats a write after it has found disk space.
 
-        ``logged`` gets the events that were written, before followers are woken.
+        ``logged`` gets the events that were written, before followers are woken. ``noted`` gets
+        the job with them, if it was written, too.
         """
         self._logged = logged
+        self._noted = noted
         self._inner = inner
         self._changed = changed
         self._appended = appended
@@ -60,6 +63,7 @@ class ObservedStore:
         try:
             self._inner.create(job, events)
             self._logged(job.uid, events)
+            self._noted(job, events)
         finally:
             self._changed(job.uid)
 
@@ -67,6 +71,7 @@ class ObservedStore:
         try:
             self._retrying(lambda: self._inner.update(job, events))
             self._logged(job.uid, events)
+            self._noted(job, events)
         finally:
             self._changed(job.uid)
 
