@@ -290,7 +290,49 @@ def test_down_waits_until_the_server_is_gone(
     fake.refusals["GET", "/healthz"] = Answer(503, gone)
     result = invoke("down")
     assert (result.exit_code, result.stderr) == (0, "Ending 0 jobs.\nThe service has stopped.\n")
-    assert fake.calls()[0] == "POST /footplate/v1/down"
+    assert "POST /footplate/v1/down" in fake.calls()
+
+
+def _active(*jobs: tuple[str, str]) -> Answer:
+    return Answer(body={"jobs": [{"project": project, "jobId": job} for project, job in jobs]})
+
+
+@pytest.fixture
+def leaving(fake: FakeService) -> FakeService:
+    """It is gone as soon as it is asked to end."""
+    gone = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "no longer here"}}
+    fake.refusals["GET", "/healthz"] = Answer(503, gone)
+    return fake
+
+
+def test_down_names_the_jobs_of_others_and_wants_a_yes(
+    invoke: Callable[..., Result], leaving: FakeService
+) -> None:
+    jobs = _active(("vision", "7"), ("ads", "census_1"), ("ads", "census_2"))
+    leaving.refusals["GET", "/footplate/v1/jobs"] = jobs
+    refused = invoke("down")
+    assert refused.exit_code == 1
+    assert refused.stderr == (
+        "Error: others may use this server. These jobs would end:\n"
+        "  ads: 2 jobs: census_1, census_2\n"
+        "  vision: 1 job: 7\n"
+        "Add --yes to end them all.\n"
+    )
+    assert "POST /footplate/v1/down" not in leaving.calls()
+    for word in ("--yes", "-y", "--quiet"):
+        assert invoke("down", word).exit_code == 0
+    assert leaving.calls().count("POST /footplate/v1/down") == 3
+
+
+def test_down_does_not_ask_for_the_jobs_of_its_own_project(
+    invoke: Callable[..., Result], leaving: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leaving.refusals["GET", "/footplate/v1/jobs"] = _active(("ads", "census_1"))
+    assert invoke("down", "--project=ads").exit_code == 0
+    monkeypatch.setenv("FOOTPLATE_TOKEN", "secret")
+    refused = invoke("down", "--project=ads")
+    assert refused.exit_code == 1, "who needs a token isn't alone"
+    assert "ads: 1 job: census_1" in refused.stderr
 
 
 def test_down_says_when_jobs_take_long(invoke: Callable[..., Result]) -> None:

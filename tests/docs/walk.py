@@ -56,7 +56,7 @@ def type_out(text: str, folder: Path, **variables: str) -> str:
         return run(text, folder, environment)
     finally:
         for told in [path for path in paths_below(folder) if path.name == "server.json"]:
-            down = ("footplate", "down", "--data-dir", str(told.parent))
+            down = ("footplate", "down", "--yes", "--data-dir", str(told.parent))
             subprocess.run(down, env=environment, capture_output=True, check=False)
 
 

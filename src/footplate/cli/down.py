@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
+from footplate.cli.defaults import LOOPBACK
+from footplate.cli.group import Failure
 from footplate.cli.keyboard_interrupt import at_interrupt
+from footplate.cli.option_values import yes_option
 from footplate.cli.session import with_session
-from footplate.domain.errors import DeadlineExceeded, FailedPrecondition, Unavailable
+from footplate.cli.terminal_text import disarm
+from footplate.domain.errors import DeadlineExceeded, FailedPrecondition, NotFound, Unavailable
+from footplate.domain.formatting import listed
+from footplate.domain.job_states import State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +27,8 @@ if TYPE_CHECKING:
     from footplate.client.service import Service
 
 INTERVAL_S = 0.1
+_ACTIVE = " OR ".join(f"state={state.value}" for state in State if not state.terminal)
+_MOST_NAMED = 5
 
 
 @click.command("down")
@@ -31,14 +41,25 @@ INTERVAL_S = 0.1
     metavar="SECONDS",
     help="How long to wait for the jobs' end.",
 )
+@yes_option
 @with_session
-def command(session: Session, timeout_s: float) -> None:
+def command(session: Session, timeout_s: float, *, yes: bool) -> None:
     """Cancel all jobs, wait for their end, and stop the service, with all of its servers.
 
+    Asks first where jobs of others would end: those of other projects than --project, and all jobs
+    of a server that is elsewhere or requires a token. Without a terminal it then needs --yes.
+
     Where no server runs, the jobs that run without it are ended.
+
+    \b
+    Examples:
+      footplate down
+      footplate down --yes
     """
     try:
         with session.connect() as service:
+            if not yes:
+                _ask(session, service)
             ending = service.end()
             _say(ending.cancelled)
             at_interrupt("Interrupted; the service stops by itself when its jobs have ended.")
@@ -50,6 +71,34 @@ def command(session: Session, timeout_s: float) -> None:
         if session.url:
             raise
         _end_left_behind(session)
+
+
+def _ask(session: Session, service: Service) -> None:
+    """Raises Failure, Abort: jobs of others would end, and nobody agrees to that."""
+    projects = _active(service)
+    target = session.target()
+    shared = target.token is not None or urlsplit(target.url).hostname not in LOOPBACK
+    if not projects or (not shared and set(projects) == {session.project}):
+        return
+    lines = [
+        f"  {project}: {'1 job' if len(jobs) == 1 else f'{len(jobs)} jobs'}: "
+        f"{listed(jobs, _MOST_NAMED)}"
+        for project, jobs in sorted(projects.items())
+    ]
+    text = "These jobs would end:\n" + disarm("\n".join(lines))
+    if not sys.stdin.isatty():
+        raise Failure(f"others may use this server. {text}\nAdd --yes to end them all.")
+    click.echo(text, err=True)
+    click.confirm("End them all, and stop the service?", abort=True, err=True)
+
+
+def _active(service: Service) -> dict[str, list[str]]:
+    """The ids of the jobs that haven't ended, by project."""
+    found: dict[str, list[str]] = {}
+    with suppress(NotFound):  # an older service doesn't list jobs of all projects
+        for job in service.every_job.list({}, condition=_ACTIVE):
+            found.setdefault(str(job["project"]), []).append(str(job["jobId"]))
+    return found
 
 
 def _end_others(session: Session, urls: Sequence[str]) -> list[Service]:

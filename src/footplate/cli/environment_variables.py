@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+from footplate.cli.defaults import LOOPBACK
 from footplate.cli.fake_credentials import write_account, write_once
 from footplate.cli.group import Failure
 from footplate.cli.trust_stores import java_key_store, machine_roots
@@ -49,7 +50,6 @@ TRUSTING = (
 )
 CARRYING = ("JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "PYTHONPATH")
 """What is in these of others stays there."""
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _UNREACHABLE = "127.0.0.1:1"
 """Nobody listens there: a metadata server that gives no tokens."""
 _TOKENS = "https://oauth2.googleapis.com"
@@ -145,8 +145,8 @@ def make_variables(
     environ: Mapping[str, str],
 ) -> dict[str, str]:
     """``allowed``: hosts that programs reach without the proxy."""
-    own = urlsplit(target.url).hostname or _LOOPBACK[0]
-    beside = tuple(dict.fromkeys((*_LOOPBACK, own, *allowed)))
+    own = urlsplit(target.url).hostname or LOOPBACK[0]
+    beside = tuple(dict.fromkeys((*LOOPBACK, own, *allowed)))
     before = dict(take_away(environ))
     return {
         **_google(project, region, files),
@@ -279,7 +279,7 @@ def _boto_config(proxy: ProxyTarget, project: str, token: str | None, roots: Pat
 
 def _java_options(proxy: ProxyTarget, files: Files, beside: Sequence[str], before: str) -> str:
     host, port = proxy.host, str(proxy.port)
-    direct = "|".join("127.*" if name == _LOOPBACK[0] else name for name in beside)
+    direct = "|".join("127.*" if name == LOOPBACK[0] else name for name in beside)
     values = (str(files.java_roots), "JKS", host, port, host, port, direct.replace("::1", "[::1]"))
     given = (f"-D{name}={value}" for name, value in zip(_JAVA, values, strict=True))
     words = (f'"{word}"' if " " in word else word for word in given)

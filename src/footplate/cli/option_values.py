@@ -218,3 +218,15 @@ def ago(seconds: float) -> str:
         if seconds >= 2 * length:
             return f"{int(seconds // length)} {unit} ago"
     return "just now" if seconds < 60 else "a minute ago"
+
+
+yes_option = click.option(
+    "--yes",
+    "-y",
+    "--quiet",
+    "-q",
+    "yes",
+    is_flag=True,
+    help="Do not ask.",
+)
+"""gcloud calls it ``--quiet``."""

@@ -11,7 +11,7 @@ import click
 
 from footplate.cli.group import Entry, Group
 from footplate.cli.lists.listing import ConditionValue, list_options, uri_option
-from footplate.cli.option_values import offered
+from footplate.cli.option_values import offered, yes_option
 from footplate.cli.output_format import format_option
 from footplate.cli.session import with_all_projects
 from footplate.domain.job_states import State, state_spellings
@@ -274,7 +274,7 @@ def delete(session: Session, place: Place, jobs: tuple[str, ...]) -> None:
     help="Only what matches, as in `footplate jobs list`.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show which jobs it would delete.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask; without a terminal it never asks.")
+@yes_option
 @format_option("table")
 @place_options
 @with_all_projects
@@ -290,7 +290,8 @@ def prune(
 ) -> None:
     """Delete jobs that ended long ago, with their trials, logs and usage.
 
-    Active jobs always stay. The setting keep_jobs does the same by itself.
+    Active jobs always stay. On a terminal it asks first. The setting keep_jobs does the same by
+    itself.
 
     \b
     Examples:
