@@ -25,6 +25,7 @@ Footplate answers at URL (data in DATA).
 Machine: emulate, up to 5 replicas at once, 2 simulated NVIDIA_L4; no limits on CPU or memory.
   up to MANY files and connections open at once
 
+  URL see and submit jobs in a browser
   footplate run -- python submit.py    run an unchanged Vertex AI script against it
   eval "$(footplate env)"              or lead all programs of a shell to it
   footplate status                     see what it does
@@ -49,7 +50,7 @@ def test_up_greets_refuses_a_second_one_and_ends_at_ctrl_c(tmp_path: Path) -> No
         assert server.stdout is not None
         greeting = "".join(server.stdout.readline() for _ in GREETING.splitlines())
         shown = greeting.replace(str(data), "DATA")
-        shown = re.sub(r"http://127\.0\.0\.1:\d+", "URL", shown)
+        shown = re.sub(r"http://127\.0\.0\.1:\d+ *", "URL ", shown)
         assert re.sub(r"up to \d+ files", "up to MANY files", shown) == GREETING
 
         second = subprocess.run(
@@ -98,3 +99,46 @@ def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
         "Error: host: '0.0.0.0' given without a token: other machines could run programs here; "
         "set FOOTPLATE_TOKEN, or keep to 127.0.0.1\n"
     )
+
+
+def test_detached_it_returns_when_it_answers_and_outlives_its_terminal(tmp_path: Path) -> None:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "FOOTPLATE_DATA_DIR": str(tmp_path / "data"),
+    }
+
+    def footplate(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*FOOTPLATE, *words],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=EVENT_S,
+            start_new_session=True,
+        )
+
+    up = footplate("up", "--detach", "--port=0")
+    assert (up.returncode, up.stderr) == (0, "")
+    try:
+        found = re.search(r"answers at (http://\S+) .*, as process (\d+)\.", up.stdout)
+        assert found is not None, up.stdout
+        assert f"  {found[1]}  see and submit jobs in a browser" in up.stdout
+        pid = int(found[2])
+        assert os.getsid(pid) == pid, "a session of its own: no terminal's end reaches it"
+        assert found[1] in footplate("status").stdout
+        again = footplate("up", "--detach", "--port=0")
+        assert (again.returncode, again.stdout) == (1, "")
+        assert f"already uses {tmp_path / 'data'}, and answers at {found[1]}" in again.stderr
+        port = found[1].rpartition(":")[2]
+        taken = footplate("up", "--detach", f"--port={port}", f"--data-dir={tmp_path / 'other'}")
+        assert (taken.returncode, taken.stdout) == (1, "")
+        assert "the service has not started:\n  " in taken.stderr
+        assert port in taken.stderr, "it says why"
+    finally:
+        down = footplate("down", "--yes")
+    assert down.returncode == 0, down.stderr
+    log = tmp_path / "data" / "footplate.log"
+    assert "Footplate answers at" in log.read_text("utf-8")
+    assert log.stat().st_mode & 0o077 == 0

@@ -114,7 +114,7 @@ class Target:
 def find_server(settings: Settings) -> Target:
     """The server that leads; where that one was killed, another one that lives."""
     files = [settings.data_dir / "server.json", *settings.data_dir.glob("servers/*.json")]
-    found = [server for server in map(_announced, files) if server is not None]
+    found = [server for server in map(announced, files) if server is not None]
     if not found:
         raise Unavailable(
             f"no Footplate server runs with the data directory {settings.data_dir}; "
@@ -124,7 +124,7 @@ def find_server(settings: Settings) -> Target:
     return Target(url, settings.token)
 
 
-def _announced(path: Path) -> tuple[str, int] | None:
+def announced(path: Path) -> tuple[str, int] | None:
     """The address and the process of a registered server."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))

@@ -36,16 +36,32 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Serve no proxy, which leads unchanged programs here.  [env: FOOTPLATE_PROXY_PORT=none]",
 )
-def command(port: int | None, data_dir: str | None, host: str | None, *, no_proxy: bool) -> None:
+@click.option(
+    "--detach",
+    is_flag=True,
+    help="Return when the service answers, and let it go on when the terminal closes.",
+)
+def command(
+    port: int | None,
+    data_dir: str | None,
+    host: str | None,
+    *,
+    no_proxy: bool,
+    detach: bool,
+) -> None:
     """Start the service on this machine, in the foreground.
 
     Ctrl-C stops the service only: its jobs keep running, and the next `footplate up` resumes them
     again. `footplate down` ends them, too.
 
+    With --detach it runs in the background, and its messages go to footplate.log in the data
+    directory.
+
     \b
     Examples:
       footplate up
       footplate up --port 0 --data-dir ./footplate-data
+      footplate up --detach
     """
     # Imported here: a server takes longer to import than a help text may take.
     from footplate.cli.environment_variables import forget
@@ -59,6 +75,15 @@ def command(port: int | None, data_dir: str | None, host: str | None, *, no_prox
     settings = load_settings(os.environ, options)
     for sentence in strays(os.environ):
         click.secho(f"Warning: {sentence}", err=True, fg="yellow")
+
+    if detach:
+        # Imported here: the server itself needs no client.
+        from footplate.cli.detached_server import start_detached
+
+        given = {"--port": port, "--data-dir": settings.data_dir, "--host": host}
+        words = [f"{name}={value}" for name, value in given.items() if value is not None]
+        start_detached(settings, [*words, *(["--no-proxy"] if no_proxy else [])])
+        return
 
     def greet(url: str, site: Site, leader: str | None) -> None:
         lines = [*describe_machine(site, settings), f"  {describe_open_files()}"]
@@ -79,6 +104,7 @@ def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str]) 
         click.echo(line)
     click.echo(
         "\n"
+        f"  {url:<35}  see and submit jobs in a browser\n"
         "  footplate run -- python submit.py    run an unchanged Vertex AI script against it\n"
         '  eval "$(footplate env)"              or lead all programs of a shell to it\n'
         "  footplate status                     see what it does\n\n"
