@@ -56,6 +56,7 @@ _TOKENS = "https://oauth2.googleapis.com"
 """Where the made-up account's key is exchanged: through the proxy."""
 _USER = "footplate"
 _TIMEOUT_S = 5.0
+_SDK_LINKS = Path(__file__).with_name("sdk_links.py")
 _NODE = Path(__file__).with_name("node_proxy.cjs")
 _JAVA = (
     *("javax.net.ssl.trustStore", "javax.net.ssl.trustStoreType", "http.proxyHost"),
@@ -80,7 +81,7 @@ class Files:
     """What the variables name.
 
     ``roots`` is alone in its folder. ``python`` is a folder with PySocks, without which httplib2
-    (``googleapiclient``) passes by the proxy.
+    (``googleapiclient``) passes by the proxy, and with what rewrites the links of Google's SDK.
     """
 
     roots: Path = Path()
@@ -125,13 +126,14 @@ def write_files(
         roots.with_suffix(".jks"),
         cache / f"boto-{_digest(boto)}",
         cache / f"account-{_digest(project)}.json",
-        cache / "python",
+        _python_folder(environ),
     )
     write_once(files.roots, trusted)
     write_once(files.java_roots, java_key_store(trusted))
     write_once(files.boto, boto)
     write_account(files.account, _TOKENS, project, secrets.randbits)
     write_once(files.python / "socks.py", _pysocks())
+    write_once(files.python / "sitecustomize.py", _SDK_LINKS.read_text("utf-8") + "\n\ninstall()\n")
     return files
 
 
@@ -174,7 +176,7 @@ def launch(
 
 def take_away(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     """Each variable with what is left of it, in ``environ``, without ours."""
-    python = str(_cache(environ) / "python")
+    python = str(_python_folder(environ))
     paths = environ.get("PYTHONPATH", "").split(os.pathsep)
     left = {
         "JAVA_TOOL_OPTIONS": _JAVA_OPTION.sub("", environ.get("JAVA_TOOL_OPTIONS", "")).strip(),
@@ -189,7 +191,7 @@ def forget(environ: MutableMapping[str, str]) -> None:
 
     A server downloads packages, and so do its jobs' builds: the proxy would refuse them.
     """
-    if str(_cache(environ) / "python") in environ.get("PYTHONPATH", "").split(os.pathsep):
+    if str(_python_folder(environ)) in environ.get("PYTHONPATH", "").split(os.pathsep):
         for name, rest in take_away(environ):
             environ.pop(name, None)
             if rest:
@@ -300,6 +302,11 @@ def _pysocks() -> bytes:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _python_folder(environ: Mapping[str, str]) -> Path:
+    """Its name says what is in it, so that another version of Footplate has another folder."""
+    return _cache(environ) / f"python-{_digest(_SDK_LINKS.read_text('utf-8'))}"
 
 
 def _cache(environ: Mapping[str, str]) -> Path:
