@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 INTERVAL_S = 3600.0
 """Between two passes: ages are days and weeks."""
 _INTERVAL = timedelta(seconds=INTERVAL_S)
+LOGS_DELETED = "LOGS_DELETED"
 _PAGE = 100
 """Jobs of one step, so that a server that ends does not wait for a long pass."""
 
@@ -122,14 +123,24 @@ class Retention:
         return True
 
     def _delete_logs(self, job: Job) -> bool:
-        if not self._logs.size(job.uid):
+        """The event becomes the first line of a new log, beside those of earlier events."""
+        if not self._logs.size(job.uid) or self._is_told(job):
             return False
         self._deletion.delete_logs(job)
         text = (
             "the log and the usage of this job were deleted, because the setting keep_logs says so"
         )
         try:
-            self._store.append(job.uid, (JobEvent(self._clock.now(), "LOGS_DELETED", text),))
+            self._store.append(job.uid, (JobEvent(self._clock.now(), LOGS_DELETED, text),))
         except NotFound:  # the job was deleted meanwhile
             return False
         return True
+
+    def _is_told(self, job: Job) -> bool:
+        """Whether the log was deleted already, perhaps by an earlier server."""
+        after = 0
+        while stored := self._store.events(job.uid, after):
+            if any(each.event.kind == LOGS_DELETED for each in stored):
+                return True
+            after = stored[-1].number
+        return False

@@ -11,6 +11,7 @@ import pytest
 from footplate.control.job_deletion import JobDeletion
 from footplate.control.job_lists import JobLists
 from footplate.control.retention import INTERVAL_S, Retention
+from footplate.control.service_log import ServiceLog
 from footplate.control.tuning.measurement_cache import MeasurementCache
 from footplate.control.tuning.trials import Trials
 from footplate.domain.errors import NotFound
@@ -18,6 +19,7 @@ from footplate.domain.job_states import State
 from footplate.domain.names import parse_job_name
 from footplate.domain.retention import KEEP_ALL, KeepTimes, read_keep_times
 from footplate.ports.logs import Line
+from footplate.store.observed_store import ObservedStore
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job
 from tests.support.logs import MemoryLogs
@@ -34,11 +36,18 @@ OTHER = "projects/lab/locations/us-central1/customJobs/7"
 RUNNING = "projects/ads/locations/us-central1/customJobs/8"
 
 
+def _ignore(_: object) -> None:
+    """Nobody follows."""
+
+
 class Rig:
+    """As in a server, events are copied into the logs."""
+
     def __init__(self) -> None:
         self.clock = FakeClock()
-        self.store = MemoryStore()
-        self.logs = MemoryLogs(self.clock.now)
+        stored, self.logs = MemoryStore(), MemoryLogs(self.clock.now)
+        copied = ServiceLog(stored, self.logs)
+        self.store = ObservedStore(stored, _ignore, _ignore, logged=copied.follow)
         self.usage = MemoryUsage()
         now = self.clock.now()
         for name, age in ((OLD, 40), (YOUNG, 10), (OTHER, 40), (RUNNING, None)):
@@ -64,6 +73,9 @@ class Rig:
         except NotFound:
             return False
         return True
+
+    def texts(self, name: str) -> list[str]:
+        return [each.line.message for each in self.logs.read(self.job(name).uid, 0, 10).entries]
 
     def kinds(self, name: str) -> list[str]:
         return [stored.event.kind for stored in self.store.events(self.job(name).uid)]
@@ -105,12 +117,15 @@ def test_logs_go_and_the_job_says_so_once(rig: Rig) -> None:
     run(retention)
     assert rig.kinds(OLD) == rig.kinds(OTHER) == ["LOGS_DELETED"]
     assert rig.kinds(YOUNG) == rig.kinds(RUNNING) == []
-    assert not rig.logs.size(rig.job(OLD).uid)
+    assert rig.texts(OLD) == [
+        "the log and the usage of this job were deleted, because the setting keep_logs says so"
+    ]
     assert rig.usage.replicas(rig.job(OLD).uid) == ()
     rig.clock.advance(INTERVAL_S)
     run(retention)
     run(rig.make(keep_logs=keep("30d")))
-    assert rig.kinds(OLD) == ["LOGS_DELETED"]
+    assert rig.kinds(OLD) == ["LOGS_DELETED"], "another server tells it no second time"
+    assert len(rig.texts(OLD)) == 1
 
 
 def test_a_pass_is_due_each_hour(rig: Rig) -> None:
