@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from footplate.api.app import create_app
+from footplate.api.footplate_v1.catalogue import catalogue_routes
 from footplate.api.footplate_v1.jobs import jobs_routes
 from footplate.api.security import Access
 from footplate.api.training_v1 import training_routes
@@ -75,6 +76,7 @@ def invoke(jobs: MemoryJobs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Invoke
     routes = [
         *jobs_routes(lists, jobs, costs, int, built_in().regions),
         *training_routes(jobs, built_in()),
+        *catalogue_routes(built_in()),
         *vertex_routes(jobs, jobs.clock, built_in()),
     ]
     # Where a shell belongs to a project, the lists are still those of all.
@@ -144,6 +146,9 @@ def test_list_shows_where_jobs_are_and_why_they_failed(invoke: Invoke) -> None:
         (("list", "--region=us-centrall1"), "unknown region 'us-centrall1'; did you mean us-c"),
         (("list", "--state=done"), "'done' given; allowed: QUEUED, PREPARING, RUNNING, "),
         (("list", "--filter=state=DONE"), "state='DONE' given; allowed: QUEUED"),
+        (("list", "--filter=region=us-centrall1"), "unknown region 'us-centrall1'; did you mean"),
+        (("list", "--filter=kind=customJob"), "unknown kind 'customJob'; allowed: training, cus"),
+        (("prune", "--filter=region=atlantis"), "unknown region 'atlantis'"),
         (("prune", "--state=running"), "'running' given; allowed: SUCCEEDED, FAILED, CANCELLED"),
         (("prune", "--older-than=30"), "'30' given; allowed: a number with a unit: 45s, 90m"),
         (("prune",), "give --older-than, --state or --filter"),

@@ -15,7 +15,7 @@ from footplate.cli.jobs.actions import stream_logs, tell_job
 from footplate.cli.jobs.every_job import KINDS
 from footplate.cli.jobs.job_list import print_jobs
 from footplate.cli.jobs.kinds import States
-from footplate.cli.lists.filter_expression import prefilter, with_states
+from footplate.cli.lists.filter_expression import comparisons, prefilter, with_states
 from footplate.cli.output_format import render, render_list
 from footplate.domain.errors import (
     FailedPrecondition,
@@ -30,6 +30,7 @@ from footplate.domain.names import (
     TrainingPipelineName,
     backing_job_name,
     parse_job_name,
+    unknown_region,
 )
 from footplate.wire.timestamps import format_time
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from footplate.cli.formats.format_spec import Layout, Resource
     from footplate.cli.jobs.every_job import Choice, Place
+    from footplate.cli.lists.filter_expression import Condition
     from footplate.cli.lists.listing import Listing
     from footplate.cli.session import Session
     from footplate.client.service import Service
@@ -71,6 +73,8 @@ def list_jobs(session: Session, place: Place, listing: Listing, states: tuple[St
     condition = _all_of(_in_states(states), prefilter(listing.condition))
     with session.connect() as service:
         found = listing.of(_jobs(service, session, place, condition, listing.page_size))
+        if not found:
+            _check_words(service, listing.condition)
     where = ""
     if session.project or place.region or place.kind:
         where = "; --project, --region and --kind name other places"
@@ -88,6 +92,21 @@ def _jobs(
     }
     for job in service.every_job.list(asked, condition=condition, page_size=page_size):
         yield {**job, "kind": _WORDS.get(str(job["kind"]), job["kind"])}
+
+
+def _check_words(service: Service, condition: Condition | None) -> None:
+    """Raises InvalidArgument: a filter that finds nothing names a region or kind that isn't."""
+    asked = [] if condition is None else [c for c in comparisons(condition) if c.operator == "="]
+    for one in asked:
+        if one.path == ("kind",) and one.text not in KINDS:
+            text = f"--filter: unknown kind {one.text!r}; allowed: {', '.join(KINDS)}"
+            raise InvalidArgument(text)
+        if one.path == ("region",):
+            regions = service.offers.catalogue().get("regions")
+            rows = regions if isinstance(regions, list) else []
+            known = [str(row["name"]) for row in rows if isinstance(row, dict)]
+            if one.text not in known:
+                raise unknown_region("--filter", one.text, known)
 
 
 def _all_of(*parts: str) -> str:
@@ -200,6 +219,7 @@ def prune_jobs(
             if condition is None or condition.holds(job)
         ]
         if not found:
+            _check_words(service, condition)
             click.echo("No job is old enough or matches; nothing is deleted.", err=True)
         elif dry_run:
             click.echo(render_list(found, layout, _PRUNED))
