@@ -74,7 +74,7 @@ def command(session: Session, timeout_s: float, *, yes: bool) -> None:
 
 
 def _ask(session: Session, service: Service) -> None:
-    """Raises Failure, Abort: jobs of others would end, and nobody agrees to that."""
+    """Raises Failure: jobs of others would end, and nobody is there to agree to that."""
     projects = _active(service)
     target = session.target()
     shared = target.token is not None or urlsplit(target.url).hostname not in LOOPBACK
