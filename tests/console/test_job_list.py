@@ -56,6 +56,29 @@ def test_it_is_turned_and_filtered_by_its_url(page: Page, service: RunningServic
     expect(page.get_by_label("Label")).to_have_value("team=ads")
 
 
+def test_it_is_sorted_by_its_columns(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs?kind=customJobs")
+    page.get_by_role("link", name="Name", exact=True).click()
+    expect(page).to_have_url(re.compile(r"\?kind=customJobs&order=name$"))
+    titles = page.locator("tbody th a[id]")
+    heading = page.get_by_role("columnheader", name="Name")
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    first = titles.all_inner_texts()
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile("page=50"))
+    page.wait_for_load_state()
+    every = [each.casefold() for each in (*first, *titles.all_inner_texts())]
+    assert every == sorted(every)
+    assert len(set(every)) > 60
+    heading.get_by_role("link").click()
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    expect(page).to_have_url(re.compile(r"\?kind=customJobs&order=-name$"))
+    page.get_by_label("State").select_option("FAILED")
+    expect(page).to_have_url(re.compile(r"order=-name"))
+    page.get_by_role("link", name="Age", exact=True).click()
+    expect(page).to_have_url(re.compile(r"\?state=FAILED&kind=customJobs$"))
+
+
 def test_older_and_newer_pages_by_keys(page: Page, service: RunningService) -> None:
     page.goto(f"{service.url}/jobs")
     names = page.locator("tbody th a[id]")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,14 @@ from starlette.responses import RedirectResponse, Response
 
 from footplate.console.connect import server_url
 from footplate.console.formatting import ICONS, KINDS
+from footplate.console.job_order import (
+    COLUMNS,
+    MOST_SORTED,
+    NEWEST,
+    next_order,
+    read_order,
+    sort_jobs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +30,8 @@ if TYPE_CHECKING:
     from footplate.console.site import Site, Visit
 
 ROWS = 50
-_FIELDS = ("q", "state", "kind", "project", "region", "label")
+_FIELDS = ("q", "state", "kind", "project", "region", "label", "order")
+_AT_ONCE = "500"
 
 
 @dataclass(frozen=True)
@@ -36,14 +46,17 @@ class Choice:
     project: str = ""
     region: str = ""
     label: str = ""
+    order: str = ""
 
     @classmethod
     def read(cls, visit: Visit) -> Choice:
-        return cls(*(visit.parameter(name).strip() for name in _FIELDS))
+        found = cls(*(visit.parameter(name).strip() for name in _FIELDS))
+        return replace(found, order=read_order(found.order))
 
     @property
     def empty(self) -> bool:
-        return self == Choice()
+        """Whether it chooses all jobs."""
+        return replace(self, order="") == Choice()
 
     def parameters(self) -> dict[str, str]:
         """Those of the page's URL."""
@@ -114,13 +127,21 @@ async def _show_page(visit: Visit) -> Response:
 async def _read(visit: Visit) -> dict[str, Any]:
     """What both templates show."""
     choice, token = Choice.read(visit), visit.parameter("page")
-    asked = {**choice.operation(), "pageSize": str(ROWS)} | ({"pageToken": token} if token else {})
-    found = await visit.get("/footplate/v1/jobs", asked)
+    read = _read_sorted if choice.order else _read_newest
+    found = await read(visit, choice, token)
     following, previous = found.get("nextPageToken"), found.get("previousPageToken")
     digest = sha256(repr(found).encode()).hexdigest()[:16]
+    orders = {name: next_order(choice.order, name) for name in COLUMNS}
     return {
         "choice": choice,
         "jobs": found["jobs"],
+        "sorted_of": found.get("sortedOf"),
+        "most_sorted": MOST_SORTED,
+        "order": choice.order or NEWEST,
+        "orders": {
+            name: _url(replace(choice, order=read_order(order)), {})
+            for name, order in orders.items()
+        },
         "digest": digest,
         "here_url": _url(choice, {"page": token} if token else {}),
         "next_url": _url(choice, {"page": str(following)}) if following else None,
@@ -128,6 +149,25 @@ async def _read(visit: Visit) -> dict[str, Any]:
         "first_url": _url(choice, {}) if token else None,
         "server": server_url(visit),
     }
+
+
+async def _read_newest(visit: Visit, choice: Choice, token: str) -> dict[str, Any]:
+    asked = {**choice.operation(), "pageSize": str(ROWS)} | ({"pageToken": token} if token else {})
+    return await visit.get("/footplate/v1/jobs", asked)
+
+
+async def _read_sorted(visit: Visit, choice: Choice, token: str) -> dict[str, Any]:
+    """As the operation would answer it; pages are counted by their first row."""
+    start = int(token) if token.isascii() and token.isdigit() and len(token) < 6 else 0
+    asked = {**choice.operation(), "pageSize": _AT_ONCE}
+    found = await visit.read_all("/footplate/v1/jobs", "jobs", asked, most=MOST_SORTED)
+    rows = sort_jobs(found, choice.order, datetime.now(UTC))
+    answer: dict[str, Any] = {"jobs": rows[start : start + ROWS], "sortedOf": len(rows)}
+    if start + ROWS < len(rows):
+        answer["nextPageToken"] = str(start + ROWS)
+    if start > 0:
+        answer["previousPageToken"] = str(max(0, start - ROWS))
+    return answer
 
 
 def _list(value: object) -> Iterable[object]:

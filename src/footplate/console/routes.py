@@ -10,6 +10,7 @@ from footplate.console.capacity_view import capacity_routes
 from footplate.console.changes import changes_route
 from footplate.console.connect import connect_routes
 from footplate.console.experiments_view import experiments_routes
+from footplate.console.job_choices import job_choice_routes
 from footplate.console.job_list import job_list_routes
 from footplate.console.job_view import job_routes
 from footplate.console.models_view import models_routes
@@ -57,6 +58,7 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *connect_routes(site),
         *sign_in_routes(site, parts.guard_guesses),
         *job_list_routes(site),
+        *job_choice_routes(site),
         *job_routes(site),
         *search_routes(site),
         *submit_routes(site),
