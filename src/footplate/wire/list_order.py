@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TypeVar
 
 from footplate.domain.errors import InvalidArgument, Violation
@@ -33,12 +34,16 @@ def parse_order(text: str, fields: Mapping[str, Field]) -> JobOrder:
 def parse_parts(text: str, fields: Mapping[str, T]) -> list[tuple[T, bool]]:
     """What each field stands for, and whether it descends; the first one counts most.
 
+    Fields may be spelled in snake_case, too.
+
     Raises:
         InvalidArgument: naming the part that is wrong, and what is allowed.
     """
+    snake = {re.sub("([A-Z])", r"_\1", name).lower(): name for name in fields}
     found: list[tuple[T, bool]] = []
     for part in text.split(",") if text.strip() else ():
         name, *words = part.split() or [""]
+        name = snake.get(name, name)
         descending = _DIRECTIONS.get(tuple(word.lower() for word in words))
         if name not in fields or descending is None:
             known = ", ".join(each for each in fields if "_" not in each)

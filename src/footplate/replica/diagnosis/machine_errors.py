@@ -39,11 +39,11 @@ def advise_on_machine(cause: str, facts: ReplicaFacts) -> str:
     device = _DEVICE.search(cause)
     if device is not None:
         return (
-            f"The code asks for {device.group(1)}, and this replica sees none. Ways out: "
+            f"The code asks for {device.group(1)}, and this replica sees none. "
             "tf.config.set_soft_device_placement(True), or in TensorFlow 1 "
-            "tf.ConfigProto(allow_soft_placement=True), lets TensorFlow compute on the CPU; or "
-            "choose the device by what is there (tf.config.list_physical_devices('GPU'), in "
-            "TensorFlow 1 tf.test.is_gpu_available()); or run where there are GPUs"
+            "tf.ConfigProto(allow_soft_placement=True), lets TensorFlow compute on the CPU. "
+            "Or choose the device by tf.config.list_physical_devices('GPU'), in TensorFlow 1 by "
+            "tf.test.is_gpu_available(). Or run where there are GPUs"
         )
     if _NO_CUDA.search(cause):
         return (

@@ -22,7 +22,6 @@ _FIELDS: Mapping[str, Callable[[Entry], Any]] = MappingProxyType(
     }
 )
 """The time of a model, and among its versions that of each."""
-_SNAKE = {"display_name": "displayName", "create_time": "createTime", "update_time": "updateTime"}
 
 
 def in_order(entries: Sequence[Entry], text: str) -> list[Entry]:
@@ -31,7 +30,6 @@ def in_order(entries: Sequence[Entry], text: str) -> list[Entry]:
     Raises InvalidArgument: naming what is no order.
     """
     found = list(entries)
-    names = {name: name for name in _FIELDS} | _SNAKE
-    for name, descending in reversed(parse_parts(text, names)):
-        found.sort(key=_FIELDS[name], reverse=descending)
+    for field, descending in reversed(parse_parts(text, _FIELDS)):
+        found.sort(key=field, reverse=descending)
     return found
