@@ -15,6 +15,8 @@ from footplate.replica.isolation import levels
 from footplate.testing.service import FOOTPLATE, running_service
 from tests.e2e.frameworks.conftest import Clusters
 from tests.e2e.service.conftest import BUCKET, CACHE
+from tests.e2e.service.test_idioms import GANG
+from tests.e2e.service.tuning_helpers import search
 from tests.support import idioms
 from tests.support.gcloud import find_gcloud
 from tests.support.own_process import run_scripts
@@ -33,9 +35,12 @@ PLACES = {
     "1.15": (*TENSORS, "estimators.py", "paths.py", "clients.py"),
     "pytorch": ("pytorch.py",),
     "tools": ("tools.py",),
+    "gang": TENSORS,
+    "trials": TENSORS,
 }
 PYTHONS = {"2.21": "3.11", "1.15": "3.7"}
 """Of TensorFlow's runtimes."""
+LATEST = {"runtimeVersion": "2.21", "pythonVersion": PYTHONS["2.21"]}
 RUN = ("tensors.py", "keras_models.py", "clients.py")
 """What is tried under ``footplate run``, which has no /gcs."""
 PYTORCH = "us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-13.py311:latest"
@@ -59,14 +64,20 @@ def outcomes(clusters: Clusters) -> dict[str, idioms.Outcome]:
         "tools": clusters.submit(idioms.make_trainer(PLACES["tools"])),
     }
     folders = {
-        "pytorch": clusters.bucket / "pytorch" / "model" / "0",
-        "tools": clusters.bucket / "out" / "job_1" / "0",
+        "pytorch": [clusters.bucket / "pytorch" / "model" / "0"],
+        "tools": [clusters.bucket / "out" / "job_1" / "0"],
     }
     for version, python in PYTHONS.items():
         trainer = idioms.make_trainer(PLACES[version])
         name = clusters.submit(trainer, runtimeVersion=version, pythonVersion=python)
-        names[version], folders[version] = name, clusters.out(name) / "0"
-    found = {place: idioms.wait(clusters, names[place], folders[place]) for place in PLACES}
+        names[version], folders[version] = name, [clusters.out(name) / "0"]
+    trainer = idioms.make_trainer(TENSORS)
+    name = clusters.submit(trainer, **GANG, **LATEST)
+    names["gang"], folders["gang"] = name, [clusters.out(name) / rank for rank in "01"]
+    name = clusters.submit(trainer, hyperparameters=search(trials=2, parallel=2), **LATEST)
+    names["trials"] = name
+    folders["trials"] = [clusters.out(name) / trial / "0" for trial in "12"]
+    found = {place: idioms.wait(clusters, names[place], *folders[place]) for place in PLACES}
     isolation = "\n".join(each.message for each in clusters.events(names["1.15"], "ISOLATION"))
     if levels.HOST_VIEW.missing in isolation:
         del found["1.15"]
