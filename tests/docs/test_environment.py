@@ -84,3 +84,11 @@ def test_the_snippets_do_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_variable_is_in_the_table(spec: JobSpec) -> None:
     listed = set(re.findall(r"^\| `(\w+)`", PAGE, re.MULTILINE))
     assert {*told(spec, spec.replica_names()[0]), *ELSEWHERE} <= listed
+
+
+def test_variables_are_tested_where_the_page_says_so() -> None:
+    rows = re.findall(r"^\| (`[A-Z_`, ]+`) \|.*\| `(tests/\S+)` \|$", PAGE, re.MULTILINE)
+    assert rows
+    for names, place in rows:
+        text = (Path(__file__).parents[2] / place).read_text("utf-8")
+        assert [name for name in re.findall(r"\w+", names) if name not in text] == [], place
