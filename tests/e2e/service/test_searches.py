@@ -6,6 +6,8 @@ from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import httpx
+
 from footplate.control.suggestions import Suggester
 from footplate.control.suggestions.model_fitting import Models
 from footplate.domain.job_states import State
@@ -94,3 +96,39 @@ def test_kills_at_random_moments_lose_and_double_nothing(context: Context) -> No
         trial.number: trial.point for trial in kept(context, name).trials
     }
     context.until(lambda: leftovers(context) == [])
+
+
+KEEPING = REPORTER + (
+    """
+kept = given.job_dir / "checkpoint"
+found = kept.exists()
+x = float(kept.read_text()) if found else given.x
+kept.write_text(str(x))
+task = json.loads(os.environ["TF_CONFIG"]).get("task", {})
+print(json.dumps({"trial": trial, "task": task.get("trial"), "found": found}), flush=True)
+HyperTune().tell("loss", x, 1)
+"""
+)
+"""Like an Estimator: where it finds a checkpoint, it doesn't train, and reports that one's loss."""
+
+
+def test_a_search_that_resumes_in_its_directory_finds_no_old_checkpoint(context: Context) -> None:
+    name = context.submit(KEEPING, hyperparameters=search(2, 2))
+    shared = f"gs://{context.bucket.name}/out/{name.job_id}"
+    context.wait_for(name, State.SUCCEEDED)
+    for first in (3, 5):
+        again = {"resumePreviousJobId": name.job_id, "maxTrials": 2, "maxParallelTrials": 2}
+        name = context.submit(KEEPING, jobDir=shared, hyperparameters=again)
+        context.wait_for(name, State.SUCCEEDED)
+
+        found = trials(context, name)
+        assert [trial.number for trial in found] == [first, first + 1]
+        for trial in found:
+            assert trial.final is not None
+            assert trial.final.values["loss"] == trial.parameters["x"]
+        said = starts(context, name)
+        assert said == {
+            str(n): [{"trial": n, "task": str(n), "found": False}] for n in (first, first + 1)
+        }
+    answer = httpx.get(f"{context.service.url}/v1/{name}").json()
+    assert {each["trialId"] for each in answer["trainingOutput"]["trials"]} == {"5", "6"}
