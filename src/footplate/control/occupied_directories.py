@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import InvalidArgument, NotFound, Violation
+from footplate.domain.errors import ServiceError, Violation
 from footplate.domain.formatting import quoted, shortened
 from footplate.domain.names import GcsUri
 from footplate.domain.output_directories import output_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from footplate.domain.jobs import Job
     from footplate.domain.submission import Submission
@@ -44,10 +44,19 @@ def trial_violations(submission: Submission, last: int, buckets: Buckets) -> Ite
     yield Violation(submission.spec.directories[0].field, f"{said}; {way}")
 
 
-def warn_of_owner(submission: Submission, owners: Sequence[Job], buckets: Buckets) -> Iterator[str]:
-    """That the directory isn't empty, where it is that of ``owners``, the newest first."""
+def warn_of_owner(
+    submission: Submission, writing_to: Callable[[str], Sequence[Job]], buckets: Buckets
+) -> Iterator[str]:
+    """That the directory isn't empty, where another job wrote to it.
+
+    ``writing_to`` returns the jobs with an output directory, the newest first. It reads all jobs:
+    so the directory is looked at before.
+    """
     directory = output_directory(submission.spec)
-    if not owners or not any(each != _STAGED for each in _entries(directory, buckets)):
+    if not directory or not any(each != _STAGED for each in _entries(directory, buckets)):
+        return
+    owners = writing_to(directory)
+    if not owners:
         return
     said = f"{shortened(directory)} isn't empty: {_name(owners[0], submission)} writes there, too"
     if owners[0].state.terminal:
@@ -79,5 +88,5 @@ def _entries(directory: str, buckets: Buckets) -> Iterator[str]:
             token = page.next_token
             if token is None:
                 return
-    except (InvalidArgument, NotFound):  # refused by other checks
+    except ServiceError:  # it can't be looked at, which other checks refuse where it matters
         return

@@ -28,7 +28,6 @@ from footplate.domain.errors import (
     Violation,
 )
 from footplate.domain.machines import zones_for
-from footplate.domain.output_directories import output_directory
 from footplate.domain.preview.advice import advise
 from footplate.domain.preview.named_buckets import NamedBucket, advise_buckets
 from footplate.domain.quotas import exceeded
@@ -195,8 +194,8 @@ class SubmissionChecks:
 
     def _occupied(self, submission: Submission) -> Iterator[str]:
         """Trials with numbers of their own have directories of their own, and are left out."""
-        owners = self._searches.writing_to(output_directory(submission.spec))
-        return occupied_directories.warn_of_owner(submission, owners, self._buckets)
+        find = self._searches.writing_to
+        return occupied_directories.warn_of_owner(submission, find, self._buckets)
 
     def _find_bucket(self, name: str) -> NamedBucket | None:
         try:

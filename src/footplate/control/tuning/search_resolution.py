@@ -48,8 +48,8 @@ class SearchResolver:
         return self._earlier.last_number(resumes, learns_from, output_directory(spec))
 
     def writing_to(self, directory: str) -> tuple[Job, ...]:
-        """The jobs with this output directory, newest first; without one: none."""
-        return self._store.writing_to(directory) if directory else ()
+        """The jobs with this output directory, newest first."""
+        return self._store.writing_to(directory)
 
     def tuning(self, request: SearchRequest, tuning: Tuning) -> Tuning:
         """``tuning`` of the request, with what the job that it resumes adds to it."""
