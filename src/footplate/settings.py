@@ -104,6 +104,7 @@ class Settings:
     reserve_mb: int = 8
     stop_grace_s: float = 10.0
     evaluator_grace_s: float = 60.0
+    evaluator_limit_s: float = 900.0
     heartbeat_s: float = 30.0
     gathering_s: float = 600.0
     max_restarts: int = 5
@@ -417,6 +418,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "reserve_mb": _whole(0, 65536),
     "stop_grace_s": _seconds,
     "evaluator_grace_s": _seconds,
+    "evaluator_limit_s": _seconds,
     "heartbeat_s": _seconds,
     "gathering_s": _seconds,
     "max_restarts": _whole(0, 1000),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from footplate.control import backend_observation
 from footplate.control.elapsed_time import as_of, seconds_since, steadied
 from footplate.control.engine_notes import EngineNotes
+from footplate.control.evaluations import POLL_S
 from footplate.control.images import Images
 from footplate.control.job_updates import apply
 from footplate.control.replica_machines import machines_of
@@ -16,7 +17,14 @@ from footplate.control.work_queue import WorkQueue
 from footplate.domain.errors import DataLoss, FailedPrecondition, NotFound, Unavailable
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import JobEvent
-from footplate.domain.lifecycle import Start, StartRefused, Stop, commands, to_stop
+from footplate.domain.lifecycle import (
+    Start,
+    StartRefused,
+    Stop,
+    commands,
+    exit_analysis,
+    to_stop,
+)
 from footplate.domain.names import parse_attempt_id
 from footplate.ports.backend import AttemptStart, Ticket
 from footplate.ports.store import ACTIVE
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from datetime import datetime
 
+    from footplate.control.evaluations import Evaluations
     from footplate.control.hang_detection import HangWatch
     from footplate.control.regions import Regions
     from footplate.control.tokens import Tokens
@@ -73,11 +82,16 @@ class Reconciler:
         grace_s: float,
         hangs: HangWatch | None = None,
         work_queue: WorkQueue | None = None,
+        evaluations: Evaluations | None = None,
     ) -> None:
         """``grace_s`` is what evaluators have after the success of the primary.
 
-        ``hangs`` looks at each job that a pass looks at; None: nobody does.
+        ``hangs`` looks at each job that a pass looks at; None: nobody does. ``evaluations`` knows
+        the evaluators that need more than ``grace_s``; None: none does.
         """
+        self._evaluations = evaluations
+        self._behind: dict[JobUid, float] = {}
+        """How long after the end of its primary an evaluator was last seen behind."""
         self._store = store
         self._regions = regions
         self._catalogue = catalogue
@@ -180,6 +194,7 @@ class Reconciler:
         """Nothing of the job runs (any more)."""
         self._work_queue.drop(uid)
         self._engine_notes.forget(uid)
+        self._behind.pop(uid, None)
         if self._hangs is not None:
             self._hangs.forget(uid)
 
@@ -213,17 +228,36 @@ class Reconciler:
     def _observe(self, job: Job, observations: Mapping[str, ReplicaObservation]) -> Job:
         now = self._clock.now()
         patience_s = self._patience_s(observations, now)
+        known = as_of(now, job, self._clock)
+        self._look_at_evaluators(known, now)
         events = backend_observation.happened(
-            as_of(now, job, self._clock),
+            known,
             observations,
             now,
-            grace_s=self._grace_s,
+            grace_s=self._grace_of(job),
             patience_s=patience_s,
         )
         for event in events:
             job = apply(self._store, job.uid, steadied(event, self._clock)).job
         self._engine_notes.note(job, self._regions.site(job.spec.region), observations, now)
         return job
+
+    def _look_at_evaluators(self, job: Job, now: datetime) -> None:
+        """One that is behind has ``grace_s`` after its evaluation, to export and to end."""
+        if self._evaluations is None or not exit_analysis.lingering(job):
+            return
+        limit_s = self._evaluations.limit_s
+        left_s = backend_observation.seconds_of_grace(job, now, limit_s)
+        behind = self._evaluations.behind(job)
+        if behind and left_s is not None:
+            self._behind[job.uid] = limit_s - left_s
+            self._notify(job.uid, "EVALUATOR_BEHIND", f"{behind}; {_waits(limit_s)}", job.attempt)
+
+    def _grace_of(self, job: Job) -> float:
+        if self._evaluations is None or job.uid not in self._behind:
+            return self._grace_s
+        wanted_s = self._behind[job.uid] + max(self._grace_s, 2 * POLL_S)
+        return max(self._grace_s, min(wanted_s, self._evaluations.limit_s))
 
     def _patience_s(self, observations: Mapping[str, ReplicaObservation], now: datetime) -> float:
         """How long supervisors of an attempt may still need to find this server."""
@@ -239,8 +273,10 @@ class Reconciler:
         patience_s = self._patience_s(observations, now)
         known = as_of(now, job, self._clock)
         due = backend_observation.seconds_to_due(
-            known, now, grace_s=self._grace_s, patience_s=patience_s
+            known, now, grace_s=self._grace_of(job), patience_s=patience_s
         )
+        if due is not None and self._evaluations is not None and exit_analysis.lingering(job):
+            due = min(due, POLL_S)
         delays = [self._perform(command, job, backend, observations) for command in commands(job)]
         return earliest((due, *delays))
 
@@ -304,6 +340,10 @@ class Reconciler:
                 backend.forget(attempt_id)
             else:
                 backend.stop(attempt_id)
+
+
+def _waits(limit_s: float) -> str:
+    return f"its evaluator is waited for, at most {limit_s:g} s after the end of the primary"
 
 
 def _runs_itself(job: Job) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.control.admission import Admission
 from footplate.control.control_loop import Loop
 from footplate.control.cycle import Cycle
+from footplate.control.evaluations import Evaluations
 from footplate.control.exports import Exports
 from footplate.control.hang_detection import HangLimits, HangWatch
 from footplate.control.job_deletion import JobDeletion
@@ -82,6 +83,9 @@ class LeaderServices:
             settings.evaluator_grace_s,
             self.hangs,
             self._work_queue,
+            Evaluations(
+                buckets, LocalEventFiles(settings.job_dir_roots), settings.evaluator_limit_s
+            ),
         )
         resources = ResourceSteps(
             fenced.persistent_resources,

@@ -1,0 +1,73 @@
+"""Finds out whether the last checkpoint of an Estimator was evaluated."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import InvalidArgument, NotFound
+from footplate.domain.names import GcsUri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from footplate.domain.jobs import Job
+    from footplate.ports.buckets import Buckets
+    from footplate.ports.event_files import EventFiles
+
+POLL_S = 5.0
+"""From one look at the files to the next, while an evaluator is behind."""
+_CHECKPOINT = re.compile(r"(?:^|/)model\.ckpt-(\d{1,15})\.index$")
+_EVALUATIONS = re.compile(r"(?:^|/)eval[^/]*$")
+"""The folder in which Estimators write what they evaluate: ``eval`` or ``eval_NAME``."""
+_MOST_PAGES = 5
+_MOST_BYTES = 64 << 20
+
+
+class Evaluations:
+    """Looks at files of the job's directories in buckets that are folders of this machine.
+
+    Of others, and of programs that aren't Estimators, nothing is known: nobody waits for them.
+    """
+
+    def __init__(self, buckets: Buckets, events: EventFiles, limit_s: float) -> None:
+        """``limit_s``: how long an evaluator that is behind is waited for."""
+        self._buckets = buckets
+        self._events = events
+        self.limit_s = limit_s
+
+    def behind(self, job: Job) -> str:
+        """Says which checkpoint isn't evaluated yet; empty: none is known."""
+        places = [each.uri for each in job.spec.directories if each.uri.startswith("gs://")]
+        for place in dict.fromkeys(places):
+            try:
+                uri = GcsUri.parse(place, "directory")
+                newest = max(self._checkpoints(uri), default=0)
+                evaluated = max(self._evaluated(uri), default=0) if newest else 0
+            except (InvalidArgument, NotFound):
+                continue
+            if newest > evaluated:
+                last = f"the last evaluation is of step {evaluated}" if evaluated else "none was"
+                return f"the checkpoint of step {newest} has not been evaluated, {last}"
+        return ""
+
+    def _checkpoints(self, uri: GcsUri) -> Iterator[int]:
+        token, prefix = None, f"{uri.path.rstrip('/')}/".lstrip("/")
+        for _ in range(_MOST_PAGES):
+            page = self._buckets.list(uri.bucket, prefix=prefix, token=token)
+            for each in page.objects:
+                match = _CHECKPOINT.search(each.name)
+                if match is not None:
+                    yield int(match[1])
+            token = page.next_token
+            if token is None:
+                return
+
+    def _evaluated(self, uri: GcsUri) -> Iterator[int]:
+        path = self._buckets.local_path(uri)
+        if path is None:
+            raise NotFound("its bucket is no folder of this machine")
+        piece = self._events.read(str(path), {}, _MOST_BYTES)
+        for scalar in piece.scalars:
+            if _EVALUATIONS.search(scalar.folder):
+                yield scalar.step
