@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from footplate.ports.buckets import Buckets
     from footplate.ports.event_files import EventFiles
 
+BEHIND = "EVALUATOR_BEHIND"
+"""The event of a job whose evaluator is waited for."""
+STEP = re.compile(r"^the checkpoint of step (\d{1,15}) ")
+"""How its message begins."""
 POLL_S = 5.0
 """From one look at the files to the next, while an evaluator is behind."""
 _CHECKPOINT = re.compile(r"(?:^|/)model\.ckpt-(\d{1,15})\.index$")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from footplate.control import backend_observation
 from footplate.control.elapsed_time import as_of, seconds_since, steadied
 from footplate.control.engine_notes import EngineNotes
-from footplate.control.evaluations import POLL_S
+from footplate.control.evaluations import BEHIND, POLL_S
 from footplate.control.images import Images
 from footplate.control.job_updates import apply
 from footplate.control.replica_machines import machines_of
@@ -251,7 +251,7 @@ class Reconciler:
         behind = self._evaluations.behind(job)
         if behind and left_s is not None:
             self._behind[job.uid] = limit_s - left_s
-            self._notify(job.uid, "EVALUATOR_BEHIND", f"{behind}; {_waits(limit_s)}", job.attempt)
+            self._notify(job.uid, BEHIND, f"{behind}; {_waits(limit_s)}", job.attempt)
 
     def _grace_of(self, job: Job) -> float:
         if self._evaluations is None or job.uid not in self._behind:

@@ -15,6 +15,7 @@ from footplate.control.tuning.trial_events import (
     ended_events,
     hint,
     made_event,
+    outdated_event,
     prior_event,
     stopping_event,
     unseen_event,
@@ -151,6 +152,7 @@ class TuningStep:
         if not changed:
             return kept
         events = [event for t in changed for event in self._happened(job, search, t)]
+        events += self._outdated(changed, runs)
         self._notify(job, [*events, *self._unseen(job, kept, changed)])
         return self._write(kept, replace(kept.study, ended=ended), changed)
 
@@ -175,6 +177,17 @@ class TuningStep:
         if not unmeasured or trial.final is not None:
             return events
         return (*events, hint(job, search.study.metrics, trial, self._clock.now()))
+
+    def _outdated(self, changed: Sequence[TrialRecord], runs: dict[int, Job]) -> list[JobEvent]:
+        """Trials whose metric is older than their model."""
+        events = []
+        for trial in changed:
+            run = runs.get(trial.number)
+            if trial.state is TrialState.SUCCEEDED and trial.final is not None and run is not None:
+                step = self._runs.last_checkpoint(run)
+                if step > trial.final.step:
+                    events.append(outdated_event(trial, step, self._clock.now()))
+        return events
 
     def _unseen(
         self, job: Job, kept: StudyWithTrials, changed: Sequence[TrialRecord]

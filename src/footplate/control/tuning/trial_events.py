@@ -87,6 +87,17 @@ def hint(job: Job, metrics: Sequence[Metric], trial: TrialRecord, now: datetime)
     return JobEvent(now, "HINT", message, key="unmeasured")
 
 
+def outdated_event(trial: TrialRecord, step: int, now: datetime) -> JobEvent:
+    """Of a trial whose evaluator ended before it had evaluated the last checkpoint."""
+    of = 0 if trial.final is None else trial.final.step
+    message = (
+        f"trial {trial.number}: its metric is of step {of}, and its model of step {step}: its "
+        "evaluator ended before; a shorter throttle_secs of EvalSpec, or a longer "
+        "evaluator_limit_s, lets it evaluate the last checkpoint"
+    )
+    return JobEvent(now, "WARNING", message, key=f"trial/{trial.number}/outdated")
+
+
 def unseen_event(trial: TrialRecord, now: datetime) -> JobEvent:
     """Of a metric that only event files have; once for a job."""
     message = (

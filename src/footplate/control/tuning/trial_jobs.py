@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from footplate.control.evaluations import BEHIND, STEP
 from footplate.control.job_updates import apply
+from footplate.domain.cluster_roles import ClusterRole, role_of
 from footplate.domain.errors import AlreadyExists, NotFound
 from footplate.domain.jobs import Job, JobEvent
 from footplate.domain.lifecycle import CancelRequested
@@ -81,6 +83,13 @@ class TrialJobs:
     def metric_notes(self, run: Job) -> tuple[str, ...]:
         """What went wrong with looking for the metric, each once."""
         return tuple(dict.fromkeys(self._messages(run, NOTES)))
+
+    def last_checkpoint(self, run: Job) -> int:
+        """The step of the last one that was seen without an evaluation; 0: none was."""
+        if not any(role_of(pool) is ClusterRole.EVALUATOR for pool in run.spec.pools):
+            return 0
+        steps = (STEP.search(message) for message in self._messages(run, BEHIND))
+        return max((int(step[1]) for step in steps if step), default=0)
 
     def _messages(self, run: Job, kind: str) -> list[str]:
         events = self._store.events(run.uid, limit=_ALL)

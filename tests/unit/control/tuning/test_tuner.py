@@ -21,6 +21,7 @@ from footplate.domain.studies.study import Algorithm
 from footplate.domain.studies.trials import TrialState
 from footplate.domain.tuning.progress import MOST_AT_ONCE
 from footplate.domain.tuning.search import TrialCounts
+from tests.support.jobs import make_spec
 from tests.support.searches import make_search
 from tests.support.tuning_rig import SearchRig
 
@@ -164,6 +165,24 @@ def test_a_trial_without_its_metric_fails_with_what_it_did_report_and_a_hint(
     assert rig.state_now() is State.RUNNING
     assert len(rig.told("HINT")) == 1
     assert "hyperparameterMetricTag" in rig.told("HINT")[0]
+
+
+def test_a_trial_whose_metric_is_older_than_its_model_says_so(rig: SearchRig) -> None:
+    """Where its evaluator was seen behind, and did not evaluate the last checkpoint after that."""
+    spec = make_spec(workers=1, evaluators=1)
+    begun(rig)
+    for number, step in ((1, 500), (2, 2000)):
+        rig.begin(number)
+        run = rig.runs()[number]
+        rig.store.update(replace(run, spec=spec, version=run.version + 1), ())
+        said = "the checkpoint of step 2000 has not been evaluated, none was; it is waited for"
+        rig.store.append(run.uid, (JobEvent(rig.clock.now(), "EVALUATOR_BEHIND", said),))
+        rig.report(number, 0.5, step)
+        rig.end(number)
+    rig.settle()
+
+    [told] = [text for text in rig.told("WARNING") if "its model" in text]
+    assert told.startswith("trial 1: its metric is of step 500, and its model of step 2000: ")
 
 
 def test_a_trial_whose_event_file_stayed_empty_says_so(rig: SearchRig) -> None:
