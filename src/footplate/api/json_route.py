@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from footplate.api.accepted_parameters import GOOGLES, Parameters
 from footplate.api.client_names import name_client
 from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
 from footplate.api.security import OWN_URL
@@ -70,13 +71,16 @@ class Call:
 def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) -> Route:
     """``handlers`` by method. They may block: each call runs on a worker thread.
 
-    What the parameters ``alt``, ``$alt``, ``fields``, ``key`` and ``prettyPrint`` ask for is
-    ignored; enums are answered by name, which all clients take.
+    Below the paths of Google's APIs a query parameter that isn't honoured is refused; enums are
+    answered by name, which all clients take.
     """
+    parameters = {verb: Parameters(verb, path) for verb in handlers} if GOOGLES.match(path) else {}
 
     async def endpoint(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
-        raw = b""
+        raw, accepted = b"", parameters.get(method)
+        if accepted is not None:
+            accepted.check(request.query_params.multi_items())
         if method in _WITH_BODY:
             raw = await read_body(request, MAX_JSON_BYTES)
             if raw:
@@ -91,7 +95,8 @@ def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) 
             name_caller(request),
             _repeats(request.query_params),
         )
-        return JSONResponse(await in_thread(handlers[method], call))
+        answer = await in_thread(handlers[method], call)
+        return JSONResponse(answer if accepted is None else accepted.select(answer, call.query))
 
     return Route(path, endpoint, methods=list(handlers))
 

@@ -33,11 +33,11 @@ def select_fields(answer: JsonObject, fields: str) -> JsonObject:
     return {**_members(answer, selection)} if selection else answer
 
 
-def parse_fields(fields: str) -> Selection:
-    """Raises InvalidArgument."""
+def parse_fields(fields: str, parameter: str = "fields") -> Selection:
+    """Raises InvalidArgument, naming ``parameter``."""
     if not fields.strip():
         return {}
-    reader = _Reader(fields)
+    reader = _Reader(fields, parameter)
     selection = reader.read_list(0)
     if reader.next is not None:
         raise reader.wrong()
@@ -47,8 +47,9 @@ def parse_fields(fields: str) -> Selection:
 class _Reader:
     """``next`` is the token that comes next; None at the end."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, parameter: str) -> None:
         self._text = text
+        self._parameter = parameter
         self._place = 0
         self.next: str | None = None
         if len(text) > MAX_LENGTH:
@@ -67,7 +68,7 @@ class _Reader:
 
     def wrong(self) -> InvalidArgument:
         said = f"{describe(self._text)} given; allowed: such as items(name,size),nextPageToken"
-        return InvalidArgument.of((Violation("fields", f"invalid field selection: {said}"),))
+        return InvalidArgument.of((Violation(self._parameter, f"invalid field selection: {said}"),))
 
     def _read_path(self, depth: int) -> Selection:
         names = [self._read_name()]

@@ -136,9 +136,10 @@ def test_a_refusal_names_the_field() -> None:
 def test_lists_are_followed_over_pages(client: aiplatform_v1.JobServiceClient) -> None:
     for number in range(5):
         custom_job(f"job {number}").submit()
-    request = aiplatform_v1.ListCustomJobsRequest(parent=P, page_size=2, read_mask="name")
-    names = [job.display_name for job in client.list_custom_jobs(request)]
-    assert names == [f"job {number}" for number in (4, 3, 2, 1, 0)]
+    request = aiplatform_v1.ListCustomJobsRequest(parent=P, page_size=2, read_mask="displayName")
+    found = list(client.list_custom_jobs(request))
+    assert [job.display_name for job in found] == [f"job {number}" for number in (4, 3, 2, 1, 0)]
+    assert not any(job.name for job in found)
 
 
 def test_gapic_sends_enums_as_numbers(

@@ -115,9 +115,21 @@ def test_list(http: httpx.Client, jobs: MemoryJobs) -> None:
     assert http.get(JOBS).json() == {}
     names = [http.post(JOBS, json=body(f"job {n}")).json()["name"] for n in range(3)]
     jobs.end(parse_job_name(names[1]), Ending(State.SUCCEEDED))
-    params = {"readMask": "name", "$alt": "json;enum-encoding=int", "fields": "x", "alt": "json"}
+    params = {"$alt": "json;enum-encoding=int", "alt": "json"}
     listed = http.get(JOBS, params=params).json()["customJobs"]
     assert [job["name"] for job in listed] == names[::-1]
+    params = {"readMask": "name,job_spec.worker_pool_specs", "pageSize": "2"}
+    masked = http.get(JOBS, params=params).json()
+    assert [sorted(job) for job in masked["customJobs"]] == [["jobSpec", "name"]] * 2
+    assert [[*job["jobSpec"]] for job in masked["customJobs"]] == [["workerPoolSpecs"]] * 2
+    params = {"fields": "customJobs/name"}
+    assert http.get(JOBS, params=params).json() == {
+        "customJobs": [{"name": name} for name in names[::-1]]
+    }
+    for wrong in ({"orderby": "name"}, {"alt": "proto"}, {"fields": "a("}, {"readMask": "a("}):
+        refused = http.get(JOBS, params=wrong)
+        assert refused.status_code == 400
+        assert f"{next(iter(wrong))}: " in refused.text
     succeeded = http.get(JOBS, params={"filter": 'state="JOB_STATE_SUCCEEDED"'}).json()
     assert [job["name"] for job in succeeded["customJobs"]] == [names[1]]
     page = http.get(JOBS, params={"pageSize": "2", "filter": "display_name:job*"}).json()

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from footplate.api.accepted_parameters import Parameters
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -90,7 +92,12 @@ class ServedMethod:
         named = self._parts if self.of_one else self._parts[:-1]
         parameter = types.parameter or ("name" if self.of_one else "parent")
         path = self.shape
-        parameters: JsonObject = dict(types.query)
+        accepted = Parameters(self.verb, self.shape)
+        parameters: JsonObject = {
+            name: schema
+            for name, schema in types.query.items()
+            if name in accepted.honoured or name in accepted.without_effect
+        }
         if named:
             path = f"{{+{parameter}}}" + self.shape[len("/".join(named)) :]
             pattern = "/".join(_STARS.get(part, part) for part in named)

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from starlette.responses import JSONResponse
 
+from footplate.api.accepted_parameters import Parameters
 from footplate.api.logging_v2.merging import Position, merge_logs
 from footplate.api.logging_v2.stream_logs import invocation
 from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
@@ -91,6 +92,9 @@ def read_page(
     return EntryPage(tuple(found), None)
 
 
+_PARAMETERS = Parameters("POST", "/v2/entries:list")
+
+
 class Entries:
     """Entries of jobs that the filter names, or of all jobs of the projects that are asked for.
 
@@ -113,10 +117,13 @@ class Entries:
         self._followers = followers
 
     async def list_entries(self, request: Request) -> Response:
+        query = request.query_params
+        _PARAMETERS.check(query.multi_items())
         raw = await read_body(request, MAX_JSON_BYTES)
         require_json(request)
         follower = invocation(request.headers.get("user-agent", ""))
-        return JSONResponse(await in_thread(self._answer, raw, follower))
+        answer = await in_thread(self._answer, raw, follower)
+        return JSONResponse(_PARAMETERS.select(answer, query))
 
     def _answer(self, raw: bytes, follower: str | None) -> JsonObject:
         asked = ListEntriesRequest.decode(parse_object(raw), strict=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from footplate.api.accepted_parameters import Parameters
 from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
 from footplate.api.security import given_token
 from footplate.api.worker_threads import in_thread
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from footplate.wire.logging_v2.written import Written
 
 PATH = "/v2/entries:write"
+_PARAMETERS = Parameters("POST", PATH)
 
 
 class EntryWriting:
@@ -55,6 +57,7 @@ class EntryWriting:
         return [Route(PATH, self.write, methods=["POST"])]
 
     async def write(self, request: Request) -> Response:
+        _PARAMETERS.check(request.query_params.multi_items())
         raw = await read_body(request, MAX_JSON_BYTES)
         require_json(request)
         root = str(request.scope.get("root_path", "")).rpartition("/")[2]

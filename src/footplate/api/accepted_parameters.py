@@ -1,0 +1,146 @@
+"""Query parameters of Google's JSON APIs: which are honoured, without effect, or refused.
+
+One that stands in no table is refused, as Google's services do: a list that ignores a filter
+would hand out too much. Cloud Storage has tables of its own (``storage_v1``).
+"""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pydantic.alias_generators import to_camel
+
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.json_text import describe
+from footplate.wire.partial_responses import parse_fields, select_fields
+from footplate.wire.vertex_v1.tracking_kinds import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from footplate.wire.json_text import JsonObject
+
+GOOGLES = re.compile(r"/(v1|v1beta1|v2)/")
+"""What the paths of these APIs begin with; our own API has no such table."""
+STANDARD: Mapping[str, str] = MappingProxyType(
+    {
+        "$.xgafv": "the form of errors is always the same",
+        "access_token": "it is read where a token is needed",
+        "alt": "answers are JSON",
+        "$alt": "answers are JSON, with enums by name",
+        "key": "it is read where a token is needed",
+        "oauth_token": "it is read where a token is needed",
+        "prettyPrint": "JSON is never indented",
+        "quotaUser": "requests have no quota",
+        "uploadType": "nothing is uploaded here",
+        "upload_protocol": "nothing is uploaded here",
+    }
+)
+"""Without effect at every method; ``fields`` is honoured by all."""
+_PAGES = ("pageSize", "pageToken")
+_LISTED = ("filter", *_PAGES)
+_JOBS = ("customJobs", "hyperparameterTuningJobs", "trainingPipelines")
+HONOURED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
+    {
+        ("GET", "jobs"): _LISTED,
+        ("PATCH", "jobs/*"): ("updateMask",),
+        **{("GET", kind): (*_LISTED, "readMask") for kind in (*_JOBS, "models")},
+        ("PATCH", "models/*"): ("updateMask",),
+        ("GET", "models/*:listVersions"): ("readMask",),
+        ("GET", "persistentResources"): _PAGES,
+        ("POST", "persistentResources"): ("persistentResourceId",),
+        ("PATCH", "persistentResources/*"): ("updateMask",),
+        ("GET", "studies"): _PAGES,
+        ("POST", "studies"): ("learnFrom",),
+        ("GET", "trials"): _PAGES,
+        ("GET", "logs"): _PAGES,
+        **{("GET", kind): (*_LISTED, "orderBy", "readMask") for kind in KINDS},
+        **{("POST", name): (kind.id_field,) for name, kind in KINDS.items() if kind.client_id},
+        **{
+            ("PATCH", f"{name}/*"): ("updateMask", *(("allowMissing",) if kind.is_node else ()))
+            for name, kind in KINDS.items()
+        },
+        **{("DELETE", f"{kind}/*"): ("etag",) for kind in KINDS},
+        ("GET", "artifacts/*:queryArtifactLineageSubgraph"): ("filter", "maxHops"),
+        ("GET", "timeSeries/*:read"): ("filter", "maxDataPoints"),
+        ("GET", "tensorboards/*:batchRead"): ("timeSeries",),
+    }
+)
+"""By verb and the end of the path: the last resource, and what is done with it."""
+_NONE = "there are none, or all are in one page"
+_PAGED = dict.fromkeys(_PAGES, _NONE)
+WITHOUT_EFFECT: Mapping[tuple[str, str], Mapping[str, str]] = MappingProxyType(
+    {
+        ("GET", "locations"): _PAGED,
+        ("GET", "operations"): dict.fromkeys((*_LISTED, "returnPartialSuccess"), _NONE),
+        ("GET", "services"): {**_PAGED, "filter": "all services are enabled"},
+        ("GET", "models/*:listVersions"): _PAGED,
+        ("GET", "jobs/*:getIamPolicy"): {
+            "options.requestedPolicyVersion": "there are no roles beside access to the server"
+        },
+        ("DELETE", "contexts/*"): {"force": "Google leaves undefined what it does"},
+        ("DELETE", "metadataStores/*"): {"force": "Google no longer honours it"},
+    }
+)
+_NO_EFFECT: Mapping[str, str] = MappingProxyType({})
+
+
+def end_of(path: str) -> str:
+    """The end of a route's path, with ``*`` for names: ``jobs/*:cancel``."""
+    shape = re.sub(r"\{[^{}]*\}", "*", path)
+    resource, _, action = shape.rpartition("/")[2].partition(":")
+    if resource == "*":
+        resource = f"{shape.rstrip('/').split('/')[-2]}/*"
+    return f"{resource}:{action}" if action else resource
+
+
+class Parameters:
+    """Those of one method; ``path`` is its route's."""
+
+    def __init__(self, verb: str, path: str) -> None:
+        place = (verb, end_of(path))
+        self.honoured = frozenset({"fields", *HONOURED.get(place, ())})
+        self.without_effect = {**STANDARD, **WITHOUT_EFFECT.get(place, _NO_EFFECT)}
+
+    def check(self, query: Iterable[tuple[str, str]]) -> None:
+        """Raises InvalidArgument, naming all that isn't honoured."""
+        wrong = []
+        for name, value in query:
+            known = {name, to_camel(name)}
+            if known.isdisjoint(self.honoured) and known.isdisjoint(self.without_effect):
+                allowed = ", ".join(sorted(self.honoured))
+                said = f"unknown name: this method has no such query parameter; allowed: {allowed}"
+                wrong.append(Violation(name[:100], said))
+            elif name in ("alt", "$alt") and value.partition(";")[0] not in ("", "json"):
+                wrong.append(Violation(name, f"{describe(value)} given; allowed: json"))
+            elif name == "fields":
+                parse_fields(value)
+            elif to_camel(name) == "readMask":
+                parse_fields(_as_fields(value), "readMask")
+        if wrong:
+            raise InvalidArgument.of(tuple(wrong))
+
+    def select(self, answer: JsonObject, query: Mapping[str, str]) -> JsonObject:
+        """What ``fields`` and ``readMask`` ask for of the answer."""
+        mask = query.get("readMask") or query.get("read_mask")
+        if mask and "readMask" in self.honoured:
+            answer = _select_items(answer, _as_fields(mask))
+        fields = query.get("fields")
+        return select_fields(answer, fields) if fields else answer
+
+
+def _as_fields(mask: str) -> str:
+    """``display_name,error.code`` is ``displayName,error/code``."""
+    paths = [path.replace(".", "/").split("/") for path in mask.split(",")]
+    return ",".join("/".join(map(to_camel, path)) for path in paths)
+
+
+def _select_items(answer: JsonObject, fields: str) -> JsonObject:
+    return {
+        name: [select_fields(each, fields) if isinstance(each, dict) else each for each in value]
+        if isinstance(value, list)
+        else value
+        for name, value in answer.items()
+    }
