@@ -44,11 +44,11 @@ _LISTED = ("filter", *_PAGES)
 _JOBS = ("customJobs", "hyperparameterTuningJobs", "trainingPipelines")
 HONOURED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     {
-        ("GET", "jobs"): _LISTED,
+        ("GET", "jobs"): (*_LISTED, "orderBy"),
         ("PATCH", "jobs/*"): ("updateMask",),
-        **{("GET", kind): (*_LISTED, "readMask") for kind in (*_JOBS, "models")},
+        **{("GET", kind): (*_LISTED, "orderBy", "readMask") for kind in (*_JOBS, "models")},
         ("PATCH", "models/*"): ("updateMask",),
-        ("GET", "models/*:listVersions"): ("readMask",),
+        ("GET", "models/*:listVersions"): ("orderBy", "readMask"),
         ("GET", "persistentResources"): _PAGES,
         ("POST", "persistentResources"): ("persistentResourceId",),
         ("PATCH", "persistentResources/*"): ("updateMask",),

@@ -351,7 +351,7 @@ SPECIFIED = (
 @pytest.mark.parametrize(
     ("cause", "words"),
     [
-        (PLACED, "The code asks for /device:GPU:0, and this replica sees none. Ways out: "),
+        (PLACED, "The code asks for /device:GPU:0, and this replica sees none. "),
         (PLACED, "in TensorFlow 1 tf.ConfigProto(allow_soft_placement=True)"),
         (SPECIFIED, "The code asks for /gpu:1, and"),
         ("RuntimeError: No CUDA GPUs are available", "if torch.cuda.is_available() else 'cpu'"),
