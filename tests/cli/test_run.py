@@ -56,7 +56,7 @@ print(json.dumps([os.environ.get(name) for name in names]))
 """
     done = run(sys.executable, "-c", text, CLOUDSDK_AUTH_ACCESS_TOKEN="ya29.real", NO_PROXY="x.y")
     assert json.loads(done.stdout) == [
-        *(None, None, fake.url),
+        *(None, "footplate", fake.url),
         "127.0.0.1,localhost,::1",
     ], done.stderr
 

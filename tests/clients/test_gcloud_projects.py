@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from tests.support.forked_process import run_forked
+from tests.support.gcloud import find_gcloud
+
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
+    from pathlib import Path
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -31,3 +35,17 @@ def test_a_policy_is_refused_with_the_way_out(gcloud: Run) -> None:
     refused = gcloud("projects", "add-iam-policy-binding", "demo", *binding)
     assert refused.returncode != 0
     assert "api_access" in refused.stderr
+
+
+def test_no_account_of_the_users_configuration_is_used(
+    pointed: dict[str, str], tmp_path: Path
+) -> None:
+    configurations = tmp_path / "configurations"
+    configurations.mkdir()
+    (configurations / "config_default").write_text(
+        "[core]\naccount = me@example.com\n"
+        "[auth]\nimpersonate_service_account = sa@real.iam.gserviceaccount.com\n"
+    )
+    words = (find_gcloud(), "projects", "describe", "demo", "--format=value(projectId)")
+    described = run_forked(words, env={**pointed, "CLOUDSDK_CONFIG": str(tmp_path)})
+    assert (described.stdout.strip(), described.returncode) == ("demo", 0), described.stderr

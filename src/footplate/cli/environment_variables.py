@@ -238,6 +238,8 @@ def _gcloud(proxy: ProxyTarget, token: str | None) -> dict[str, str]:
     found = {
         # Its gRPC (logging tail) asks for credentials; with a token it never loads the user's.
         "CLOUDSDK_AUTH_ACCESS_TOKEN": _USER,
+        # Over what the user's configuration says, which would ask for another account's token.
+        "CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT": "",
         "CLOUDSDK_CORE_PASS_CREDENTIALS_TO_GSUTIL": "false",
         "CLOUDSDK_PROXY_ADDRESS": proxy.host,
         "CLOUDSDK_PROXY_PORT": str(proxy.port),
