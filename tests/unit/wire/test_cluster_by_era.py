@@ -190,3 +190,15 @@ def test_only_the_task_differs_between_replicas() -> None:
         tasks = [json.dumps(each[variable].pop("task")) for each in found]
         assert len(set(tasks)) == len(tasks)
         assert all(each[variable] == found[0][variable] for each in found)
+
+
+TPU: JsonObject = {**CUSTOM, "workerType": "cloud_tpu", "workerCount": "1"}
+
+
+@pytest.mark.parametrize("machines", [{"scaleTier": "BASIC_TPU"}, TPU])
+def test_a_tpu_worker_runs_no_program_of_the_user(machines: JsonObject) -> None:
+    """The master alone does, and is no cluster."""
+    spec = training(machines, {"runtimeVersion": "2.11", "pythonVersion": "3.7"}).spec
+
+    assert spec.replica_names() == ("master-replica-0",)
+    assert told(spec, "master-replica-0")["TF_CONFIG"]["cluster"] == {}

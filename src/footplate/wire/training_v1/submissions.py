@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from footplate.domain import algorithms
+from footplate.domain.catalogue import Family
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.jobs import (
     DEFAULT_RUNNING_TIME_S,
@@ -120,7 +121,17 @@ def _pools(training: TrainingInput, catalogue: Catalogue) -> Iterator[WorkerPool
     runtime = _runtime(training, catalogue)
     for each in staffed(training, catalogue):
         program = _program(each.role, training, runtime)
-        yield _pool(each, program)
+        if isinstance(program, ContainerProgram) or not _serves_tpus(each, catalogue):
+            yield _pool(each, program)
+
+
+def _serves_tpus(each: Staffed, catalogue: Catalogue) -> bool:
+    """Whether the machine is a TPU's host, which runs Google's server of it and no trainer.
+
+    Source: the page on using TPUs, "the master runs your training application".
+    """
+    kind = catalogue.machine_types.get(each.request.machine.machine_type)
+    return not each.role.primary and kind is not None and kind.family is Family.TPU
 
 
 def _pool(each: Staffed, program: Program) -> WorkerPool:
