@@ -44,6 +44,7 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 ISOLATIONS = ("auto", "cgroup", "namespace", "subreaper", "best-effort")
 NETWORKS = ("shared", "namespaces")
 LIMITS = ("auto", "on")
+FETCHES = ("auto", "off")
 EVERY_PROJECT = "*"
 IMAGE_PULLS = ("missing", "always")
 _USERS = re.compile(r"[0-9]+-[0-9]+|[A-Za-z_][A-Za-z0-9_.-]*")
@@ -95,6 +96,7 @@ class Settings:
     prices: Prices | None = None
     patience_s: float = 3600.0
     pythons: tuple[str, ...] = ()
+    fetch_interpreters: str = "auto"
     spool_limit_mb: int = 64
     log_limit_mb: int = 10_240
     keep_jobs: KeepTimes | None = None
@@ -113,6 +115,10 @@ class Settings:
     hang_s: float = 600.0
     hang_limit_s: float = 0.0
     lease_s: float = 10.0
+
+    @property
+    def fetches_interpreters(self) -> bool:
+        return self.fetch_interpreters == "auto"
 
     @property
     def database(self) -> str:
@@ -409,6 +415,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "prices": read_prices,
     "patience_s": _seconds,
     "pythons": _texts,
+    "fetch_interpreters": _one_of(FETCHES),
     "spool_limit_mb": _whole(1, 65536),
     "log_limit_mb": _whole(0, 1 << 30),
     "keep_jobs": partial(read_keep_times, "keep_jobs"),

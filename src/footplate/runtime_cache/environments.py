@@ -19,6 +19,11 @@ from footplate.replica.environment.command import READABLE_UMASK, bound
 from footplate.replica.environment.disk_usage import measure
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.eviction import EvictionPolicy
+from footplate.replica.environment.fetched_interpreters import (
+    FetchedInterpreters,
+    inspect,
+    locate,
+)
 from footplate.replica.environment.interpreters import Interpreters
 from footplate.replica.environment.runtime_slices import Slice, Words, choose
 from footplate.replica.environment.uv import Uv, UvFailed
@@ -51,9 +56,6 @@ class CatalogueLocks:
             part.write_text(self._runtimes.lock_text(sha256), encoding="utf-8")
             part.replace(path)
         return str(path)
-
-
-_DOWNLOADS = "UV_PYTHON_DOWNLOADS"
 
 
 class Environments:
@@ -173,10 +175,15 @@ class Environments:
         uv = self._make_uv()
         slices = [_slice_of(piece) for piece in (runtime.gpu if gpu else runtime.cpu)]
         choice = choose(slices, Words(()), part)
-        interpreters = Interpreters(self._settings.pythons, self._environ, self._cache.root, uv)
-        interpreter = interpreters.find(runtime.python, f"runtime {runtime.name}")
+        found, path = locate(
+            Interpreters(self._settings.pythons, self._environ, self._cache.root, uv),
+            FetchedInterpreters(self._cache.root, uv),
+            *(runtime.python, f"runtime {runtime.name}", teller),
+            fetches=self._settings.fetches_interpreters,
+        )
         locks = CatalogueLocks(self._runtimes)
-        with self._isolate(uv, interpreter, teller) as isolated:
+        with self._isolate(uv, path, teller) as isolated:
+            interpreter = found or inspect(path, isolated)
             bases = BaseEnvironments(self._cache.root, interpreter, isolated, locks, teller)
             with closing(bases):
                 base = bases.get(runtime.name, [choice.slice, *choice.fallbacks])
@@ -187,7 +194,7 @@ class Environments:
                 return base.size_bytes
 
     @contextmanager
-    def _isolate(self, uv: Uv, interpreter: Interpreter, teller: ProgressOutput) -> Iterator[Uv]:
+    def _isolate(self, uv: Uv, interpreter: str, teller: ProgressOutput) -> Iterator[Uv]:
         """What runs code of packages does so as for jobs, in a view of its own."""
         private = [self._settings.data_dir, *self._settings.bound_folders]
         ticket = {
@@ -205,16 +212,15 @@ class Environments:
             home = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix=".build-", dir=self._cache.root)
             )
-            isolation = isolate_build(home, ticket, user, [interpreter.path, uv.program])
+            isolation = isolate_build(home, ticket, user, [interpreter, uv.program])
             if isolation.note:
                 teller.tell(isolation.note)
             yield uv.secluding(isolation)
 
     def _find_interpreters(self) -> Mapping[str, Interpreter | None]:
-        """By version; none is downloaded for it."""
-        environ = {name: value for name, value in self._environ.items() if name != _DOWNLOADS}
+        """By version; none is fetched for it."""
         uv = self._make_uv()
-        finder = Interpreters(self._settings.pythons, environ, self._cache.root, uv)
+        finder = Interpreters(self._settings.pythons, self._environ, self._cache.root, uv)
         versions = {offer.runtime.python for offer in self._runtimes.offers}
         return {version: _find(finder, version) for version in versions}
 

@@ -133,6 +133,7 @@ class JobServices:
                 settings.cache,
                 uv.find_uv_bin(),
                 {offer.runtime.python for offer in catalogue.runtimes.offers},
+                fetches=settings.fetches_interpreters,
             ).fault,
             find_model=partial(_find_model, context.database.models),
         )

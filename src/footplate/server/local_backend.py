@@ -52,6 +52,7 @@ def local_backend(
         allow_root=settings.allow_root,
         network=settings.network,
         pythons=settings.pythons,
+        fetch_interpreters=settings.fetches_interpreters,
         image_puller=(sys.executable, "-P", "-m", "footplate.container_engine", "pull"),
         service=data_dir.identity().id,
         private=(data_dir.root, *settings.bound_folders, *directories),

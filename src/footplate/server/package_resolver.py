@@ -66,6 +66,7 @@ class ProcessResolver:
             "uv": uv.find_uv_bin(),
             "build_users": resolve(settings.program_users),
             "pythons": list(settings.pythons),
+            "fetch_interpreters": settings.fetches_interpreters,
             "private": [
                 str(data_dir.root.absolute()),
                 *(str(folder) for folder in settings.bound_folders),

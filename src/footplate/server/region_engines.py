@@ -159,6 +159,7 @@ def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict
         "uv": str(Path(uv.find_uv_bin())),
         "py_spy": str(find_py_spy() or ""),
         "pythons": list(settings.pythons),
+        "fetch_interpreters": settings.fetches_interpreters,
         "container_engine": region.engine_socket,
         "service": data_dir.identity().id,
         "private": [str(path.absolute()) for path in private],

@@ -19,7 +19,12 @@ def test_what_is_there_and_what_is_not(tmp_path: Path) -> None:
     uv.chmod(0o755)
     link = tmp_path / "python"
     machine = MachineInterpreters(
-        [str(link)], tmp_path / "cache", str(uv), {HERE, "2.6", "3.99"}, variables, lambda: clock[0]
+        [str(link)],
+        tmp_path / "cache",
+        str(uv),
+        {HERE, "2.6", "3.99"},
+        variables,
+        now=lambda: clock[0],
     )
     said = machine.fault("3.99")
     assert said is not None

@@ -20,6 +20,11 @@ from footplate.replica.environment.build_isolation import isolate_build
 from footplate.replica.environment.cache import Cache
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.eviction import EvictionPolicy
+from footplate.replica.environment.fetched_interpreters import (
+    FetchedInterpreters,
+    inspect,
+    locate,
+)
 from footplate.replica.environment.interpreters import Interpreters
 from footplate.replica.environment.packages import Server
 from footplate.replica.environment.progress_output import ProgressOutput, say
@@ -110,14 +115,17 @@ class Setup:
         self.packages = server.fetch_packages(task.packages, scratch)
         slices, self.note = task.choose_slices()
         globs = [str(pattern) for pattern in ticket.get("pythons") or ()]
-        interpreters = Interpreters(globs, host, cache, uv)
-        interpreter = interpreters.find(task.python, f"runtime {task.runtime}")
-        build_isolation = isolate_build(
-            home, ticket, user, [interpreter.path, uv.program], document
+        found, path = locate(
+            Interpreters(globs, host, cache, uv),
+            FetchedInterpreters(cache, uv),
+            *(task.python, f"runtime {task.runtime}", teller),
+            fetches=bool(ticket.get("fetch_interpreters")),
         )
+        build_isolation = isolate_build(home, ticket, user, [path, uv.program], document)
         if build_isolation.note:
             teller.tell(build_isolation.note)
         uv = uv.secluding(build_isolation)
+        interpreter = found or inspect(path, uv)
         self._bases = BaseEnvironments(cache, interpreter, uv, server, teller, task.job)
         layers = os.path.join(cache, "layers")
         self.layers = BuildCache(layers, task.job, exposed=uv.exposed)

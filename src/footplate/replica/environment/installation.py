@@ -49,15 +49,23 @@ def install(
 
     Unpacks wheels as this process, which can link them to uv's cache: that runs no code of theirs.
     What has to be built, the user of builds installs; and all, where that can't be told beforehand,
-    or if ``isolated``. ``files`` are added where packages lie, by name.
+    if ``isolated``, and with an interpreter that was fetched. ``files`` are added where packages
+    lie, by name.
 
     Raises UvFailed, PreparationError.
     """
     words = ["--python", os.path.join(path, "bin", "python"), *arguments]
     make = ["venv", "--quiet", "--no-project", "--python", interpreter.path, path]
-    uv.run(make)
-    complete = not isolated and _unpack_wheels(uv, make, words, progress, variables)
+    complete = False
     site = find_site(path, interpreter)
+    if interpreter.fetched:
+        os.mkdir(path)
+        with lent(path, uv.build_user):
+            uv.writing(path).run(make)
+        check_real([site])
+    else:
+        uv.run(make)
+        complete = not isolated and _unpack_wheels(uv, make, words, progress, variables)
     for name, text in (files or {}).items():
         with open(os.path.join(site, name), "w", encoding="utf-8") as file:
             file.write(text)

@@ -24,8 +24,7 @@ _PROBE_TIMEOUT_S = 20
 _NO_PROGRAM = frozenset(
     {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.ELOOP}
 )
-_ALLOWED_DOWNLOADS = frozenset({"automatic", "auto", "true", "1"})
-_PROBE = """
+PROBE = """
 import json, os, sys, sysconfig
 print(json.dumps({
     "path": os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable),
@@ -38,9 +37,13 @@ print(json.dumps({
 
 
 class Interpreter:
-    """An interpreter that was run. Two with the same identity make the same environments."""
+    """An interpreter that was run. Two with the same identity make the same environments.
 
-    def __init__(self, found: Mapping[str, str]) -> None:
+    ``fetched``: it is foreign code, and runs only as builds do.
+    """
+
+    def __init__(self, found: Mapping[str, str], *, fetched: bool = False) -> None:
+        self.fetched = fetched
         self.path = found["path"]
         self.version = found["version"]
         self.implementation = found["implementation"]
@@ -107,10 +110,6 @@ class Interpreters:
         find = ["python", "find", "--no-project", "--no-python-downloads", version]
         with contextlib.suppress(UvFailed):
             yield from filter(os.path.isabs, self._uv.run(find).splitlines())
-        if self._environment.get("UV_PYTHON_DOWNLOADS", "").lower() in _ALLOWED_DOWNLOADS:
-            with contextlib.suppress(UvFailed):
-                self._uv.run(["python", "install", version])
-                yield from filter(os.path.isabs, self._uv.run(find).splitlines())
 
     def _looked(self, version: str) -> str:
         pyenv = os.path.join(self._pyenv_root(), "versions", f"{version}.*")
@@ -148,7 +147,7 @@ def _probe(path: str) -> dict[str, str] | None:
     """What the interpreter says of itself; None if it is none."""
     try:
         ended = subprocess.run(
-            [path, "-I", "-S", "-c", _PROBE],
+            [path, "-I", "-S", "-c", PROBE],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -161,6 +161,14 @@ class Uv:
         """
         self._run_on_terminal([*_INSTALL, "--no-build", *arguments], progress, variables)
 
+    def ask(self, python: str, code: str) -> str:
+        """What a ``python`` prints that runs ``code`` and imports nothing installed.
+
+        Raises UvFailed.
+        """
+        argv = [python, "-I", "-S", "-c", code]
+        return self._watch(argv, {}, os.pipe(), self._read_text)
+
     def compile(self, python: str, directory: str) -> None:
         """Compiles the modules in ``directory`` by a ``python`` that imports none of them.
 
