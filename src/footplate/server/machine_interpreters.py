@@ -47,6 +47,7 @@ class MachineInterpreters:
         self._now = now
         self._lock = Lock()
         self._found: dict[str, tuple[str, float]] = {}
+        self._asking = Lock()  # of its own: jobs that need no mirror don't wait for one
         self._fetchable: dict[str, tuple[bool, float]] = {}
 
     def fault(self, version: str) -> str | None:
@@ -59,8 +60,8 @@ class MachineInterpreters:
         has = f"has only {joined(there)}" if there else "has none that a runtime needs"
         fetched = ", and none can be fetched" if self._fetches else ""
         return (
-            f"this machine {has}{fetched}; install it (`uv python install {version}`, or pyenv), "
-            "name it in the setting pythons, or use another runtime"
+            f"this machine {has}{fetched}; install it, by pyenv say, name it in the setting "
+            "pythons, or use another runtime"
         )
 
     def _find(self, version: str) -> str:
@@ -76,7 +77,7 @@ class MachineInterpreters:
     def _can_fetch(self, version: str) -> bool:
         if not self._fetches:
             return False
-        with self._lock:
+        with self._asking:
             answers, since = self._fetchable.get(version, (False, float("-inf")))
             if self._now() - since >= _REMEMBERED_S:
                 answers = self._ask_mirror(version)

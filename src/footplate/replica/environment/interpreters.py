@@ -78,7 +78,7 @@ class Interpreters:
                 return found
         raise PreparationError(
             f"Python {version}, which {wanted_by} needs, isn't on this machine (looked at: "
-            f"{self._looked(version)}). Install it (`uv python install {version}`, or pyenv), "
+            f"{self._looked(version)}). Install it, by pyenv say, "
             "name it in the setting pythons, or use another runtime version"
         )
 
