@@ -81,6 +81,7 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "uv": "/usr/bin/uv",
         "py_spy": "/usr/bin/py-spy",
         "pythons": [],
+        "fetch_interpreters": False,
         "private": [],
         "blocked": [],
         "tmp_paths": [],
