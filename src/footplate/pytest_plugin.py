@@ -7,14 +7,27 @@ before a test asks for the fixture.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from footplate.testing.workbench import Workbench
+
+
+_WORKBENCH = pytest.StashKey["Workbench"]()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+    """Add the jobs that failed, with their last lines, to the report of a test that failed."""
+    outcome: Any = yield
+    report = outcome.get_result()
+    workbench = item.stash.get(_WORKBENCH, None)
+    if report.failed and workbench is not None and (text := workbench.describe_failed_jobs()):
+        report.sections.append(("Jobs that failed", text))
 
 
 @pytest.fixture
@@ -25,7 +38,9 @@ def footplate_settings() -> dict[str, object]:
 
 @pytest.fixture
 def footplate(
-    tmp_path_factory: pytest.TempPathFactory, footplate_settings: dict[str, object]
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    footplate_settings: dict[str, object],
 ) -> Iterator[Workbench]:
     """A training service on a free port, with its own data directory, for one test.
 
@@ -38,4 +53,5 @@ def footplate(
     data_dir = tmp_path_factory.mktemp("footplate") / "data"
     cache = load_settings(os.environ).cache
     with running_service(data_dir, cache, **footplate_settings) as service:
-        yield Workbench(service)
+        workbench = request.node.stash[_WORKBENCH] = Workbench(service)
+        yield workbench

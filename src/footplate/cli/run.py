@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -16,10 +16,14 @@ from footplate.cli.allowed_hosts import allow_host_option
 from footplate.cli.env import led_variables
 from footplate.cli.option_values import offered
 from footplate.cli.session import region_option, with_session
+from footplate.cli.terminal_text import disarm
+from footplate.domain.errors import ServiceError
 
 if TYPE_CHECKING:
     from footplate.cli.session import Session
 
+_ON_LINUX = sys.platform == "linux"
+_TIMEOUT_S = 10.0
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
 """What shells end with."""
@@ -54,7 +58,9 @@ def command(
     Not covered: programs that drop their environment (env -i, sudo), and clients that ignore both
     proxies and the variables of trust, and bring credentials of their own.
 
-    The program takes the place of this one: its exit code and signals are its own.
+    Exit code and signals are the program's own. If it ends with another exit code than 0, the jobs
+    that were created meanwhile and failed are shown: why, their last 40 lines, and where there is
+    more.
 
     \b
     Examples:
@@ -70,22 +76,60 @@ def command(
     environment = launch(variables, session.target(), os.environ)
     sys.stdout.flush()
     sys.stderr.flush()
+    newest = _find_newest(session)
     try:
-        _become(words, environment)
+        code = _run(words, environment)
     except FileNotFoundError:
         _fail(f"{words[0]}: no such program{_as_script(words)}", NOT_FOUND)
     except OSError as error:
         _fail(f"{words[0]}: {error.strerror}{_as_script(words)}", NOT_EXECUTABLE)
+    if code > 0 and newest is not None:
+        _report(session, newest)
+    _end_as(code)
 
 
-def _become(words: tuple[str, ...], environment: dict[str, str]) -> None:
-    if os.name == "posix":
-        os.execvpe(words[0], words, environment)  # noqa: S606 - that is what run is for
-    # Elsewhere the parent would continue while the program is replaced.
+def _find_newest(session: Session) -> str | None:
+    """When the newest job so far was created; None: it isn't known."""
+    try:
+        with session.connect(_TIMEOUT_S) as service:
+            return service.newest_job_time()
+    except ServiceError:
+        return None
+
+
+def _run(words: tuple[str, ...], environment: dict[str, str]) -> int:
+    """The program's exit code, or minus the signal that ended it. Raises OSError."""
+    if _ON_LINUX:
+        # Imported here: what it imports isn't everywhere.
+        from footplate.cli.child_program import run_program
+
+        return run_program(words, environment)
     program = shutil.which(words[0])
     if program is None:
         raise FileNotFoundError(words[0])
-    sys.exit(subprocess.run([program, *words[1:]], env=environment, check=False).returncode)
+    return subprocess.run([program, *words[1:]], env=environment, check=False).returncode
+
+
+def _end_as(code: int) -> NoReturn:
+    if code < 0 and _ON_LINUX:
+        # Imported here: as above.
+        from footplate.cli.child_program import end_by
+
+        end_by(-code)
+    sys.exit(code)
+
+
+def _report(session: Session, newest: str) -> None:
+    """Show the jobs that failed since."""
+    try:
+        with session.connect(_TIMEOUT_S) as service:
+            failed = service.failed_jobs(newest)
+    except ServiceError:  # the program has said already what it makes of that
+        return
+    for job in failed:
+        lines = job.describe(session.flags).splitlines()
+        text = "\n".join(disarm(line, moving=True) for line in lines)
+        click.echo(f"\nfootplate run: {text}", err=True)
 
 
 def _as_script(words: tuple[str, ...]) -> str:

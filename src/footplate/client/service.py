@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
 
+    from footplate.client.failed_jobs import FailedJob
     from footplate.client.stacks import Stacks
     from footplate.client.trials import MeasurementView, TrialsView
     from footplate.client.usage import ReplicaUsage
@@ -247,6 +248,20 @@ class Service:
             if isinstance(each := counts.get("restarts"), dict):
                 found |= {name: int(str(count)) for name, count in each.items()}
         return found
+
+    def newest_job_time(self) -> str:
+        """When the newest job of all was created; empty: there is none."""
+        # Imported here: few need it.
+        from footplate.client.failed_jobs import newest_job_time
+
+        return newest_job_time(self._connection)
+
+    def failed_jobs(self, after: str = "") -> list[FailedJob]:
+        """The newest that failed, with their last lines, of those created ``after`` a time."""
+        # Imported here: as above.
+        from footplate.client.failed_jobs import read_failed_jobs
+
+        return read_failed_jobs(self._connection, after)
 
     def hours(self, name: JobName) -> JsonObject | None:
         """``machineHours`` and ``acceleratorHours`` so far, by type, and their ``cost`` in

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from os import PathLike
 from typing import TYPE_CHECKING
 
 from footplate.client.service import Service
+from footplate.domain.errors import ServiceError
 from footplate.testing.service import FOOTPLATE
 
 if TYPE_CHECKING:
@@ -62,6 +64,22 @@ class Workbench:
     def command(self, *words: Word, cwd: Path | None = None) -> str:
         """What ``footplate WORDS`` prints. Raises ProgramFailed."""
         return self._start(words, ("footplate", *words), cwd)
+
+    def describe_failed_jobs(self) -> str:
+        """Why jobs of the service failed, their last lines, and where there is more; or empty."""
+        if not self.service.alive:
+            return ""
+        try:
+            with self.client() as client:
+                failed = client.failed_jobs()
+        except ServiceError as error:
+            return f"The service doesn't say which jobs failed: {error.message}"
+        if not failed:
+            return ""
+        flags = shlex.join([f"--data-dir={self.service.data_dir}"])
+        texts = [job.describe(flags) for job in failed]
+        later = f"After the test `footplate up {flags}` has its jobs, and the console, again."
+        return "\n\n".join([*texts, later])
 
     def _start(self, words: Sequence[Word], said: Sequence[Word], cwd: Path | None) -> str:
         done = subprocess.run(

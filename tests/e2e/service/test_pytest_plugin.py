@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ import pytest
 from footplate.client.error_mapping import NoServer
 from footplate.client.service import Service
 from footplate.testing.workbench import ProgramFailed
+from tests.e2e.service.conftest import CACHE
+from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +58,59 @@ def test_its_jobs_end_with_the_test(tmp_path: Path) -> None:
     (url,) = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("URL ")]
     with Service(url) as client, pytest.raises(NoServer):
         client.health()
+
+
+FAILING = """
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
+
+def test_it(footplate):
+    from footplate.domain.names import GcsUri
+    footplate.make_bucket("stage")
+    with footplate.client() as client:
+        packed = open("trainer.tar.gz", "rb").read()
+        client.storage.upload(GcsUri("stage", "trainer.tar.gz"), packed)
+        pool = {
+            "replicaCount": 1,
+            "machineSpec": {"machineType": "n1-standard-4"},
+            "pythonPackageSpec": {
+                "executorImageUri": IMAGE,
+                "packageUris": ["gs://stage/trainer.tar.gz"],
+                "pythonModule": "trainer.task",
+            },
+        }
+        body = {"displayName": "fails", "jobSpec": {"workerPoolSpecs": [pool]}}
+        job = client.custom_jobs.create("demo", "us-central1", body)
+        list(client.logs(job.name, follow=True))
+        while not client.job(job.name).state.terminal:
+            pass
+    assert 0, "the trainer failed"
+"""
+TRAINER = """
+def load():
+    raise ValueError("no rows")
+
+for step in range(50):
+    print("step", step)
+load()
+"""
+
+
+def test_a_test_that_fails_shows_which_jobs_failed_and_their_last_lines(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text(FAILING)
+    (tmp_path / "trainer.tar.gz").write_bytes(pack_trainer(TRAINER, None))
+    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_one.py")
+    environment = {**os.environ, "FOOTPLATE_CACHE_DIR": str(CACHE)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    section = done.stdout.partition("Jobs that failed")[2]
+    assert "ValueError: no rows (at task.py:3 in load)" in section, done.stdout
+    assert "The last 40 lines of its log:\n" in section
+    assert "    step 49\n" in section
+    assert "    ValueError: no rows\n" in section
+    assert "    step 1\n" not in section
+    assert "The whole log: footplate ai custom-jobs stream-logs projects/demo/" in section
+    assert "In the console: http://127.0.0.1:" in section
 
 
 def test_a_project_without_it_pays_nothing(tmp_path: Path) -> None:

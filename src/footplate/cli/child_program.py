@@ -1,0 +1,63 @@
+"""Runs a program as if it took the place of this one: signals, exit code and descriptors."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_PASSED_ON = (
+    *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT),
+    *(signal.SIGUSR1, signal.SIGUSR2),
+)
+_WATCHED = (*_PASSED_ON, signal.SIGCHLD)
+_PR_SET_PDEATHSIG = 1
+
+
+def run_program(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Wait for the program; its exit code, or minus the signal that ended it.
+
+    Signals that are sent to this process reach the program; those of the terminal reach both, and
+    only the program obeys. Were this process killed, the program would be, too. Raises OSError:
+    it can't be started.
+    """
+    from ctypes import CDLL  # nothing else needs it
+
+    parent, libc = os.getpid(), CDLL(None)
+
+    def prepare() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # an ignored one would never come
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
+    process = subprocess.Popen(
+        words,
+        env=environment,
+        close_fds=False,  # as with exec
+        preexec_fn=prepare,
+    )
+    while process.poll() is None:
+        info = signal.sigwaitinfo(_WATCHED)
+        if info.si_signo != signal.SIGCHLD and info.si_code <= 0:  # sent by a process
+            process.send_signal(info.si_signo)
+    while signal.sigtimedwait(_WATCHED, 0) is not None:
+        continue  # they were meant for the program
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return process.returncode
+
+
+def end_by(number: int) -> None:
+    """End this process by the signal that ended the program."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the program has left a core of its own
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+    os.kill(os.getpid(), number)
