@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from footplate.cli import sdk_links
+from footplate.cli.environment_variables import SITECUSTOMIZE
 from footplate.cli.sdk_links import rewrite
 
 URL = "http://127.0.0.1:8470"
@@ -54,8 +57,8 @@ def _run(folder: Path, code: str, **variables: str) -> str:
     package = other / "google" / "cloud" / "aiplatform"
     for each in (hook, package):
         each.mkdir(parents=True)
-    source = Path(sdk_links.__file__).read_text("utf-8")
-    (hook / "sitecustomize.py").write_text(f"{source}\n\ninstall()\n")
+    shutil.copy(sdk_links.__file__, hook / "footplate_sdk_links.py")
+    (hook / "sitecustomize.py").write_text(SITECUSTOMIZE)
     (other / "sitecustomize.py").write_text("print('the next one runs')\n")
     log = f"View Custom Job:\\n{GOOGLE}/ai/platform/locations/us-central1/training/7?project=demo"
     (package / "__init__.py").write_text(
@@ -88,3 +91,8 @@ def test_a_program_without_the_sdk_loads_nothing_more(tmp_path: Path) -> None:
 
 def test_without_an_address_links_stay(tmp_path: Path) -> None:
     assert GOOGLE in _run(tmp_path, "import google.cloud.aiplatform")
+
+
+def test_python_3_7_reads_it() -> None:
+    source = Path(sdk_links.__file__).read_text("utf-8")
+    ast.parse(source, feature_version=(3, 7))

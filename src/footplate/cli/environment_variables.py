@@ -56,6 +56,15 @@ _TOKENS = "https://oauth2.googleapis.com"
 """Where the made-up account's key is exchanged: through the proxy."""
 _USER = "footplate"
 _TIMEOUT_S = 5.0
+SITECUSTOMIZE = """\
+import sys
+
+if sys.version_info >= (3, 7):
+    import footplate_sdk_links
+
+    footplate_sdk_links.install()
+"""
+"""Any Python reads it, also those whose syntax the module is too new for."""
 _SDK_LINKS = Path(__file__).with_name("sdk_links.py")
 _NODE = Path(__file__).with_name("node_proxy.cjs")
 _JAVA = (
@@ -133,7 +142,8 @@ def write_files(
     write_once(files.boto, boto)
     write_account(files.account, _TOKENS, project, secrets.randbits)
     write_once(files.python / "socks.py", _pysocks())
-    write_once(files.python / "sitecustomize.py", _SDK_LINKS.read_text("utf-8") + "\n\ninstall()\n")
+    write_once(files.python / "footplate_sdk_links.py", _SDK_LINKS.read_text("utf-8"))
+    write_once(files.python / "sitecustomize.py", SITECUSTOMIZE)
     return files
 
 
@@ -308,7 +318,7 @@ def _digest(text: str) -> str:
 
 def _python_folder(environ: Mapping[str, str]) -> Path:
     """Its name says what is in it, so that another version of Footplate has another folder."""
-    return _cache(environ) / f"python-{_digest(_SDK_LINKS.read_text('utf-8'))}"
+    return _cache(environ) / f"python-{_digest(SITECUSTOMIZE + _SDK_LINKS.read_text('utf-8'))}"
 
 
 def _cache(environ: Mapping[str, str]) -> Path:

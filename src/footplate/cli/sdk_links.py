@@ -1,8 +1,8 @@
 """Rewrites the links that Google's SDK for Python logs into links to the console of the service.
 
-``footplate run`` puts this file into a folder of PYTHONPATH as ``sitecustomize.py``, with a call of
-``install`` at its end. So it must run on any Python 3, without this package, and cost nothing where
-the SDK isn't imported.
+``footplate run`` puts this file into a folder of PYTHONPATH, beside a ``sitecustomize.py`` that
+calls ``install``. So it must run on Python 3.7, without this package, and cost nothing where the
+SDK isn't imported.
 """
 
 from __future__ import annotations
