@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _PAGES = (
     *("/jobs", "/searches", "/submit", "/experiments", "/models", "/capacity", "/system"),
-    *("/terminal", "/connect", "/sign-in", "/sign-out", "/not-found"),
+    *("/terminal", "/connect", "/sign-in", "/sign-out", "/not-found", "/buckets"),
 )
 _NO_TOKEN_PATHS = ("/healthz", "/", *_PAGES)
 _KEYS_PREFIX = "/programs/"

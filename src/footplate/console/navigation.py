@@ -21,6 +21,7 @@ ENTRIES = (
     Entry("Jobs", "/jobs", ("/searches",)),
     Entry("Submit", "/submit"),
     Entry("Experiments", "/experiments", ("/models",)),
+    Entry("Buckets", "/buckets"),
     Entry("Capacity", "/capacity"),
     Entry("System", "/system"),
     Entry("Connect", "/connect"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.console.audit_view import audit_routes
+from footplate.console.buckets_view import bucket_routes
 from footplate.console.capacity_view import capacity_routes
 from footplate.console.changes import changes_route
 from footplate.console.connect import connect_routes
@@ -64,6 +65,7 @@ def console_routes(parts: ConsoleParts) -> list[Route]:
         *submit_routes(site),
         *experiments_routes(site),
         *models_routes(site),
+        *bucket_routes(site),
         *capacity_routes(site),
         *system_routes(site),
         *audit_routes(site),
