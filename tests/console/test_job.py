@@ -98,6 +98,8 @@ def test_a_running_job_is_followed_and_cancelled(page: Page, context: Context) -
     expect(page.locator("#log")).to_contain_text("tick 5")
     expect(page.locator("#log")).to_contain_text("tick 25")
     expect(page.locator("figure canvas").first).to_be_visible()
+    page.get_by_role("button", name="Stacks").click()
+    expect(page.locator("#stacks")).to_contain_text("task.py:5")
     check_accessibility(page)
     page.get_by_role("button", name="Cancel").click()
     expect(job).to_have_attribute("data-state", "CANCELLED")
@@ -124,6 +126,35 @@ def test_a_job_runs_again_after_a_question(
     again = TrainingJobName("demo", "once_more")
     context.wait_for(again, State.FAILED)
     assert len(context.messages(again)) == len(context.messages(failed))
+
+
+def test_labels_and_a_note_are_written(page: Page, service: RunningService) -> None:
+    name = "projects/demo/locations/us-central1/customJobs/8890"
+    page.goto(f"{service.url}/jobs/{name}")
+    page.get_by_role("link", name="Labels and note").click()
+    page.locator("#f-note").fill(f"the best so far {HOSTILE}")
+    page.locator("#f-labels").fill("Team=x")
+    check_accessibility(page)
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#wrong")).to_contain_text("Team")
+    page.locator("#f-labels").fill("owner=ann\nowner=bob")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#wrong")).to_contain_text("'owner' stands there twice")
+    page.locator("#f-labels").fill("owner=ann\nkept")
+    page.get_by_role("button", name="Save").click()
+    expect(page).to_have_url(f"{service.url}/jobs/{name}")
+    expect(page.locator("p.note")).to_have_text(f"the best so far {HOSTILE}")
+    page.get_by_role("link", name="owner=ann").click()
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.locator("tbody .note")).to_contain_text("the best so far")
+    page.goto(f"{service.url}/jobs/{name}/notes")
+    expect(page.locator("#f-labels")).to_have_value("owner=ann\nkept=")
+    for field in ("#f-labels", "#f-note"):
+        page.locator(field).fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page).to_have_url(f"{service.url}/jobs/{name}")
+    expect(page.locator("p.note")).to_have_count(0)
+    expect(page.locator("img")).to_have_count(0)
 
 
 def test_running_again_needs_no_scripts(browser: Browser, context: Context) -> None:
@@ -246,6 +277,36 @@ def test_a_long_log_is_read_from_any_place(page: Page, service: RunningService) 
     page.goto("about:blank")
     page.goto(address)
     expect(log.locator(".current")).to_contain_text("step 54321")
+
+
+def test_a_search_counts_and_goes_round(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs/{LONG}")
+    log, status = page.locator("#log"), page.locator("#log-status")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(log.locator(".message").first).to_have_text("step 0 red")
+    page.get_by_label("Search the log").fill("STEP 5440")
+    for button, found, place in (
+        ("Next match", "step 5440 ", 1),
+        ("Previous match", "step 54409 ", 11),
+        ("Previous match", "step 54408 ", 10),
+        ("Next match", "step 54409 ", 11),
+        ("Next match", "step 5440 ", 1),
+        ("Next match", "step 54400 ", 2),
+    ):
+        page.get_by_role("button", name=button).click()
+        expect(log.locator(".current")).to_contain_text(found)
+        expect(status).to_have_text(f"Match {place} of 11.")
+    page.get_by_role("button", name="First error").click()
+    expect(log.locator(".current")).to_contain_text("step 54321")
+    expect(status).to_have_text("")
+    page.get_by_label("regex").check()
+    page.get_by_label("Search the log").fill(r"step 999[89]\b")
+    page.keyboard.press("Enter")
+    expect(log.locator(".current")).to_contain_text("step 9998 ")
+    expect(status).to_have_text("Match 1 of 2.")
+    page.get_by_label("Search the log").fill("nowhere at all")
+    page.keyboard.press("Enter")
+    expect(status).to_have_text("No match.")
 
 
 def test_lines_are_chosen(page: Page, service: RunningService) -> None:

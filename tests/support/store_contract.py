@@ -144,7 +144,9 @@ class StoreContract:
         job = make_job(labels=(("a", "1"),))
         store.create(job, [make_event("created")])
         ended = make_ended_job()
-        changed = replace(ended, uid=job.uid, name=job.name, version=2, labels=(("c", "3"),))
+        changed = replace(
+            ended, uid=job.uid, name=job.name, version=2, labels=(("c", "3"),), note="ä\n*"
+        )
         store.update(changed, [make_event("changed")])
         assert store.get(job.name) == changed
         assert _messages(store, job) == ["created", "changed"]

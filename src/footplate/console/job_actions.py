@@ -1,4 +1,4 @@
-"""What a reader does with a job: cancel it, submit it again."""
+"""What a reader does with a job: cancel it, see where it stands, submit it again."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _MAX_FORM_BYTES = 4096
 def job_action_routes(site: Site) -> list[Route]:
     return [
         site.page("/jobs/{name:path}/cancel", _cancel, ("POST",)),
+        site.page("/jobs/{name:path}/stacks", _stacks, ("POST",)),
         site.page("/jobs/{name:path}/again", _again),
         site.page("/jobs/{name:path}/again", _submit_again, ("POST",)),
     ]
@@ -34,6 +35,12 @@ def job_action_routes(site: Site) -> list[Route]:
 async def _cancel(visit: Visit) -> Response:
     await visit.post(f"/v1/{visit.request.path_params['name']}:cancel")
     return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Trigger": "footplate:change"})
+
+
+async def _stacks(visit: Visit) -> Response:
+    """Where the processes of a running job stand; it takes seconds."""
+    report = await visit.post(f"/footplate/v1/{visit.request.path_params['name']}:stacks")
+    return visit.render("job_stacks.html", report=report)
 
 
 async def _again(visit: Visit) -> Response:

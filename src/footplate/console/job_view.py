@@ -15,6 +15,7 @@ from footplate.console.effective_spec import effective_values
 from footplate.console.job_actions import job_action_routes
 from footplate.console.job_files import job_file_routes
 from footplate.console.job_logs import job_log_routes
+from footplate.console.job_notes import job_note_routes
 from footplate.console.submissions import as_gcloud, as_python, as_yaml, request_of
 from footplate.console.timeline import TERMINAL, make_timeline
 from footplate.domain.errors import NotFound
@@ -38,6 +39,7 @@ def job_routes(site: Site) -> list[Route]:
         *job_log_routes(site),
         *job_file_routes(site),
         *job_action_routes(site),
+        *job_note_routes(site),
         site.page("/jobs/{name:path}", _show),
     ]
 

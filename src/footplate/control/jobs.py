@@ -191,12 +191,29 @@ class Jobs:
         Raises:
             Aborted: it isn't.
         """
+        return self._change(name, version, lambda job: replace(job, labels=labels))
+
+    def annotate(
+        self, name: JobName, labels: tuple[tuple[str, str], ...] | None, note: str | None
+    ) -> Job:
+        """Replace the labels and the note, each where it is given."""
+
+        def change(job: Job) -> Job:
+            return replace(
+                job,
+                labels=job.labels if labels is None else labels,
+                note=job.note if note is None else note,
+            )
+
+        return self._change(name, None, change)
+
+    def _change(self, name: JobName, version: int | None, change: Callable[[Job], Job]) -> Job:
         while True:
             job = self._store.get(name)
             if version is not None and job.version != version:
                 raise Aborted(f"{name} has changed since: its etag is another one; get it again")
             now = self._clock.now()
-            changed = replace(job, labels=labels, update_time=now, version=job.version + 1)
+            changed = replace(change(job), update_time=now, version=job.version + 1)
             try:
                 self._store.update(changed, ())
             except Aborted:

@@ -307,6 +307,8 @@ class Job:
     create_time: datetime
     update_time: datetime
     labels: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+    """What people have written about it."""
     state: State = State.QUEUED
     start_time: datetime | None = None
     """First time RUNNING."""

@@ -62,7 +62,10 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Labels:
+    """What people may change of a job."""
+
     labels: Pairs
+    note: str = ""
 
 
 @dataclass(frozen=True)

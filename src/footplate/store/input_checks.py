@@ -45,6 +45,7 @@ def check_texts(job: Job) -> None:
         "region": job.region,
         "request": job.request,
         "labels": "".join(key + value for key, value in job.labels),
+        "note": job.note,
     }
     _check_storable(texts)
     if (size := len(job.display_name.encode())) > MAX_DISPLAY_NAME_BYTES:

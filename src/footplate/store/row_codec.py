@@ -102,6 +102,7 @@ def job_of(row: Record) -> Job:
     """
     try:
         replicas = documents.read(Replicas, row.replicas)
+        labels = documents.read(Labels, row.labels)
         return Job(
             uid=JobUid(row.uid),
             name=parse_job_name(row.name),
@@ -110,7 +111,8 @@ def job_of(row: Record) -> Job:
             request=row.request,
             create_time=from_micros(row.create_time),
             update_time=from_micros(row.update_time),
-            labels=documents.read(Labels, row.labels).labels,
+            labels=labels.labels,
+            note=labels.note,
             state=State(row.state),
             start_time=from_micros_or_none(row.start_time),
             end_time=from_micros_or_none(row.end_time),
@@ -126,7 +128,7 @@ def job_of(row: Record) -> Job:
 
 
 def labels_document(job: Job) -> str:
-    return documents.write(Labels(job.labels))
+    return documents.write(Labels(job.labels, job.note))
 
 
 def label_values(job: Job) -> list[Values]:

@@ -47,6 +47,15 @@ class _Jobs:
     def explain(self, job: Job) -> Explanation | None:
         return None
 
+    def annotate(
+        self, name: JobName, labels: tuple[tuple[str, str], ...] | None, note: str | None
+    ) -> Job:
+        job = self.get(name)
+        labels = job.labels if labels is None else labels
+        job = replace(job, labels=labels, note=note or job.note, version=job.version + 1)
+        self._store.update(job, ())
+        return job
+
     def delete(self, name: JobName, *, backing: bool = False) -> None:
         job = self.get(name)
         if not job.state.terminal:
@@ -353,3 +362,32 @@ def test_details_lead_from_a_pipeline_to_its_job_and_its_model_and_back(
     assert details["model"] == "projects/demo/locations/us-central1/models/9@1"
     assert http.get(f"/footplate/v1/{BACKING}/details").json()["pipeline"] == PIPELINE
     assert "pipeline" not in http.get(f"/footplate/v1/{CUSTOM}/details").json()
+
+
+def test_labels_and_notes_of_any_kind_are_changed(http: httpx.Client) -> None:
+    for name in (OLD, OTHER):
+        url = f"/footplate/v1/{name}"
+        changed = http.patch(
+            url, json={"labels": {"team": "ads"}, "note": "the best <b>so far</b>"}
+        )
+        assert changed.json()["labels"] == {"team": "ads"}
+        assert http.patch(url, json={"labels": {}}).json()["note"] == "the best <b>so far</b>"
+        (listed,) = [j for j in http.get("/footplate/v1/jobs").json()["jobs"] if j["name"] == name]
+        assert (listed["note"], "labels" in listed) == ("the best <b>so far</b>", False)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "body"),
+        ({"labels": {"Team": "x"}}, "labels"),
+        ({"labels": ["x"]}, "labels"),
+        ({"labels": {"a": 1}}, "labels"),
+        ({"note": 1}, "note"),
+        ({"note": "x" * 2001}, "note"),
+        ({"state": "FAILED"}, "state"),
+    ],
+)
+def test_bad_patches_name_the_field(http: httpx.Client, body: object, field: str) -> None:
+    answer = http.patch(f"/footplate/v1/{OLD}", json=body)
+    assert (answer.status_code, answer.json()["error"]["message"][: len(field)]) == (400, field)

@@ -320,6 +320,15 @@ def test_labels_are_guarded_by_the_version(context: Desk) -> None:
     assert context.jobs.set_labels(NAME, (), version=None).version == 3
 
 
+def test_labels_and_note_are_changed_each_by_itself(context: Desk) -> None:
+    context.store.create(make_job(NAME), ())
+    context.jobs.annotate(NAME, (("a", "b"),), None)
+    noted = context.jobs.annotate(NAME, None, "the best so far")
+    assert (noted.labels, noted.note, noted.version) == ((("a", "b"),), "the best so far", 3)
+    assert context.store.get(NAME) == noted
+    assert context.jobs.annotate(NAME, (), "").note == ""
+
+
 def test_a_tuning_job_that_has_not_begun_waits_for_what_its_first_trial_waits_for(
     context: Desk,
 ) -> None:

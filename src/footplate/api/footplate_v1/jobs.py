@@ -22,6 +22,7 @@ from footplate.domain.names import (
     unknown_region,
 )
 from footplate.wire.filters import parse_filter
+from footplate.wire.footplate_v1.job_patches import read_job_patch
 from footplate.wire.footplate_v1.jobs import PAGES, VOCABULARY, brief_json, details_json
 from footplate.wire.list_order import parse_order
 from footplate.wire.paging import format_token, parse_token
@@ -53,6 +54,10 @@ class Jobs(Protocol):
         """Why it isn't running yet."""
         ...
 
+    def annotate(
+        self, name: JobName, labels: tuple[tuple[str, str], ...] | None, note: str | None
+    ) -> Job: ...
+
     def delete(self, name: JobName, *, backing: bool = False) -> None:
         """Raises NotFound; FailedPrecondition for a job that isn't finished."""
         ...
@@ -79,19 +84,19 @@ def jobs_routes(
         json_route("/footplate/v1/jobs", {"GET": api.list}),
         json_route("/footplate/v1/collections", {"GET": api.collections}),
         json_route("/footplate/v1/changes", {"GET": api.changes}),
-        *_deletions(api),
+        *_changes(api),
         json_route("/footplate/v1/{name:path}/details", {"GET": api.details}),
         json_route("/footplate/v1/{name:path}/hours", {"GET": api.hours}),
     ]
 
 
-def _deletions(api: _JobsApi) -> list[Route]:
+def _changes(api: _JobsApi) -> list[Route]:
     """A route for each kind, because the audit log knows changes by the paths of their routes."""
     located = "/footplate/v1/projects/{project}/locations/{location}"
     paths = {f"{located}/{kind.KIND}/{{job_id}}": kind for kind in _LOCATED}
     training = "/footplate/v1/projects/{project}/jobs/{job_id}"
     return [
-        json_route(path, {"DELETE": partial(api.delete, kind)})
+        json_route(path, {"DELETE": partial(api.delete, kind), "PATCH": partial(api.patch, kind)})
         for path, kind in {training: TrainingJobName, **paths}.items()
     ]
 
@@ -183,6 +188,15 @@ class _JobsApi:
         """
         self._jobs.delete(kind(**call.path), backing=True)
         return {}
+
+    def patch(self, kind: Callable[..., JobName], call: Call) -> JsonObject:
+        """Change labels and note of a job of any kind: ``{"labels": {...}, "note": "..."}``.
+
+        Google's API of Vertex AI has no method for that. What isn't given stays.
+        """
+        patch = read_job_patch(call.body())
+        job = self._jobs.annotate(kind(**call.path), patch.labels, patch.note)
+        return details_json(job, self._jobs.explain(job), self._per_hour(job))
 
     def hours(self, call: Call) -> JsonObject:
         """What it has used so far, by type, and what that costs."""

@@ -4,6 +4,7 @@
 import { appendAnsi } from "./ansi.js";
 import { showProblem } from "./console.js";
 import { ask as askFor, jobHasEnded as ended } from "./drawing.js";
+import { MatchCount } from "./log_count.js";
 import { findMatches, findText, wordOf } from "./log_matches.js";
 
 const PAGE = 300;
@@ -232,7 +233,8 @@ function say() {
   }
   const loading = (moreAfter && last < size) || (moreBefore && first > 0);
   if (box.childElementCount) {
-    status.textContent = complaint || (following ? "Following the end of the log." : "");
+    const place = current === null ? "" : matches.say(current);
+    status.textContent = complaint || place || (following ? "Following the end of the log." : "");
   } else if (size === 0) {
     status.textContent = ended() ? "The job has printed nothing." : "Nothing has been printed yet.";
   } else {
@@ -326,24 +328,34 @@ async function settle() {
 async function find(query, back, what) {
   const mine = ++generation;
   await settle();
+  const { wrapped, ...sought } = query;
   let cursor = query.cursor;
   for (;;) {
-    const asked = { ...filters(), ...query, cursor, limit: 1 };
+    const asked = { ...filters(), ...sought, cursor, limit: 1 };
     if (back) asked.back = "true";
     const page = await ask(asked);
     if (mine !== generation) return;
     const found = back ? page.lines.at(-1) : page.lines[0];
     if (found) {
       await show(found.cursor);
+      if (what === "matches") matches.count({ ...filters(), ...matching() });
+      else matches.forget();
       return;
     }
     if (!page.more) break;
     cursor = page.cursor;
     status.textContent = `Looking for ${what}: ${Math.round((100 * cursor) / page.size)} %`;
   }
+  if (what === "matches" && !query.wrapped) {
+    // Once around: what is looked for may stand on the other side.
+    await find({ ...query, cursor: back ? size : 0, wrapped: true }, back, what);
+    return;
+  }
   if (!box.childElementCount) await goToEnd(); // it was being filled when the search began
-  status.textContent = `No more ${what}.`;
+  status.textContent = what === "matches" ? "No match." : `No more ${what}.`;
 }
+
+const matches = new MatchCount(ask, say);
 
 const failing = (work) => (event) => {
   event?.preventDefault();
@@ -355,7 +367,8 @@ function seek(back) {
   if (!wanted.contains && !wanted.pattern) return Promise.resolve();
   const shown = box.querySelector(".current");
   let cursor = Number(shown?.dataset.cursor ?? topLine()?.dataset.cursor ?? (back ? size : first));
-  if (back && shown) cursor = Number(shown.previousElementSibling?.dataset.cursor ?? 0);
+  // A search for lines before a cursor has the line of this cursor, too.
+  if (back && shown) cursor = Number(shown.previousElementSibling?.dataset.cursor ?? first);
   if (!back && !shown) cursor = first;
   return find({ cursor, ...wanted }, back, "matches");
 }
@@ -413,6 +426,7 @@ document.body.addEventListener("htmx:afterSettle", () => {
 
 function openHash() {
   const found = location.hash.match(/^#line-(\d{1,18})$/);
+  if (found && Number(found[1]) !== current) matches.forget();
   if (found && Number(found[1]) !== current) show(Number(found[1])).catch((error) => showProblem(error.message));
   return found !== null;
 }

@@ -63,6 +63,8 @@ def brief_json(
         answer["perHour"] = per_hour
     if job.labels:
         answer["labels"] = dict(job.labels)
+    if job.note:
+        answer["note"] = job.note
     if waiting is not None:
         answer["waiting"] = waiting.text
         answer["place"] = waiting.place
