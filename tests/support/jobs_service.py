@@ -145,6 +145,13 @@ class MemoryJobs:
             raise FailedPrecondition(f"{name} is {job.state.value}; cancel it first")
         self.store.delete(name, job.version)
 
+    def annotate(
+        self, name: JobName, labels: tuple[tuple[str, str], ...] | None, note: str | None
+    ) -> Job:
+        job = self.get(name)
+        labels = job.labels if labels is None else labels
+        return self._put(replace(job, labels=labels, note=job.note if note is None else note))
+
     def set_labels(
         self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None
     ) -> Job:

@@ -91,8 +91,8 @@ def outdated_event(trial: TrialRecord, step: int, now: datetime) -> JobEvent:
     """Of a trial whose evaluator ended before it had evaluated the last checkpoint."""
     of = 0 if trial.final is None else trial.final.step
     message = (
-        f"trial {trial.number}: its metric is of step {of}, and its model of step {step}: its "
-        "evaluator ended before; a shorter throttle_secs of EvalSpec, or a longer "
+        f"trial {trial.number}: its metric is of step {of}, and its model of step {step}, because "
+        "its evaluator ended before. A shorter throttle_secs of EvalSpec, or a longer "
         "evaluator_limit_s, lets it evaluate the last checkpoint"
     )
     return JobEvent(now, "WARNING", message, key=f"trial/{trial.number}/outdated")
