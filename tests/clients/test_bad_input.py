@@ -146,5 +146,6 @@ def test_a_module_that_is_not_in_the_package(
     assert told("no_module").startswith("No module named trainer.tusk. Your package trainer has ")
     assert "(ModuleNotFoundError: No module named 'tusk')" in told("no_package")
     no_import = told("no_import")
-    assert no_import.startswith("ModuleNotFoundError: No module named 'tusk'. Runtime ")
+    said = "ModuleNotFoundError: No module named 'tusk' (at task.py:1 in <module>). Runtime "
+    assert no_import.startswith(said)
     assert "install_requires=['tusk']" in no_import

@@ -100,7 +100,9 @@ def test_a_failure_is_told(submit: Run, gcloud: Run, finish: Callable[..., dict[
     assert submit("failing", "raise ValueError('not 42')").returncode == 0
     finish("failing")
     told = gcloud("ai-platform", "jobs", "describe", "failing", "--format=value(errorMessage)")
-    assert told.stdout.strip() == "replica master-replica-0 exited with code 1: ValueError: not 42"
+    assert told.stdout.strip() == (
+        "replica master-replica-0 exited with code 1: ValueError: not 42 (at task.py:1 in <module>)"
+    )
 
 
 @pytest.mark.parametrize(

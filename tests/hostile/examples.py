@@ -177,6 +177,11 @@ _TRIALS = "projects/{project}/locations/{location}/studies/{study}/trials"
 BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", "projects/{project}/jobs"): [TRAINING, FULL_TRAINING],
     ("PATCH", "projects/{project}/jobs/{job}"): [LABELS],
+    ("PATCH", "projects/{project}/jobs/{job_id}"): [{**LABELS, "note": "good"}],
+    **{
+        ("PATCH", f"projects/{{project}}/locations/{{location}}/{kind}/{{job_id}}"): [LABELS]
+        for kind in ("customJobs", "hyperparameterTuningJobs", "trainingPipelines")
+    },
     ("POST", "projects/{project}/jobs/{job}:setIamPolicy"): [{"policy": {}}],
     ("POST", "projects/{project}/jobs/{job}:testIamPermissions"): [{"permissions": ["a"]}],
     ("POST", "projects/{project}/jobs:validate"): [TRAINING, FULL_TRAINING],
@@ -192,6 +197,12 @@ BODIES: dict[tuple[str, str], list[object]] = {
     ("POST", "projects/{project}/locations/{location}/hyperparameterTuningJobs"): [
         here(tuning()),
         here(SEARCH),
+    ],
+    ("POST", "projects/{project}/locations/{location}/trainingPipelines:validate"): [
+        here(PIPELINE)
+    ],
+    ("POST", "projects/{project}/locations/{location}/trainingPipelines:checkPackages"): [
+        {"job": here(PIPELINE)}
     ],
     ("POST", "projects/{project}/locations/{location}/hyperparameterTuningJobs:validate"): [
         here(tuning()),
@@ -299,7 +310,7 @@ def examples(rig: Rig, method: str, template: str) -> list[Call]:
     found = []
     for target in targets:
         for each in BODIES.get((method, unversioned(template)), [{}]):
-            query = _fill(_query(method, template), rig.names, safe="")
+            query = _fill(_query(rig, method, template), rig.names, safe="")
             call = Call(method, target)
             if method not in ("GET", "HEAD", "DELETE"):
                 text = json.dumps(each).replace("{tensorboards}", rig.names["tensorboards"])
@@ -355,11 +366,13 @@ def _headers(rig: Rig, template: str) -> Headers:
     return ()
 
 
-def _query(method: str, template: str) -> str:
+def _query(rig: Rig, method: str, template: str) -> str:
     if template == "/storage/v1/b":
         return f"project={PROJECT}"
     if template.endswith("/replay"):
         return "rule=median"
+    if template in ("/jobs/compare", "/jobs/delete"):
+        return f"job={quote(rig.jobs[0], safe='')}&job={quote(rig.jobs[1], safe='')}"
     if method == "PATCH" and template.endswith("/jobs/{job}"):
         return "updateMask=labels"
     if method == "PATCH" and template.endswith("/models/{model}"):

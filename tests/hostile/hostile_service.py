@@ -334,7 +334,9 @@ def _furnish_trial(rig: Rig) -> None:
 
 def routes_of(service: composition.Service) -> list[tuple[str, str]]:
     """Every method and path that the service answers, as its own table has them."""
-    app: Any = service.app._app
+    app: Any = service.app
+    while not hasattr(app, "routes"):
+        app = app._app
     found = []
     for route in app.routes:
         if isinstance(route, Route):

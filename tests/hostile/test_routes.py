@@ -89,8 +89,10 @@ def test_honest_requests_are_understood(rig: Rig, face: str) -> None:
             reasons = (
                 *(b"FAILED_PRECONDITION", b"is a tuning job", b"is no tuning job"),
                 b"trials: '' given",  # of a form, and bodies here are JSON
-                b"the setting token says who may",  # IAM policies, which there aren't
+                b"Footplate has no IAM policies",  # IAM policies, which there aren't
                 b"Footplate has no Pub/Sub",
+                b"its program has ended",
+                b"hasn't started yet",
             )
             refused = any(reason in answer.body for reason in reasons)
             assert understood or refused, (call, answer.body)

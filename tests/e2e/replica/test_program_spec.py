@@ -193,11 +193,16 @@ def find_promised(archive: Path, folder: Path, isolation: str) -> dict[str, Any]
 @pytest.mark.parametrize(
     ("code", "kind", "number", "cause"),
     [
-        ("raise ValueError('bad')", "EXITED", 1, "ValueError: bad"),
+        ("raise ValueError('bad')", "EXITED", 1, "ValueError: bad (at <string>:1 in <module>)"),
         ("import sys; print('no', file=sys.stderr); sys.exit(42)", "EXITED", 42, "no"),
         ("import os; os.kill(os.getpid(), 11)", "SIGNALLED", 11, ""),
         ("import os; os.kill(os.getpid(), 15)", "SIGNALLED", 15, ""),
-        ("import nowhere", "EXITED", 1, "ModuleNotFoundError: No module named 'nowhere'"),
+        (
+            "import nowhere",
+            "EXITED",
+            1,
+            "ModuleNotFoundError: No module named 'nowhere' (at <string>:1 in <module>)",
+        ),
     ],
 )
 def test_the_end_is_told_exactly(

@@ -56,7 +56,7 @@ if os.fork() == 0:
 wait_for("end" if role != "worker" else "never")
 """
 GREEDY = """
-if role == "worker":
+if role != "worker":
     x = bytearray(2_000_000_000)
 wait_for("never")
 """
@@ -118,13 +118,13 @@ def test_cancel_ends_programs_that_stand_still(shared: Context) -> None:
         assert living(shared, name) == []
 
 
-def test_one_replica_that_is_out_of_memory_is_the_cause(enforcing: Context) -> None:
+def test_a_primary_that_is_out_of_memory_is_the_cause(enforcing: Context) -> None:
     """And no loss: it would be out of memory again."""
     small = {"masterType": "own-small", "workerType": "own-small"}
     name = send_pair(enforcing, GREEDY, **small)
 
     job = enforcing.wait_for(name, State.FAILED)
-    assert job.error_message.startswith(f"replica {WORKER} was killed for want of memory")
+    assert job.error_message.startswith(f"replica {MASTER} was killed for want of memory")
     assert living(enforcing, name) == []
     with enforcing.client() as client:
         assert {"RESTART", "RETRY"}.isdisjoint(event.kind for event in client.events(name))

@@ -170,7 +170,10 @@ def test_a_trainer_that_fails_says_why(user: User) -> None:
     status, lines, told = user.train("--module-name=trainer.bad")
     assert status == 1
     assert "ValueError: no such data" in lines
-    cause = "replica master-replica-0 exited with code 1: ValueError: no such data"
+    cause = (
+        "replica master-replica-0 exited with code 1: "
+        "ValueError: no such data (at task.py:11 in <module>)"
+    )
     assert told == f"Job local_train failed: {cause}"
     assert user.traces() == []
 
