@@ -124,7 +124,7 @@ def test_a_database_of_a_development_version_is_left_alone(
     open_store(url).close()
     with alone(engine) as connection:
         connection.execute(update(revisions).values(version_num=revision))
-    with pytest.raises(FailedPrecondition, match=r"development version.*export.*new data dir"):
+    with pytest.raises(FailedPrecondition, match=r"development version.*Export.*new data dir"):
         open_store(url)
     with engine.connect() as connection:
         assert stored_revision(connection) == revision

@@ -56,7 +56,7 @@ def lacks_evaluator(spec: JobSpec) -> bool:
     """
     roles = {task_type(spec, pool) for pool in spec.pools if pool.replica_count}
     tells = ClusterVariable.TF_CONFIG in spec.cluster_variables
-    is_gang = len(spec.replica_names()) > 1
+    is_gang = sum(pool.replica_count for pool in spec.pools) > 1
     return tells and is_gang and "chief" in roles and EVALUATOR not in roles
 
 

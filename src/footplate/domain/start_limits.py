@@ -21,6 +21,7 @@ MAX_WORD_BYTES = (128 << 10) - 1
 MAX_TOTAL_BYTES = (2 << 20) - (64 << 10)
 """Of all together; the rest is for what the service and the machine add."""
 _POINTER_BYTES = 8
+_MOST_ADDRESSES = 100_000
 _LONGEST = Address("255.255.255.255", 65535, (65535,))
 
 
@@ -30,6 +31,8 @@ def fault(spec: JobSpec) -> str | None:
     Single words of the user are refused where they stand in the request. Addresses of replicas are
     counted at their longest.
     """
+    if sum(pool.replica_count for pool in spec.pools) > _MOST_ADDRESSES:
+        return None  # their number is refused already
     addresses = dict.fromkeys(spec.replica_names(), _LONGEST)
     for pool in spec.pools:
         if not pool.replica_count:

@@ -386,12 +386,13 @@ def test_endless_output_without_a_newline_comes_in_pieces(make_replica: Make) ->
 
 
 def test_binary_output_is_text_with_replacements(make_replica: Make) -> None:
-    code = "import sys; sys.stdout.buffer.write(bytes(range(256)) * 100 + b'\\n\\xff\\0end')"
+    code = (
+        "import sys; sys.stdout.buffer.write(bytes({*range(256)} - {13}) * 100 + b'\\n\\xff\\0end')"
+    )
     replica = make_replica(python_task(code))
     assert replica.supervise()["code"] == 0
-    expected = bytes(range(256)) * 100 + b"\n\xff\0end"
-    lines = expected.decode("utf-8", "replace").split("\n")
-    assert replica.api.lines() == [line.removesuffix("\r") for line in lines]
+    expected = bytes({*range(256)} - {13}) * 100 + b"\n\xff\0end"
+    assert replica.api.lines() == expected.decode("utf-8", "replace").split("\n")
 
 
 def test_a_program_may_close_its_output(make_replica: Make) -> None:

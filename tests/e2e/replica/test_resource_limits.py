@@ -97,8 +97,8 @@ def test_more_processes_than_the_limit_fail(make_replica: Make, make_limited: Ma
     end = make_replica(python_task(BOMB, allotment=AMPLE), isolation="cgroup").supervise()
     assert (end["kind"], end["code"]) == ("EXITED", 1)
     assert end["cause"] == (
-        "RuntimeError: can't start new thread (the kernel refused it a process once; its limit is "
-        "1536: 1024 and 512 for its vCPU)"
+        "RuntimeError: can't start new thread (at <string>:4 in <module>) (the kernel refused it a "
+        "process once; its limit is 1536: 1024 and 512 for its vCPU)"
     )
 
 

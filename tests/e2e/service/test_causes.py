@@ -47,7 +47,8 @@ PROGRAMS = {
         "raise KeyboardInterrupt('100 steps are enough')",
         (
             f"{MASTER} was killed by signal 2 (SIGINT), {OWN}: Python ends so at a "
-            "KeyboardInterrupt that nothing catches: KeyboardInterrupt: 100 steps are enough"
+            "KeyboardInterrupt that nothing catches: KeyboardInterrupt: 100 steps are enough "
+            "(at interrupt.py:1 in <module>)"
         ),
     ),
     "syntax": (

@@ -36,7 +36,7 @@ print(json.dumps({
     "others": [n for n in os.listdir("/proc/self/fd") if int(n) > 3],
     "nice": os.getpriority(os.PRIO_PROCESS, 0),
     "files": resource.getrlimit(resource.RLIMIT_NOFILE),
-    "leads": os.getpid() == os.getsid(0),
+    "led": os.getppid() == os.getsid(0),
     **{name: status[name] for name in names},
 }))
 """
@@ -80,7 +80,7 @@ def await_end(pid: int) -> None:
 def facts(
     kind: type[subprocess.Popen[str]], environment: Mapping[str, str], cwd: Path
 ) -> dict[str, object]:
-    """What a program finds that a command was replaced by, and the session of the command."""
+    """What a program finds that a command started, and whether that leads its session."""
     with kind(
         (*FOOTPLATE, "run", "--", sys.executable, "-c", FACTS),
         env=environment,
@@ -106,7 +106,7 @@ def test_a_forked_process_is_as_a_started_one(fake: FakeService, tmp_path: Path)
     assert "'FOOTPLATE_X': '1'" in str(first)
     assert "FOOTPLATE_X" not in str(second)
     assert second == facts(subprocess.Popen, environment, tmp_path)
-    assert (second["others"], second["leads"]) == ([], True)
+    assert (second["others"], second["led"]) == ([], True)
 
 
 @pytest.mark.parametrize("words", [("no-such-command",), ("--version",), ("status", "--help")])

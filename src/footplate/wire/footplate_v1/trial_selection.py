@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 _MAX_COMPARISONS = 100
 _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 _PLAIN = re.compile(r"(?!-)[^\s()\"'<>=!:,]+")
-_PARTS = re.compile(rf"(?:{_QUOTED}|[^,])+|(?<=,)(?=,|$)|^(?=,)")
-"""The fields of an order, also empty ones, which are refused."""
+_TO_THE_END = r"\"(?:[^\"\\]|\\.?)*+\"?|'(?:[^'\\]|\\.?)*+'?"
+_PARTS = re.compile(rf"(?:{_TO_THE_END}|[^,\"'])++|(?<=,)(?=,|$)|^(?=,)")
+"""The fields of an order, also empty ones, which are refused. A quote that isn't closed goes on to
+the end: to look for its end at each quote would take quadratic time.
+"""
 _ORDERS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 )

@@ -182,7 +182,7 @@ def test_a_trial_whose_metric_is_older_than_its_model_says_so(rig: SearchRig) ->
     rig.settle()
 
     [told] = [text for text in rig.told("WARNING") if "its model" in text]
-    assert told.startswith("trial 1: its metric is of step 500, and its model of step 2000: ")
+    assert told.startswith("trial 1: its metric is of step 500, and its model of step 2000, ")
 
 
 def test_a_trial_whose_event_file_stayed_empty_says_so(rig: SearchRig) -> None:
