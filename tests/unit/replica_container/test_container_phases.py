@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from time import monotonic
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -36,3 +37,11 @@ def test_a_disk_that_is_not_measured_is_told_of(
     context.containment.written = place
     container_phases._tell_disk(context)
     assert [each.startswith("disk: only its own mounts") for each in events] == [True] * told
+
+
+def test_the_files_of_a_program_that_ended_at_once_are_known() -> None:
+    """Or what it reported in its working directory would never be read."""
+    containment = EngineContainment("", "mark")
+    started = {"pid": 0, "start": 0, "groups": [], "workdir": "/upper/app", "written": "/upper"}
+    containment._take([json.dumps({"started": started})])
+    assert (containment.workdir, containment.written) == ("/upper/app", "/upper")

@@ -204,11 +204,13 @@ class EngineContainment(Containment):
         for line in filter(None, lines):
             self._told.update(json.loads(line))
         found = self._told.get("started")
-        if found and found["pid"]:
+        if not found:
+            return
+        self.workdir = str(found["workdir"])  # also of a program that has ended by now
+        self.written = str(found.get("written") or "")
+        if found["pid"]:
             self._init = Process(found["pid"], 0, found["start"], zombie=False)
             self.groups = [str(group) for group in found["groups"]]
-            self.workdir = str(found["workdir"])
-            self.written = str(found.get("written") or "")
 
     def _read_status(self) -> None:
         status = self._status
