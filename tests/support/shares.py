@@ -1,6 +1,6 @@
 """Divides the long tests into shares: a run takes one of them, several runs take all.
 
-Long is a test that takes ten seconds or more, and each that shares what takes long to make: an
+Long is a test that takes six seconds or more, and each that shares what takes long to make: an
 engine, or an environment that nothing else needs. The other tests run each time.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 BUDGETS = ROOT / "tests" / "budgets.toml"
-LONG_S = 10.0
+LONG_S = 6.0
 WORKERS = 4
 SHARED = (
     "reduction/tests/torch",
@@ -28,6 +28,7 @@ SHARED = (
     "tests/e2e/frameworks",
     "tests/e2e/kubernetes",
     "tests/e2e/ray",
+    "tests/e2e/runtimes",
     "tests/e2e/service/test_idioms.py",
     "tests/e2e/slurm",
 )

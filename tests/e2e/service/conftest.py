@@ -6,6 +6,7 @@ import os
 import sys
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -190,7 +191,7 @@ class SharedServices:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._services: dict[str, RunningService] = {}
-        self._running = ExitStack()
+        self._running: list[ExitStack] = []
         self._users = 0
 
     @contextmanager
@@ -228,11 +229,16 @@ class SharedServices:
         data = self._folder / f"{len(self._services)}" / "data"
         data.parent.mkdir()
         service = running_service(data, CACHE, **{"stop_grace_s": 1, **settings})
-        return self._running.enter_context(service)
+        self._running.append(ExitStack())
+        return self._running[-1].enter_context(service)
 
     def down(self) -> None:
-        """Fails where a process of a job survives its service."""
-        self._running.close()
+        """End all at once, as each waits for its own jobs.
+
+        Fails where a process of a job survives its service.
+        """
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda running: running.close(), self._running))
         assert find_living(str(self._folder)) == []
 
 

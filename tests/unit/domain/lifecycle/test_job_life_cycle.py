@@ -218,4 +218,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=scaled(200), stateful_step_count=30, deadline=None)
+TestLife.settings = settings(max_examples=scaled(120), stateful_step_count=30, deadline=None)
