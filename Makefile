@@ -22,7 +22,7 @@ PYTEST := LD_PRELOAD=$(firstword $(wildcard /usr/lib/*/libeatmydata.so.1)) \
 # Without bytecode each process of the tests compiles all that it imports: twice the CPU time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: console demo test retest quick soak check ruff types imports words errors budgets collected format reference lock \
+.PHONY: console demo test retest quick soak check ruff types imports words errors budgets growth house collected format reference lock \
   durations sentences machine clean
 
 # The scripts that the console's pages use, from the npm registry.
@@ -56,7 +56,7 @@ soak: $(SYNCED)
 	  tests/e2e/slurm tests/e2e/kubernetes tests/e2e/ray
 	TEST_PROFILE=soak $(PYTEST) -m soak
 
-check: types ruff imports words errors budgets
+check: types ruff imports words errors budgets growth
 
 types: $(SYNCED)
 	$(BIN)/mypy
@@ -81,6 +81,13 @@ errors: $(SYNCED)
 
 budgets: $(SYNCED)
 	$(BIN)/python -m tools.durations
+
+growth: $(SYNCED)
+	$(BIN)/python tools/house.py --check
+
+# How many lines, files, functions and names there are, and what has been recorded of them.
+house: $(SYNCED)
+	@$(BIN)/python tools/house.py --why "$(WHY)"
 
 # Writes what the last runs here measured into tests/durations.json, by which the shares are divided.
 durations: $(SYNCED)

@@ -1,0 +1,65 @@
+"""The figures of the house, and the ratchet on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tools import house
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = {
+    "src/footplate/__init__.py": "",
+    "src/footplate/trials/__init__.py": '"""Trials."""\n',
+    "src/footplate/trials/page.py": (
+        '"""Shows pages."""\nfrom footplate.trials import row\n\n\nclass Page:\n'
+        '    def show(self) -> None:\n        """Whether it shows."""\n'
+    ),
+    "src/footplate/trials/row.py": "# Why it is so.\nx = 1  # beside\n",
+    "src/footplate/store/trial_rows.py": "import footplate.trials.page\n",
+    "src/footplate/replica/run.py": "x: dict[str, Any]\ny: dict[str, Any]\n",
+    "tests/test_page.py": "def test_page() -> None: ...\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def test_what_is_counted(root: Path) -> None:
+    figures = house.measure(root)
+    assert figures["lines of src"] == 13
+    assert figures["lines of tests"] == 1
+    assert figures["files"] == 6
+    assert figures["functions"] == 1
+    assert figures["dict[str, Any] in the supervisor"] == 2
+    assert figures["docstrings without a subject"] == 1
+    assert figures["lines of comments"] == 1
+    assert figures["packages that trials span"] == 2
+
+
+def test_a_module_that_a_neighbour_alone_imports(root: Path) -> None:
+    modules = house.find_modules(root, house.SOURCES)
+    assert house.find_single_importers(modules) == {"footplate.trials.row": "footplate.trials.page"}
+
+
+def test_growth_is_refused_until_it_is_recorded(root: Path) -> None:
+    path = root / "house.toml"
+    assert not house.read_record(path)
+    figures = {"lines of src": 1000, "lines of tests": 10}
+    house.record(path, figures, 'more "of" it')
+    recorded = house.read_record(path)
+    assert recorded == figures
+    assert not list(house.find_growth(recorded, figures | {"lines of src": 1010}))
+    (excess,) = house.find_growth(recorded, figures | {"lines of src": 1011})
+    assert "1,011 lines of src, and may be 1,010" in excess
+    house.record(path, figures | {"lines of src": 1011}, "a reason")
+    assert not list(house.find_growth(house.read_record(path), figures | {"lines of src": 1011}))
