@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from footplate.replica.isolation.procfs import find_below
 from tests.support.deadlines import EVENT_S
 from tests.support.replica_api import TOKEN, Record, ReplicaApi
 
@@ -118,7 +119,13 @@ class Supervised:
 
     def finish(self, timeout_s: float = EVENT_S) -> Record:
         """Wait for the supervisor's own end; the exit record."""
-        code = self.process.wait(timeout_s)
+        try:
+            code = self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired as error:
+            error.add_note(
+                f"{self.log()}\n{self.api.describe()}\n{describe_family(self.process.pid)}"
+            )
+            raise
         assert code == 0, self.log()
         assert not self.api.faults, self.api.faults
         assert self.gone, self.log()
@@ -150,6 +157,19 @@ class Supervised:
                 self.api.start()
             self.sweep()
         self.api.stop()
+
+
+def describe_family(pid: int) -> str:
+    """What a process that should have ended, and each of its descendants, waits for."""
+    lines = []
+    for each in [pid, *find_below(pid)]:
+        words = [str(each)]
+        for name in ("cmdline", "wchan", "syscall", "stack"):
+            with suppress(OSError):
+                text = Path(f"/proc/{each}/{name}").read_bytes().replace(b"\0", b" ").decode()
+                words.append(f"{name}: {text[-300:].strip()}")
+        lines.append("; ".join(words))
+    return "\n".join(lines)
 
 
 def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = EVENT_S) -> None:
