@@ -19,6 +19,7 @@ from tests.support.selection import Selection, group_of, is_slow
 if TYPE_CHECKING:
     from tests.support.s3_server import S3Server
 
+pytest_plugins = ["tests.support.worker_deaths"]
 load_profile()
 SELECTION = Selection(os.environ.get("SHARE", "all"))
 

@@ -43,6 +43,7 @@ class RunReport:
         self._skipped: Counter[str] = Counter()
         self._inputs: dict[str, object] = {}
 
+    @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         if not self._names:
             self._names = frozenset(map(plain_name, ids))
