@@ -18,7 +18,7 @@ from tests.support.deadlines import EVENT_MS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
     from footplate.testing.service import RunningService
     from tests.e2e.service.conftest import Context
@@ -105,6 +105,31 @@ def test_a_running_job_is_followed_and_cancelled(page: Page, context: Context) -
     expect(job).to_have_attribute("data-state", "CANCELLED")
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     expect(page.locator("#events")).to_contain_text("cancelled")
+
+
+def test_a_change_that_comes_while_the_page_is_read_is_shown(page: Page, context: Context) -> None:
+    """What was read before the change arrives after it, and no other change follows."""
+    name = context.submit(LASTING)
+    context.wait_for(name, State.RUNNING)
+    script = "document.querySelector('script[src*=\"console.js\"]').src"
+    announce = f"import({script}).then((console) => console.announceChange())"
+    page.route("**/console/changes", lambda route: route.abort())
+    page.goto(f"{context.service.url}/jobs/{name}")
+    job = page.locator("#job")
+    expect(job).to_have_attribute("data-state", "RUNNING")
+
+    def hold(route: Route) -> None:
+        page.unroute("**/jobs/**")
+        before = route.fetch()
+        with context.client() as client:
+            client.cancel(name)
+        context.wait_for(name, State.CANCELLED)
+        page.evaluate(announce)
+        route.fulfill(response=before)
+
+    page.route("**/jobs/**", hold)
+    page.evaluate(announce)
+    expect(job).to_have_attribute("data-state", "CANCELLED")
 
 
 def test_a_job_runs_again_after_a_question(

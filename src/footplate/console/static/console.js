@@ -12,6 +12,17 @@ export function showProblem(text) {
 
 let source = null;
 let lost = false;
+let missed = false;
+
+// A part that is being read ignores the event, and what it gets may be older than the change:
+// all are read once more then.
+export function announceChange() {
+  missed = document.querySelector(".live-part.htmx-request") !== null;
+  document.body.dispatchEvent(new CustomEvent("footplate:change"));
+}
+document.body.addEventListener("htmx:afterRequest", () => {
+  if (missed) setTimeout(() => missed && announceChange());
+});
 
 function follow() {
   const wanted = !document.hidden && document.querySelector(".live-part") !== null;
@@ -27,7 +38,7 @@ function follow() {
     lost = false;
     live.hidden = false;
     live.textContent = "live";
-    document.body.dispatchEvent(new CustomEvent("footplate:change"));
+    announceChange();
   });
   source.addEventListener("error", () => {
     lost = true;

@@ -440,4 +440,6 @@ setInterval(() => {
   fill();
 }, POLL_MS);
 
+// Before this they would do nothing.
+for (const each of section.querySelectorAll("button:disabled")) each.disabled = false;
 if (!openHash()) goToEnd();
