@@ -17,12 +17,16 @@ from hatchling.builders.wheel import WheelBuilder
 
 SOURCE = "reduction"
 TARGET = "footplate/server"
-"""Where ``footplate.server.replica_services`` looks for it."""
-PURE = "py3-none-any"
+"""Where ``footplate.server.wheels`` looks for it."""
+NO_REDUCTION = (
+    "without footplate-reduction: jobs with reduction servers will be refused; "
+    "install g++ and install footplate again to run them"
+)
 
 
 class BundleHook(BuildHookInterface):  # type: ignore[type-arg]
     PLUGIN_NAME = "custom"
+    _folder: tempfile.TemporaryDirectory[str] | None = None
 
     def dependencies(self) -> list[str]:
         """Node, where it is missing and needed."""
@@ -34,19 +38,22 @@ class BundleHook(BuildHookInterface):  # type: ignore[type-arg]
         return runpy.run_path(str(Path(self.root, "console", "build.py")))
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Where the inner wheel is for one platform, the outer one is, too."""
+        """The inner wheel is for one platform, so the outer one is, too. Without a C++ compiler
+        there is no inner wheel, and the service refuses the jobs that need it.
+        """
         if version == "editable":
             return
         self._console()["build"]()
+        if not runpy.run_path(str(Path(self.root, SOURCE, "hatch_build.py")))["find_compiler"]():
+            self.app.display_warning(NO_REDUCTION)
+            return
         self._folder = tempfile.TemporaryDirectory()
         builder = WheelBuilder(str(Path(self.root, SOURCE)))
         wheel = Path(next(builder.build(directory=self._folder.name, versions=["standard"])))
         build_data["force_include"][str(wheel)] = f"{TARGET}/{wheel.name}"
-        tag = "-".join(wheel.stem.split("-")[-3:])
-        if tag != PURE:
-            build_data["pure_python"] = False
-            build_data["tag"] = tag
+        build_data["pure_python"] = False
+        build_data["tag"] = "-".join(wheel.stem.split("-")[-3:])
 
-    def finalize(self, version: str, _: dict[str, Any], __: str) -> None:
-        if version != "editable":
+    def finalize(self, _: str, __: dict[str, Any], ___: str) -> None:
+        if self._folder is not None:
             self._folder.cleanup()

@@ -1,4 +1,4 @@
-"""Compiles the native engine where there is a C++ compiler; else the wheel is pure Python."""
+"""Compiles the C++ library, without which there is no wheel."""
 
 from __future__ import annotations
 
@@ -25,19 +25,29 @@ FLAGS = [
     "-Wextra",
 ]
 NATIVE = Path("src", "footplate_reduction", "native")
+NO_LIBRARY = (
+    "footplate-reduction can't compile its C++ library: it needs Linux and a C++ compiler; "
+    "install g++, or set CXX to a compiler"
+)
 
 
 class CompileHook(BuildHookInterface):  # type: ignore[type-arg]
     PLUGIN_NAME = "custom"
 
-    def initialize(self, _: str, build_data: dict[str, Any]) -> None:
-        """The library lies in the source tree: there an editable installation finds it."""
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """The library lies in the source tree: there an editable installation finds it.
+
+        A checkout may be set up without a compiler: whoever works on the service alone needs no
+        library, and what needs it says so when it is called.
+        """
         root = Path(self.root)
         compiler = find_compiler()
         library = root / NATIVE / "core.so"
         if compiler is None or not compile_to(library, root / NATIVE / "core.cpp", compiler):
             library.unlink(missing_ok=True)
-            self.app.display_warning("without the native engine: it needs Linux and g++ or clang++")
+            if version != "editable":
+                self.app.abort(NO_LIBRARY)
+            self.app.display_warning(NO_LIBRARY)
             return
         build_data["artifacts"].append(str(NATIVE / "core.so"))
         build_data["pure_python"] = False

@@ -1,4 +1,4 @@
-"""Reducers to test with."""
+"""The C++ library, and reducers to test with."""
 
 from __future__ import annotations
 
@@ -6,10 +6,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate_reduction.native.library import load
 from reduction.tests.rig import ReducerProcesses
+from tests.support.requirements import require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from footplate_reduction.native.library import Library
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiler() -> None:
+    """Without one there is no library, and all tests here are skipped."""
+    require_packages("the C++ library of footplate-reduction", "g++")
+
+
+@pytest.fixture(scope="session")
+def library() -> Library:
+    return load()
 
 
 @pytest.fixture

@@ -65,23 +65,21 @@ class Network:
     def restart_in_place(self, host: str) -> None:
         self._at_switch("link", "set", host, "master", "br0")
 
-    def reducers(self, count: int, engine: str, *arguments: str) -> list[ReducerProcess]:
+    def reducers(self, count: int, *arguments: str) -> list[ReducerProcess]:
         """On hosts ``r0``, ``r1``..."""
         started = []
         for index in range(count):
             address = self.add(f"r{index}")
-            given = ("--engine", engine, *arguments)
-            started.append(ReducerProcess(*given, under=self._in(f"r{index}"), host=address))
+            started.append(ReducerProcess(*arguments, under=self._in(f"r{index}"), host=address))
         self._processes += started
         return started
 
     def workers(
-        self, world: int, reducers: Sequence[ReducerProcess], engine: str, timeout_s: float
+        self, world: int, reducers: Sequence[ReducerProcess], timeout_s: float
     ) -> list[WorkerProcess]:
         """On hosts ``w0``, ``w1``...; joined."""
         started = [
-            self.worker(f"w{rank}", rank, world, reducers, engine, timeout_s)
-            for rank in range(world)
+            self.worker(f"w{rank}", rank, world, reducers, timeout_s) for rank in range(world)
         ]
         for worker in started:
             worker.tell("join")
@@ -95,7 +93,6 @@ class Network:
         rank: int,
         world: int,
         reducers: Sequence[ReducerProcess],
-        engine: str,
         timeout_s: float,
     ) -> WorkerProcess:
         """Ready to join."""
@@ -104,7 +101,6 @@ class Network:
             "rank": rank,
             "world": world,
             "group": "0",
-            "engine": engine,
             "limits": {"timeout_s": timeout_s, "patience_s": LONG_S},
         }
         self.add(host)

@@ -152,7 +152,6 @@ class ReducerProcesses:
         reducers: Sequence[ReducerProcess],
         *,
         group: str = "0",
-        engine: str | None = None,
         pythons: Sequence[str] = (sys.executable,),
         **limits: float,
     ) -> list[WorkerProcess]:
@@ -161,7 +160,6 @@ class ReducerProcesses:
             "reducers": [each.address for each in reducers],
             "world": world,
             "group": group,
-            "engine": engine,
             "limits": {"timeout_s": LONG_S, "patience_s": LONG_S, **limits},
         }
         started = [
@@ -185,7 +183,6 @@ def as_workers(
     *,
     group: str = "0",
     limits: Limits | None = None,
-    engine: str | None = None,
 ) -> list[Result]:
     """What ``act`` returns as each worker, in the order of ranks; the first error is raised."""
 
@@ -198,7 +195,6 @@ def as_workers(
             token=TOKEN,
             group=group,
             limits=limits,
-            engine=engine,
         ) as client:
             return act(client)
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate_reduction.engine_choice import engines
 from reduction.tests.network import Network, needs_network
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 TIMEOUT_S = 2.0
 LARGE = 1 << 20
 
-every_engine = pytest.mark.parametrize("engine", engines())
-
 
 @pytest.fixture
 def network() -> Iterator[Network]:
@@ -26,13 +23,10 @@ def network() -> Iterator[Network]:
         yield made
 
 
-@every_engine
 @pytest.mark.parametrize("moment", ["idle", "in a collective"])
-def test_a_worker_that_is_cut_off_is_named_and_learns_it(
-    network: Network, engine: str, moment: str
-) -> None:
-    reducers = network.reducers(2, engine)
-    workers = network.workers(3, reducers, engine, TIMEOUT_S)
+def test_a_worker_that_is_cut_off_is_named_and_learns_it(network: Network, moment: str) -> None:
+    reducers = network.reducers(2)
+    workers = network.workers(3, reducers, TIMEOUT_S)
     if moment == "in a collective":
         workers[1].expect(f"start {LARGE}")
     network.cut("w1")
@@ -49,13 +43,10 @@ def test_a_worker_that_is_cut_off_is_named_and_learns_it(
         assert each.process.poll() is None
 
 
-@every_engine
 @pytest.mark.parametrize("moment", ["idle", "in a collective"])
-def test_a_reducer_that_is_cut_off_is_named_and_ends(
-    network: Network, engine: str, moment: str
-) -> None:
-    reducers = network.reducers(2, engine)
-    workers = network.workers(3, reducers, engine, TIMEOUT_S)
+def test_a_reducer_that_is_cut_off_is_named_and_ends(network: Network, moment: str) -> None:
+    reducers = network.reducers(2)
+    workers = network.workers(3, reducers, TIMEOUT_S)
     if moment == "in a collective":
         workers[0].expect(f"start {LARGE}")
     network.cut("r1")
@@ -69,10 +60,9 @@ def test_a_reducer_that_is_cut_off_is_named_and_ends(
     assert reducers[0].process.poll() is None
 
 
-@every_engine
-def test_a_link_that_is_mended_in_time_is_no_loss(network: Network, engine: str) -> None:
-    reducers = network.reducers(1, engine)
-    workers = network.workers(2, reducers, engine, 30.0)
+def test_a_link_that_is_mended_in_time_is_no_loss(network: Network) -> None:
+    reducers = network.reducers(1)
+    workers = network.workers(2, reducers, 30.0)
     network.cut("w0")
     for worker in workers:
         worker.tell(f"reduce {LARGE}")
@@ -83,10 +73,10 @@ def test_a_link_that_is_mended_in_time_is_no_loss(network: Network, engine: str)
 
 def test_a_worker_whose_old_host_is_gone_waits_until_that_is_known(network: Network) -> None:
     """Its old connection waits for the others still, and nobody is behind it."""
-    reducers = network.reducers(1, "portable")
-    old = network.worker("old", 0, 2, reducers, "portable", TIMEOUT_S)
-    new = network.worker("new", 0, 2, reducers, "portable", TIMEOUT_S)
-    other = network.worker("other", 1, 2, reducers, "portable", TIMEOUT_S)
+    reducers = network.reducers(1)
+    old = network.worker("old", 0, 2, reducers, TIMEOUT_S)
+    new = network.worker("new", 0, 2, reducers, TIMEOUT_S)
+    other = network.worker("other", 1, 2, reducers, TIMEOUT_S)
     old.tell("join")
     reducers[0].await_line("worker 0 of 2 joined")
     network.cut("old")
@@ -105,9 +95,9 @@ def test_a_worker_whose_old_host_is_gone_waits_until_that_is_known(network: Netw
 def test_a_group_that_begins_with_a_host_that_is_gone_ends_and_sums_nothing(
     network: Network,
 ) -> None:
-    reducers = network.reducers(1, "portable")
-    old = network.worker("old", 0, 2, reducers, "portable", 5.0)
-    other = network.worker("other", 1, 2, reducers, "portable", 5.0)
+    reducers = network.reducers(1)
+    old = network.worker("old", 0, 2, reducers, 5.0)
+    other = network.worker("other", 1, 2, reducers, 5.0)
     old.tell("join")
     reducers[0].await_line("worker 0 of 2 joined")
     network.cut("old")
@@ -120,8 +110,8 @@ def test_a_group_that_begins_with_a_host_that_is_gone_ends_and_sums_nothing(
 
 def test_a_group_of_several_lanes_learns_of_a_cut_link(network: Network) -> None:
     """On each lane, and through each other's."""
-    reducers = network.reducers(2, "portable", "--lanes", "2")
-    workers = network.workers(3, reducers, "portable", TIMEOUT_S)
+    reducers = network.reducers(2, "--lanes", "2")
+    workers = network.workers(3, reducers, TIMEOUT_S)
     network.cut("w2")
     for worker in workers:
         worker.tell(f"reduce {LARGE}")

@@ -36,11 +36,10 @@ def install(python: str, source: Path, environment: Path) -> str:
     return installed
 
 
-@pytest.mark.parametrize("engine", ["native", "portable"])
-def test_all_have_the_same_sum(reducers: ReducerProcesses, pythons: list[str], engine: str) -> None:
-    old = reducers.start(1, "--engine", engine, python=pythons[0])
-    new = reducers.start(1, "--engine", engine, python=pythons[-1])
-    workers = reducers.workers(3, old + new, engine=engine, pythons=[*pythons, sys.executable])
+def test_all_have_the_same_sum(reducers: ReducerProcesses, pythons: list[str]) -> None:
+    old = reducers.start(1, python=pythons[0])
+    new = reducers.start(1, python=pythons[-1])
+    workers = reducers.workers(3, old + new, pythons=[*pythons, sys.executable])
     for worker in workers:
         worker.tell("digest 100000")
     assert len({worker.answer()["digest"] for worker in workers}) == 1

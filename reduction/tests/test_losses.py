@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate_reduction.engine_choice import engines
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -17,20 +15,18 @@ if TYPE_CHECKING:
 
 LARGE = 1 << 20
 
-every_engine = pytest.mark.parametrize("engine", engines())
-
 
 @pytest.fixture
-def pair(reducers: ReducerProcesses, engine: str) -> Iterator[list[ReducerProcess]]:
+def pair(reducers: ReducerProcesses) -> Iterator[list[ReducerProcess]]:
     """Two reducers, which serve on after whatever the test did."""
-    both = reducers.start(2, "--engine", engine)
+    both = reducers.start(2)
     yield both
     if all(each.process.poll() is None for each in both):
-        _serves(reducers, both, engine)
+        _serves(reducers, both)
 
 
-def _serves(reducers: ReducerProcesses, some: list[ReducerProcess], engine: str) -> None:
-    for worker in (members := reducers.workers(2, some, group="after", engine=engine)):
+def _serves(reducers: ReducerProcesses, some: list[ReducerProcess]) -> None:
+    for worker in (members := reducers.workers(2, some, group="after")):
         worker.tell(f"reduce {LARGE}")
     for worker in members:
         assert "said" in worker.answer()
@@ -46,11 +42,10 @@ def _all_raise(workers: list[WorkerProcess], culprit: int | None, *words: str) -
             assert word in sentence
 
 
-@every_engine
 def test_a_worker_that_is_killed_in_a_collective_is_named_to_all(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
-    workers = reducers.workers(3, pair, engine=engine)
+    workers = reducers.workers(3, pair)
     workers[1].expect(f"start {LARGE}")
     workers[0].tell(f"reduce {LARGE}")
     workers[1].signal(signal.SIGKILL)
@@ -60,11 +55,10 @@ def test_a_worker_that_is_killed_in_a_collective_is_named_to_all(
         assert "worker 1" in each.await_line("ended")
 
 
-@every_engine
 def test_a_worker_that_is_killed_between_collectives_is_named_to_all(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
-    workers = reducers.workers(3, pair, engine=engine)
+    workers = reducers.workers(3, pair)
     for worker in workers:
         worker.tell(f"reduce {LARGE}")
     for worker in workers:
@@ -77,12 +71,11 @@ def test_a_worker_that_is_killed_between_collectives_is_named_to_all(
     _all_raise(workers[:2], 2, "worker 2")
 
 
-@every_engine
 def test_a_worker_that_is_killed_is_named_although_its_children_live(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
     """As the processes of a data loader do."""
-    workers = reducers.workers(2, pair, engine=engine)
+    workers = reducers.workers(2, pair)
     workers[0].tell("fork")
     child = workers[0].answer()["child"]
     assert isinstance(child, int)
@@ -94,11 +87,10 @@ def test_a_worker_that_is_killed_is_named_although_its_children_live(
         os.kill(child, signal.SIGKILL)
 
 
-@every_engine
 def test_a_worker_that_ends_without_a_word_has_left(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
-    workers = reducers.workers(2, pair, engine=engine)
+    workers = reducers.workers(2, pair)
     for worker in workers:
         worker.tell(f"reduce {LARGE}")
     for worker in workers:
@@ -108,36 +100,33 @@ def test_a_worker_that_ends_without_a_word_has_left(
         each.await_line("all workers have left")
 
 
-@every_engine
 def test_a_worker_that_raises_tells_all_others_what(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
-    workers = reducers.workers(3, pair, engine=engine)
+    workers = reducers.workers(3, pair)
     for worker in workers[:2]:
         worker.tell(f"reduce {LARGE}")
     workers[2].tell("raise")
     _all_raise(workers[:2], 2, "worker 2 left", "OSError: the data set is gone")
 
 
-@every_engine
 def test_a_reducer_that_is_killed_is_named_to_all(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
-    workers = reducers.workers(3, pair, engine=engine)
+    workers = reducers.workers(3, pair)
     for worker in workers[:2]:
         worker.tell(f"reduce {LARGE}")
     pair[0].signal(signal.SIGKILL)
     pair[1].await_line("ended")
     workers[2].tell(f"reduce {LARGE}")
     _all_raise(workers, None, f"reducer {pair[0].address} was lost")
-    _serves(reducers, pair[1:], engine)
+    _serves(reducers, pair[1:])
 
 
-@every_engine
 def test_a_reducer_that_is_told_to_end_says_so(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
-    workers = reducers.workers(3, pair, engine=engine)
+    workers = reducers.workers(3, pair)
     for worker in workers[:2]:
         worker.tell(f"reduce {LARGE}")
     pair[1].signal(signal.SIGTERM)
@@ -145,14 +134,13 @@ def test_a_reducer_that_is_told_to_end_says_so(
     pair[0].await_line("ended")
     workers[2].tell(f"reduce {LARGE}")
     _all_raise(workers, None, f"reducer {pair[1].address} was told to end")
-    _serves(reducers, pair[:1], engine)
+    _serves(reducers, pair[:1])
 
 
-@every_engine
 def test_a_reducer_that_is_stopped_is_named(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
-    workers = reducers.workers(3, pair, engine=engine, patience_s=1, timeout_s=1)
+    workers = reducers.workers(3, pair, patience_s=1, timeout_s=1)
     pair[0].signal(signal.SIGSTOP)
     for worker in workers:
         worker.tell(f"reduce {LARGE}")
@@ -160,11 +148,10 @@ def test_a_reducer_that_is_stopped_is_named(
     pair[0].signal(signal.SIGCONT)
 
 
-@every_engine
 def test_a_worker_that_is_stopped_is_named(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
-    workers = reducers.workers(3, pair, engine=engine, patience_s=1)
+    workers = reducers.workers(3, pair, patience_s=1)
     workers[1].signal(signal.SIGSTOP)
     for worker in (workers[0], workers[2]):
         worker.tell(f"reduce {LARGE}")
@@ -174,12 +161,11 @@ def test_a_worker_that_is_stopped_is_named(
     _all_raise([workers[1]], 1, "worker 1 sent no part of collective 0")
 
 
-@every_engine
 @pytest.mark.parametrize("other", ["8192", "4096 FLOAT64"])
 def test_workers_that_disagree_are_named(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str, other: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess], other: str
 ) -> None:
-    workers = reducers.workers(3, pair, engine=engine)
+    workers = reducers.workers(3, pair)
     for worker in workers:
         worker.tell("start 4096" if worker is workers[0] else f"start {other}")
         worker.tell("wait")
@@ -194,12 +180,11 @@ def test_workers_that_disagree_are_named(
         assert "worker 0 sends" in sentence
 
 
-@every_engine
 def test_a_group_goes_on_beside_one_that_is_lost(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
-    lost = reducers.workers(2, pair, group="lost", engine=engine)
-    lives = reducers.workers(2, pair, group="lives", engine=engine)
+    lost = reducers.workers(2, pair, group="lost")
+    lives = reducers.workers(2, pair, group="lives")
     lost[0].signal(signal.SIGKILL)
     for each in pair:
         each.await_line("ended")
@@ -209,13 +194,12 @@ def test_a_group_goes_on_beside_one_that_is_lost(
         assert "said" in worker.answer()
 
 
-@every_engine
 def test_the_name_of_a_lost_group_is_free_again(
-    reducers: ReducerProcesses, pair: list[ReducerProcess], engine: str
+    reducers: ReducerProcesses, pair: list[ReducerProcess]
 ) -> None:
-    first = reducers.workers(2, pair, group="1/0", engine=engine)
+    first = reducers.workers(2, pair, group="1/0")
     first[0].signal(signal.SIGKILL)
-    second = reducers.workers(2, pair, group="1/0", engine=engine)
+    second = reducers.workers(2, pair, group="1/0")
     first[1].tell("reduce 64")
     _all_raise([first[1]], 0, "worker 0")
     for worker in second:

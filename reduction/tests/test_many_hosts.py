@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-from footplate_reduction.engine_choice import choose_engine
 from reduction.tests.network import Network, needs_network
 from reduction.tests.worker import numbers
 
@@ -15,13 +14,12 @@ TIMEOUT_S = 30.0
 
 def test_all_ranks_get_the_same_bits_and_they_are_the_sum_in_the_order_of_ranks() -> None:
     needs_network()
-    engine = choose_engine().name
     total = numbers(0, ELEMENTS)
     for rank in range(1, HOSTS):
         total += numbers(rank, ELEMENTS)
     with Network() as network:
-        reducers = network.reducers(HOSTS, engine)
-        workers = network.workers(HOSTS, reducers, engine, TIMEOUT_S)
+        reducers = network.reducers(HOSTS)
+        workers = network.workers(HOSTS, reducers, TIMEOUT_S)
         for worker in workers:
             worker.tell(f"digest {ELEMENTS}")
         digests = [worker.answer()["digest"] for worker in workers]

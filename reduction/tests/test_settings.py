@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from footplate_reduction.frames import WireType
@@ -12,6 +14,9 @@ from footplate_reduction.settings import (
     reducer_settings,
     worker_settings,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 WORKER = {
     "FOOTPLATE_REDUCERS": "10.0.0.1:7701, reducer-1 ,[fd00::1]:7703",
@@ -27,7 +32,7 @@ def test_a_worker_is_told_all_by_its_environment() -> None:
         "FOOTPLATE_REDUCTION_BUDGET": "65536",
         "FOOTPLATE_REDUCTION_CHUNK": "4096",
         "FOOTPLATE_REDUCTION_WIRE": "bfloat16",
-        "FOOTPLATE_REDUCTION_ENGINE": "portable",
+        "FOOTPLATE_REDUCTION_ENGINE": "native",
         "FOOTPLATE_ATTEMPT": "3",
     }
     settings = worker_settings({**WORKER, **variables})
@@ -35,14 +40,13 @@ def test_a_worker_is_told_all_by_its_environment() -> None:
     assert (settings.job, settings.token) == ("job", "sixteen letters!")
     assert settings.limits == Limits(2.5, 60.0, 65536, 4096)
     assert settings.wire is WireType.BFLOAT16
-    assert settings.engine == "portable"
     assert settings.group == "3/0"
 
 
 def test_what_is_not_set_is_as_usual() -> None:
     settings = worker_settings(WORKER)
     assert settings.limits == Limits()
-    assert (settings.wire, settings.engine, settings.group) == (None, None, "0")
+    assert (settings.wire, settings.group) == (None, "0")
     reducer = reducer_settings({})
     assert (reducer.host, reducer.port, reducer.lanes, reducer.stats_path) == ("", 7700, 1, None)
 
@@ -65,12 +69,17 @@ def test_a_group_is_named_after_what_all_workers_of_a_start_share() -> None:
         ("BUDGET", "٣"),
         ("CHUNK", "-1"),
         ("WIRE", "float32"),
-        ("ENGINE", "fast"),
     ],
 )
 def test_a_wrong_setting_of_a_worker_is_named_with_what_is_allowed(name: str, given: str) -> None:
     with pytest.raises(SettingsError, match=f"FOOTPLATE_REDUCTION_{name} is '{given}'; it m"):
         worker_settings({**WORKER, f"FOOTPLATE_REDUCTION_{name}": given})
+
+
+@pytest.mark.parametrize("read", [worker_settings, reducer_settings])
+def test_the_engine_that_is_gone_is_refused(read: Callable[[Mapping[str, str]], object]) -> None:
+    with pytest.raises(SettingsError, match=r"FOOTPLATE_REDUCTION_ENGINE is 'portable'; there is"):
+        read({**WORKER, "FOOTPLATE_REDUCTION_ENGINE": "portable"})
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from footplate_reduction.limits import Limits
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from footplate_reduction.engines import Pending
+    from footplate_reduction.native.sender import Pending
 
 
 class Worker:

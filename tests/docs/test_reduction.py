@@ -12,6 +12,7 @@ from footplate_reduction import settings
 from footplate_reduction.limits import Limits
 
 from tests.docs.walk import ROOT, type_out
+from tests.support.requirements import needs_packages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +21,7 @@ HOW_TO = ROOT / "docs" / "how-to" / "reduce-gradients.md"
 README = ROOT / "reduction" / "README.md"
 
 
+@needs_packages("the C++ library of footplate-reduction", "g++")
 def test_a_user_of_the_service_types_it(tmp_path: Path) -> None:
     """Where the checkout's examples are, and a service runs."""
     shutil.copytree(ROOT / "examples" / "reduction", tmp_path / "examples" / "reduction")

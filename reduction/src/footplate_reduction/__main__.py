@@ -9,13 +9,12 @@ import sys
 
 import numpy as np
 
-from footplate_reduction import __version__, native
-from footplate_reduction.engine_choice import choose_engine, engines
+from footplate_reduction import __version__
+from footplate_reduction.native.library import LibraryError, load
 from footplate_reduction.reducer.process import Reducer, raise_descriptor_limit
 from footplate_reduction.settings import (
     DEFAULT_PORT,
     ReducerSettings,
-    SettingsError,
     check_job,
     check_token,
     reducer_settings,
@@ -32,8 +31,8 @@ Workers get the addresses of all reducers: FOOTPLATE_REDUCERS=host:port,host:por
 What travels is not encrypted: use a network that you trust.
 """
 _STATUS = """\
-exit status: 0 stopped by a signal; 1 cannot listen; 2 invalid setting; 3 no worker answers any
-more: it was cut off from the network
+exit status: 0 stopped by a signal; 1 cannot listen; 2 invalid setting, or the C++ library was not
+compiled; 3 no worker answers any more: it was cut off from the network
 """
 
 
@@ -41,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     parsed = _parser().parse_args(arguments)
     try:
         return int(parsed.run(parsed))
-    except (SettingsError, ValueError) as error:
+    except (LibraryError, ValueError) as error:
         sys.stderr.write(f"footplate-reduction: {error}\n")
         return 2
 
@@ -53,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_reducer(commands)
-    info = commands.add_parser("info", help="print the installed version and the engine")
+    info = commands.add_parser("info", help="print the installed version and what it adds with")
     info.set_defaults(run=_info)
     return parser
 
@@ -81,18 +80,13 @@ def _add_reducer(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="PATH",
         help="file for counters in JSON, replaced once a second (FOOTPLATE_REDUCTION_STATS)",
     )
-    add(
-        "--engine",
-        choices=["native", "portable"],
-        help="what adds (FOOTPLATE_REDUCTION_ENGINE; native where it is compiled)",
-    )
     reducer.set_defaults(run=_reducer)
 
 
 def _settings(parsed: argparse.Namespace) -> ReducerSettings:
     """Arguments stand over the environment, and are checked as it is."""
     environment = dict(os.environ)
-    for name in ("host", "port", "lanes", "job", "stats", "engine"):
+    for name in ("host", "port", "lanes", "job", "stats"):
         given = getattr(parsed, name)
         if given is not None:
             environment["FOOTPLATE_REDUCTION_" + name.upper()] = str(given)
@@ -104,10 +98,9 @@ def _settings(parsed: argparse.Namespace) -> ReducerSettings:
 
 def _reducer(parsed: argparse.Namespace) -> int:
     settings = _settings(parsed)
-    engine = choose_engine(settings.engine)
     raise_descriptor_limit()
     try:
-        reducer = Reducer(settings, engine)
+        reducer = Reducer(settings)
     except OSError as error:
         where = "{}:{}".format(settings.host or "*", settings.port)
         sys.stderr.write(f"footplate-reduction: can't listen on {where}: {error}\n")
@@ -116,15 +109,12 @@ def _reducer(parsed: argparse.Namespace) -> int:
 
 
 def _info(_: argparse.Namespace) -> int:
-    lines = ["footplate-reduction " + __version__]
-    lines.append(f"Python {platform.python_version()}, NumPy {np.__version__}")
-    for index, engine in enumerate(engines().values()):
-        chosen = ", used" if not index else ""
-        lines.append(f"engine {engine.name} ({engine.detail}){chosen}")
-    missing = native.why_not()
-    if missing:
-        lines.append("engine native is not here: " + missing)
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write(
+        f"footplate-reduction {__version__}\n"
+        f"Python {platform.python_version()}, NumPy {np.__version__}\n"
+    )
+    sys.stdout.flush()  # before the error of a library that was not compiled
+    sys.stdout.write(f"adds with {load().instruction_set()}\n")
     return 0
 
 

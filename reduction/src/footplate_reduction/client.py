@@ -7,18 +7,19 @@ import os
 from typing import TYPE_CHECKING, Any, Sequence
 
 from footplate_reduction.connection_setup import join
-from footplate_reduction.engine_choice import choose_engine
 from footplate_reduction.errors import ReductionError
 from footplate_reduction.fork_safety import close_in_children
 from footplate_reduction.frames import Op, WireType
 from footplate_reduction.handshake_frames import LARGEST_WORLD, Hello
+from footplate_reduction.native.library import load
+from footplate_reduction.native.sender import Sender
 from footplate_reduction.settings import check_job, check_token, worker_settings
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from footplate_reduction.engines import Engine, Pending, Sender
     from footplate_reduction.limits import Limits
+    from footplate_reduction.native.sender import Pending
 
 __all__ = ["Client", "Op", "ReductionError", "WireType", "connect"]
 
@@ -26,13 +27,9 @@ __all__ = ["Client", "Op", "ReductionError", "WireType", "connect"]
 class Client:
     """A worker of a group. One thread calls it. After a ReductionError it is of no further use."""
 
-    def __init__(
-        self, sender: Sender, rank: int, world: int, engine: str, wire: WireType | None
-    ) -> None:
+    def __init__(self, sender: Sender, rank: int, world: int, wire: WireType | None) -> None:
         self.rank = rank
         self.world = world
-        self.engine = engine
-        """Its name: ``native`` or ``portable``."""
         self.wire = wire
         """As what float32 travels where ``start`` isn't told."""
         self.collectives = 0
@@ -95,13 +92,13 @@ def connect(
     token: str | None = None,
     group: str | None = None,
     limits: Limits | None = None,
-    engine: Engine | str | None = None,
 ) -> Client:
     """Blocks until all workers of the group are connected. Defaults come from the environment.
 
     ``group``: a name that all workers of this start of the job share, and those of no other start
     have. ``reducers``: ``host:port`` of each, in the same order for all workers.
-    Raises ReductionError, and SettingsError for what the environment lacks.
+    Raises ReductionError, which LibraryError is one of, and SettingsError for what the environment
+    lacks.
     """
     environment = dict(os.environ)
     if reducers is not None:
@@ -120,20 +117,16 @@ def connect(
         patience_s=limits.patience_s,
     )
     _check(hello, token)
-    used = _engine(settings.engine if engine is None else engine)
+    load()  # fails here rather than after the others have taken this worker in
     connections = join(settings.reducers, hello, token)
     try:
         close_in_children([each.fileno() for each in connections])
-        sender = used.sender(connections, rank, world, limits)
+        sender = Sender(connections, rank, world, limits)
     except BaseException:
         for each in connections:
             each.close()
         raise
-    return Client(sender, rank, world, used.name, settings.wire)
-
-
-def _engine(engine: Engine | str | None) -> Engine:
-    return choose_engine(engine) if engine is None or isinstance(engine, str) else engine
+    return Client(sender, rank, world, settings.wire)
 
 
 def _check(hello: Hello, token: str) -> None:

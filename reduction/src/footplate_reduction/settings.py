@@ -12,7 +12,6 @@ from footplate_reduction.limits import Limits
 DEFAULT_PORT = 7700
 SHORTEST_TOKEN = 16
 _PREFIX = "FOOTPLATE_REDUCTION_"
-_ENGINES = ("native", "portable")
 _WIRES = {"float16": WireType.FLOAT16, "bfloat16": WireType.BFLOAT16}
 
 Address = Tuple[str, int]
@@ -29,7 +28,6 @@ class WorkerSettings(NamedTuple):
     group: str
     limits: Limits
     wire: WireType | None
-    engine: str | None
 
 
 class ReducerSettings(NamedTuple):
@@ -39,10 +37,10 @@ class ReducerSettings(NamedTuple):
     job: str
     token: str
     stats_path: str | None
-    engine: str | None
 
 
 def worker_settings(environment: Mapping[str, str]) -> WorkerSettings:
+    _refuse_engine(environment)
     return WorkerSettings(
         reducers=addresses(reducers_of(environment)),
         job=environment.get(_PREFIX + "JOB", ""),
@@ -50,11 +48,11 @@ def worker_settings(environment: Mapping[str, str]) -> WorkerSettings:
         group=group_name(environment),
         limits=_limits(environment),
         wire=_wire(environment),
-        engine=_engine(environment),
     )
 
 
 def reducer_settings(environment: Mapping[str, str]) -> ReducerSettings:
+    _refuse_engine(environment)
     return ReducerSettings(
         host=environment.get(_PREFIX + "HOST", ""),
         port=_whole(environment, "PORT", DEFAULT_PORT, 0, 65535),
@@ -62,7 +60,6 @@ def reducer_settings(environment: Mapping[str, str]) -> ReducerSettings:
         job=environment.get(_PREFIX + "JOB", ""),
         token=environment.get(_PREFIX + "TOKEN", ""),
         stats_path=environment.get(_PREFIX + "STATS") or None,
-        engine=_engine(environment),
     )
 
 
@@ -134,21 +131,20 @@ def _limits(environment: Mapping[str, str]) -> Limits:
     )
 
 
-def _engine(environment: Mapping[str, str]) -> str | None:
-    return _one_of(environment, "ENGINE", _ENGINES)
+def _refuse_engine(environment: Mapping[str, str]) -> None:
+    given = environment.get(_PREFIX + "ENGINE", "native") or "native"
+    if given != "native":
+        raise SettingsError(
+            f"{_PREFIX}ENGINE is {given!r}; there is one engine, so the variable must not be set"
+        )
 
 
 def _wire(environment: Mapping[str, str]) -> WireType | None:
-    name = _one_of(environment, "WIRE", tuple(_WIRES))
-    return _WIRES[name] if name else None
-
-
-def _one_of(environment: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> str | None:
-    given = environment.get(_PREFIX + name, "")
-    if not given or given in allowed:
-        return given or None
-    message = "{}{} is {!r}; it may be {}, or not set"
-    raise SettingsError(message.format(_PREFIX, name, given, " or ".join(allowed)))
+    given = environment.get(_PREFIX + "WIRE", "")
+    if not given or given in _WIRES:
+        return _WIRES[given] if given else None
+    message = "{}WIRE is {!r}; it may be {}, or not set"
+    raise SettingsError(message.format(_PREFIX, given, " or ".join(_WIRES)))
 
 
 def _whole(environment: Mapping[str, str], name: str, usual: int, least: int, most: int) -> int:

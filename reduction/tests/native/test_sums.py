@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate_reduction.frames import Op, WireType
-from footplate_reduction.portable import summation
+from reduction.tests import summation
 
 if TYPE_CHECKING:
     from footplate_reduction.native.library import Library
@@ -21,7 +21,7 @@ _HALVES = (WireType.FLOAT16, WireType.BFLOAT16)
 _seeds = st.integers(0, 2**32 - 1)
 
 
-@pytest.mark.parametrize("portably", [False, True])
+@pytest.mark.parametrize("baseline", [False, True])
 @given(
     wire=st.sampled_from(WireType),
     op=st.sampled_from(Op),
@@ -32,7 +32,7 @@ _seeds = st.integers(0, 2**32 - 1)
 )
 def test_sums_have_the_same_bits(
     library: Library,
-    portably: bool,  # noqa: FBT001
+    baseline: bool,  # noqa: FBT001
     wire: WireType,
     op: Op,
     world: int,
@@ -48,28 +48,28 @@ def test_sums_have_the_same_bits(
     summation.add(held, wire, op, expected)
     addresses = (ctypes.c_void_p * world)(*(each.ctypes.data for each in held))
     into = held[0].ctypes.data  # the first part's place, as a lane has it
-    library.sum(portably, wire, op is Op.AVERAGE, world, into, addresses, count)
+    library.sum(baseline, wire, op is Op.AVERAGE, world, into, addresses, count)
     assert _same(held[0], expected, wire)
 
 
-@pytest.mark.parametrize("portably", [False, True])
+@pytest.mark.parametrize("baseline", [False, True])
 @pytest.mark.parametrize("wire", _HALVES)
 def test_every_half_is_widened_as_numpy_does(
     library: Library,
-    portably: bool,  # noqa: FBT001
+    baseline: bool,  # noqa: FBT001
     wire: WireType,
 ) -> None:
     halves = np.arange(1 << 16, dtype=np.uint16)
     single = np.empty(halves.size, np.float32)
-    assert library.cast(portably, wire, False, halves.ctypes.data, single.ctypes.data, halves.size)
+    assert library.cast(baseline, wire, False, halves.ctypes.data, single.ctypes.data, halves.size)
     assert _same(single, summation.widened(halves.view(np.uint8), wire), WireType.FLOAT32)
 
 
-@pytest.mark.parametrize("portably", [False, True])
+@pytest.mark.parametrize("baseline", [False, True])
 @given(wire=st.sampled_from(_HALVES), seed=_seeds, exponent=st.integers(0, 255))
 def test_floats_are_narrowed_as_numpy_does(
     library: Library,
-    portably: bool,  # noqa: FBT001
+    baseline: bool,  # noqa: FBT001
     wire: WireType,
     seed: int,
     exponent: int,
@@ -80,7 +80,7 @@ def test_floats_are_narrowed_as_numpy_does(
     words[1::3] &= 0xFFFF8000
     single = words.view(np.float32)
     halves, expected = np.empty((2, single.size), np.uint16)
-    assert library.cast(portably, wire, True, single.ctypes.data, halves.ctypes.data, single.size)
+    assert library.cast(baseline, wire, True, single.ctypes.data, halves.ctypes.data, single.size)
     summation.narrow(single, wire, expected.view(np.uint8))
     assert _same(halves, expected, wire)
 

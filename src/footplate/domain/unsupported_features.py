@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 def unsupported(spec: JobSpec, *, reduction: bool) -> str | None:
     """What of a valid job this version can't run, in a sentence; None: it runs all of it.
 
-    ``reduction``: whether the service has the package footplate-reduction.
+    ``reduction``: whether the service has the package footplate-reduction, with its C++ library.
     """
     if has_reducers(spec) and not reduction:
         return (
             "the job is valid, but this server lacks the package footplate-reduction, which its "
-            "reduction servers run. Run `pip install ./reduction` in the clone of Footplate with "
-            "the server's Python, and restart the server"
+            "reduction servers run. Install a C++ compiler (g++), run `pip install ./reduction` in "
+            "the clone of Footplate with the server's Python, and restart the server"
         )
     return None

@@ -1,13 +1,10 @@
-"""Creates the services that talk to supervisors, and finds the wheel that workers install."""
+"""Creates the services that talk to supervisors."""
 
 from __future__ import annotations
 
-import logging
 import secrets
 import time
 from functools import partial
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.control.bucket_copies import CopySteps
@@ -24,10 +21,9 @@ from footplate.control.replica_tasks import Limits, Tasks
 from footplate.control.shells import Shells
 from footplate.control.stacks import Stacks
 from footplate.control.tokens import ShellTokens, Tokens
-from footplate.control.wheels import Wheel
 from footplate.server.machine import free_port, most_connections
 from footplate.server.socket_owner import is_available
-from footplate.server.wheels import algorithms_wheel, make_wheel, package_directory
+from footplate.server.wheels import algorithms_wheel, reduction_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,34 +36,6 @@ if TYPE_CHECKING:
     from footplate.wire.replica_v1 import Record
 
 
-_DISTRIBUTION = "footplate-reduction"
-_PACKAGE = "footplate_reduction"
-_BUNDLED = Path(__file__).parent
-"""Where the build of the service puts the wheel."""
-_log = logging.getLogger(__name__)
-
-
-def find_wheel(bundled: Path = _BUNDLED) -> Wheel | None:
-    """None: it neither came with the service nor is installed beside it."""
-    for path in sorted(bundled.glob(f"{_PACKAGE}-*.whl")):
-        return Wheel(path.name, path.read_bytes())
-    return _make_of_installed()
-
-
-def _make_of_installed() -> Wheel | None:
-    package = package_directory(_PACKAGE)
-    if package is None:
-        return None
-    try:
-        installed = metadata.distribution(_DISTRIBUTION)
-        described = installed.read_text("METADATA") or ""
-        entry_points = installed.read_text("entry_points.txt") or ""
-        return make_wheel(package, installed.version, described, entry_points)
-    except (metadata.PackageNotFoundError, OSError) as error:
-        _log.warning("%s can't be given to jobs: %s", _DISTRIBUTION, error)
-        return None
-
-
 class ReplicaServices:
     """The services that supervisors call, and those that reach running replicas."""
 
@@ -75,7 +43,7 @@ class ReplicaServices:
         store, clock, secret = context.store, context.clock, context.data_dir.secret()
         self._leader = context.leader
         self.tokens = Tokens(secret)
-        self.reduction = ReductionKit(secret, find_wheel())
+        self.reduction = ReductionKit(secret, reduction_wheel())
         self.programs = ProgramStorage(store, secret, context.url, tls.proxy_port)
         self.program_keys = ProgramKeys(store, secret)
         regions = context.catalogue.regions

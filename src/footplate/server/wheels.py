@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import logging
 import sysconfig
 from importlib import metadata, util
 from pathlib import Path
@@ -19,7 +20,11 @@ _LIBRARIES = frozenset({".so", ".dylib"})
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that archives know: the same files make the same bytes."""
 _ALGORITHMS = "footplate_algorithms"
+_REDUCTION = "footplate_reduction"
 _SERVICE = "footplate"
+_BUNDLED = Path(__file__).parent
+"""Where the build of the service puts the wheel of footplate-reduction."""
+_log = logging.getLogger(__name__)
 
 
 def algorithms_wheel() -> Wheel:
@@ -30,6 +35,25 @@ def algorithms_wheel() -> Wheel:
     if package is None:
         raise ModuleNotFoundError(f"{_ALGORITHMS} is a part of {_SERVICE}: install it again")
     return make_wheel(package, version, described)
+
+
+def reduction_wheel(bundled: Path = _BUNDLED) -> Wheel | None:
+    """The package of workers and reduction servers. None: it neither came with the service nor is
+    installed beside it with its C++ library.
+    """
+    for path in sorted(bundled.glob(f"{_REDUCTION}-*.whl")):
+        return Wheel(path.name, path.read_bytes())
+    package = package_directory(_REDUCTION)
+    if package is None or not package.joinpath("native", "core.so").exists():
+        return None
+    try:
+        installed = metadata.distribution(_REDUCTION)
+        described = installed.read_text("METADATA") or ""
+        entry_points = installed.read_text("entry_points.txt") or ""
+        return make_wheel(package, installed.version, described, entry_points)
+    except (metadata.PackageNotFoundError, OSError) as error:
+        _log.warning("%s can't be given to jobs: %s", _REDUCTION, error)
+        return None
 
 
 def package_directory(name: str) -> Path | None:

@@ -14,12 +14,15 @@ from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
 from footplate.testing.faults import FaultInjector
 from tests.e2e.service.conftest import REGION, Context, SharedServices
+from tests.support.requirements import needs_packages
 from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from footplate.domain.names import CustomJobName
+
+pytestmark = needs_packages("the C++ library of footplate-reduction", "g++")
 
 EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
 REDUCER = "us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver:latest"

@@ -11,12 +11,13 @@ from footplate.domain.names import GcsUri
 from tests.e2e.service.conftest import BUCKET, Context
 from tests.e2e.service.test_reduction import EXECUTOR, REDUCER
 from tests.e2e.slurm.conftest import REGION, ServeRegion
+from tests.support.requirements import needs_packages
 from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.soak, needs_packages("the C++ library of footplate-reduction", "g++")]
 
 ROUNDS, SIZE = 10, 100_000
 TRAINER = f"""

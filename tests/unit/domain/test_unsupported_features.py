@@ -41,4 +41,4 @@ def test_reduction_servers_run_where_their_package_is() -> None:
     assert unsupported(spec, reduction=True) is None
     missing = unsupported(spec, reduction=False) or ""
     assert "lacks the package footplate-reduction" in missing
-    assert "pip install ./reduction" in missing
+    assert "Install a C++ compiler (g++), run `pip install ./reduction`" in missing

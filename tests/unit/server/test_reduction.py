@@ -15,14 +15,17 @@ from zipfile import ZipFile
 import pytest
 
 from footplate.console.static_files import StaticFiles
-from footplate.server.replica_services import find_wheel
+from footplate.server.wheels import package_directory, reduction_wheel
+from tests.support.requirements import needs_packages
 
 ROOT = Path(__file__).parents[3]
+NEEDS_LIBRARY = needs_packages("the C++ library of footplate-reduction", "g++")
 PLATFORM_TAG = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
 
+@NEEDS_LIBRARY
 def test_the_same_files_make_the_same_wheel() -> None:
-    first, second = find_wheel(), find_wheel()
+    first, second = reduction_wheel(), reduction_wheel()
 
     assert first is not None
     assert second is not None
@@ -30,9 +33,10 @@ def test_the_same_files_make_the_same_wheel() -> None:
     assert first.name.startswith("footplate_reduction-")
 
 
+@NEEDS_LIBRARY
 def test_installers_take_it(tmp_path: Path) -> None:
     """With uv, as replicas do; it checks the hashes of the record."""
-    wheel = find_wheel()
+    wheel = reduction_wheel()
     assert wheel is not None
     file = tmp_path / wheel.name
     file.write_bytes(wheel.open().read())
@@ -51,17 +55,19 @@ def test_installers_take_it(tmp_path: Path) -> None:
 
 
 def test_the_one_that_came_with_the_service_is_taken_first(tmp_path: Path) -> None:
-    (tmp_path / "footplate_reduction-9.9-py3-none-any.whl").write_bytes(b"bundled")
+    (tmp_path / "footplate_reduction-9.9-py3-none-linux_x86_64.whl").write_bytes(b"bundled")
 
-    wheel = find_wheel(tmp_path)
+    wheel = reduction_wheel(tmp_path)
 
     assert wheel is not None
-    assert wheel.name == "footplate_reduction-9.9-py3-none-any.whl"
+    assert wheel.name == "footplate_reduction-9.9-py3-none-linux_x86_64.whl"
     assert wheel.open().read() == b"bundled"
 
 
 @pytest.mark.parametrize(("compiles", "tag"), [(False, "py3-none-any"), (True, PLATFORM_TAG)])
-def test_the_wheel_of_the_service_brings_it(tmp_path: Path, tag: str, *, compiles: bool) -> None:
+def test_the_wheel_of_the_service_brings_it_where_a_compiler_is(
+    tmp_path: Path, tag: str, *, compiles: bool
+) -> None:
     """Through a source distribution, so that this has all that the build needs.
 
     With a stand-in for the compiler: what a real one makes is tried in ``reduction/tests/native``.
@@ -86,12 +92,12 @@ def test_the_wheel_of_the_service_brings_it(tmp_path: Path, tag: str, *, compile
 
     assert wheel.stem.endswith(tag)
     shutil.unpack_archive(wheel, tmp_path / "site", "zip")
-    bundled = find_wheel(tmp_path / "site" / "footplate" / "server")
-    assert bundled is not None
-    assert bundled.name.endswith(f"{tag}.whl")
     static = tmp_path / "site" / "footplate" / "console" / "static"
     assert StaticFiles(static).missing() == ()
-    assert "footplate_reduction/torch/__init__.py" in ZipFile(BytesIO(bundled.content)).namelist()
+    bundled = list((tmp_path / "site" / "footplate" / "server").glob("*.whl"))
+    assert [path.name.endswith(f"{tag}.whl") for path in bundled] == [True] * compiles
+    for path in bundled:
+        assert "footplate_reduction/torch/__init__.py" in ZipFile(path).namelist()
 
 
 def _build(source: Path, target: Path, kind: str, environment: dict[str, str]) -> Path:
@@ -102,6 +108,18 @@ def _build(source: Path, target: Path, kind: str, environment: dict[str, str]) -
 
 
 def test_without_the_distribution_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("footplate.server.replica_services._PACKAGE", "footplate_reduction_missing")
+    monkeypatch.setattr("footplate.server.wheels._REDUCTION", "footplate_reduction_missing")
 
-    assert find_wheel() is None
+    assert reduction_wheel() is None
+
+
+def test_without_its_library_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a checkout that was set up without a compiler."""
+    installed = package_directory("footplate_reduction")
+    assert installed is not None
+    uncompiled = shutil.copytree(
+        installed, tmp_path / "footplate_reduction", ignore=shutil.ignore_patterns("core.so")
+    )
+    monkeypatch.setattr("footplate.server.wheels.package_directory", lambda _: uncompiled)
+
+    assert reduction_wheel(tmp_path) is None

@@ -329,8 +329,8 @@ struct Arithmetic {
   std::array<Cast, 4> narrow;  // from float32
 };
 
-constexpr Arithmetic portable_arithmetic{
-    "portable",
+constexpr Arithmetic baseline_arithmetic{
+    "baseline",
     {add_in_order<Plain<float>>, add_in_order<Float16>, add_in_order<Bfloat16>,
      add_in_order<Plain<double>>},
     {nullptr, widen_all<Float16>, widen_all<Bfloat16>, nullptr},
@@ -394,12 +394,12 @@ constexpr Arithmetic avx2_arithmetic{
 const Arithmetic& best_arithmetic() {
   __builtin_cpu_init();
   const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
-  return has ? avx2_arithmetic : portable_arithmetic;
+  return has ? avx2_arithmetic : baseline_arithmetic;
 }
 
 #else
 
-const Arithmetic& best_arithmetic() { return portable_arithmetic; }
+const Arithmetic& best_arithmetic() { return baseline_arithmetic; }
 
 #endif
 
@@ -1511,17 +1511,17 @@ FOOTPLATE_API size_t footplate_failure(char* to, size_t size) {
   return copy_text(last_failure, to, size);
 }
 
-/// `portably`: without any instructions that not all machines have.
-FOOTPLATE_API void footplate_sum(bool portably, uint8_t wire, bool average, uint32_t world,
+/// `baseline`: without any instructions that not all machines have.
+FOOTPLATE_API void footplate_sum(bool baseline, uint8_t wire, bool average, uint32_t world,
                                  void* out, const void* const* parts, uint64_t count) {
-  const Arithmetic& chosen = portably ? portable_arithmetic : arithmetic();
+  const Arithmetic& chosen = baseline ? baseline_arithmetic : arithmetic();
   chosen.sum[wire & 3](out, Parts{parts, world, static_cast<size_t>(count), average});
 }
 
 /// Between float32 and what travels; `wire` is one of the halves.
-FOOTPLATE_API bool footplate_cast(bool portably, uint8_t wire, bool narrowing, const void* from,
+FOOTPLATE_API bool footplate_cast(bool baseline, uint8_t wire, bool narrowing, const void* from,
                                   void* to, uint64_t count) {
-  const Arithmetic& chosen = portably ? portable_arithmetic : arithmetic();
+  const Arithmetic& chosen = baseline ? baseline_arithmetic : arithmetic();
   const Cast cast = (narrowing ? chosen.narrow : chosen.widen)[wire & 3];
   if (cast) cast(from, to, static_cast<size_t>(count));
   return cast != nullptr;

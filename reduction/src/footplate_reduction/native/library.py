@@ -35,8 +35,8 @@ PATH = Path(__file__).with_name("core.so")
 LONGEST_SENTENCE = 4096
 
 
-class LibraryError(RuntimeError):
-    """The library is missing, or is another version."""
+class LibraryError(ReductionError):
+    """The library is missing, or is another version: no group can form."""
 
 
 class Status(IntEnum):
@@ -120,6 +120,10 @@ class Library:
     def __getattr__(self, name: str) -> Any:  # for type checkers: __init__ has set all there are
         raise AttributeError(name)
 
+    def instruction_set(self) -> str:
+        """What it adds with, for people: ``AVX2``."""
+        return str(self.instructions().decode())
+
     def last_failure(self) -> str:
         """Why the last call of this thread failed."""
         text = ctypes.create_string_buffer(LONGEST_SENTENCE)
@@ -146,16 +150,21 @@ def load() -> Library:
     """Raises LibraryError with the way to install the library."""
     if not PATH.exists():
         raise LibraryError(
-            "its library was not compiled when this was installed: install a C++ compiler (g++), "
-            "then pip install --force-reinstall --no-binary footplate-reduction footplate-reduction"
+            "footplate-reduction was installed without its C++ library: install a C++ compiler "
+            "(g++), then install footplate-reduction again"
         )
     try:
         library = Library(PATH)
     except (OSError, AttributeError) as error:
-        raise LibraryError(f"its library is of no use here: {error}; {_AGAIN}") from error
+        raise LibraryError(
+            f"the C++ library of footplate-reduction can't be loaded: {error}; {_AGAIN}"
+        ) from error
     found = library.interface()
     if found != INTERFACE:
-        message = "its library has interface {}, not {}: it was compiled from another version; {}"
+        message = (
+            "the C++ library of footplate-reduction has interface {}, not {}: it was compiled from "
+            "another version; {}"
+        )
         raise LibraryError(message.format(found, INTERFACE, _AGAIN))
     return library
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 from footplate_reduction import tcp_options
 from footplate_reduction.chunk_plan import credit_bytes, plan
 from footplate_reduction.frames import WireType
-from footplate_reduction.native.library import Status, descriptors
+from footplate_reduction.native.library import Status, descriptors, load
 
 if TYPE_CHECKING:
     import socket
@@ -29,17 +29,17 @@ _MANY = 256
 _NARROW = (WireType.FLOAT16, WireType.BFLOAT16)
 
 
-class NativeSender:
-    """As ``engines.Sender``."""
+class Sender:
+    """The worker's side, on authenticated connections to all endpoints, in their order. The
+    connections are its own from here on.
+
+    One thread calls it; what it starts goes on by itself, in the order of the calls.
+    """
 
     def __init__(
-        self,
-        library: Library,
-        connections: Sequence[socket.socket],
-        rank: int,
-        world: int,
-        limits: Limits,
+        self, connections: Sequence[socket.socket], rank: int, world: int, limits: Limits
     ) -> None:
+        library = load()
         endpoints = len(connections)
         names = [tcp_options.address(each, peer=True).encode() for each in connections]
         self._library = library
@@ -64,7 +64,12 @@ class NativeSender:
 
     def start(
         self, vector: memoryview, held: WireType, op: Op, wire: WireType | None = None
-    ) -> NativePending:
+    ) -> Pending:
+        """All-reduces in place. ``vector`` is writable, contiguous bytes of elements of the type
+        ``held``, and nobody touches it until the wait is over.
+
+        ``wire``: as what they travel, if that is something else (BFLOAT16 or FLOAT16 for FLOAT32).
+        """
         wire = held if wire is None else wire
         if wire is not held and (held is not WireType.FLOAT32 or wire not in _NARROW):
             raise ValueError(f"{held.name} can't travel as {wire.name}")
@@ -80,7 +85,7 @@ class NativeSender:
             raise MemoryError(self._library.last_failure())
         self._seq += 1
         self._keep(seq, place)
-        return NativePending(self, seq)
+        return Pending(self, seq)
 
     def wait(self, seq: int) -> None:
         status = Status.GOING_ON
@@ -93,6 +98,7 @@ class NativeSender:
             raise MemoryError(self._library.last_failure())
 
     def close(self, why: str | None = None) -> None:
+        """Says BYE on all connections, or ``why`` as an ERROR, and closes them. Twice: nothing."""
         self._library.sender_say_bye(self._handle, why if why is None else why.encode())
 
     def _keep(self, seq: int, place: Any) -> None:
@@ -106,18 +112,20 @@ class NativeSender:
         return Status(self._library.sender_wait(self._handle, seq, wait_ms))
 
 
-class NativePending:
-    """As ``engines.Pending``."""
+class Pending:
+    """A collective under way."""
 
-    def __init__(self, sender: NativeSender, seq: int) -> None:
+    def __init__(self, sender: Sender, seq: int) -> None:
         self._sender = sender
         self._seq = seq
 
     def wait(self) -> None:
+        """Waits until the vector holds the result. Raises ReductionError; the group has ended
+        then."""
         self._sender.wait(self._seq)
 
 
-class _NativePlan(NamedTuple):
+class _LibraryPlan(NamedTuple):
     """A plan, as the library takes it."""
 
     begins: Array[c_uint64]
@@ -126,15 +134,15 @@ class _NativePlan(NamedTuple):
     ends: Array[c_uint64]
 
 
-def _cuts(endpoints: int, world: int, limits: Limits) -> Callable[[int, int], _NativePlan]:
+def _cuts(endpoints: int, world: int, limits: Limits) -> Callable[[int, int], _LibraryPlan]:
     """Of a vector's bytes and its turn; kept, as programs have the same ones again and again."""
 
     @lru_cache(maxsize=256)
-    def cut(nbytes: int, turn: int) -> _NativePlan:
+    def cut(nbytes: int, turn: int) -> _LibraryPlan:
         made = plan(nbytes, turn, endpoints, world, limits)
         shards = [list(made.chunks(index)) for index in range(endpoints)]
         ends = [offset + size for shard in shards for offset, size in shard]
-        return _NativePlan(
+        return _LibraryPlan(
             (c_uint64 * endpoints)(*(begin for begin, _ in made.shards)),
             (c_uint32 * endpoints)(*map(len, shards)),
             (c_uint64 * len(ends))(*ends),

@@ -7,18 +7,16 @@ import queue
 import selectors
 import threading
 import time
-from typing import TYPE_CHECKING, Callable, NamedTuple
+from typing import Callable, NamedTuple
 
 from footplate_reduction import tcp_options
 from footplate_reduction.counters import Counters
 from footplate_reduction.errors import ReductionError
 from footplate_reduction.frames import HEADER_BYTES, LONGEST_ERROR, FrameType
 from footplate_reduction.handshake_frames import Refused, error_of, handshake_header
+from footplate_reduction.native.lane import serve
 from footplate_reduction.reducer.group import Group
 from footplate_reduction.reducer.handshake import Member, refuse
-
-if TYPE_CHECKING:
-    from footplate_reduction.engines import Engine
 
 MOST_GROUPS = 64
 
@@ -35,20 +33,18 @@ class LaneEnd(NamedTuple):
 class Groups:
     """Used by one thread. Lanes run in others, which only put their ends into ``ends``, and ring.
 
-    ``ending``: as ``Engine.serve`` has it. ``say``: takes a line for people.
+    ``ending``: as ``lane.serve`` has it. ``say``: takes a line for people.
     """
 
     def __init__(
         self,
         job: str,
-        engine: Engine,
         selector: selectors.BaseSelector,
         ending: int,
         ring: Callable[[], None],
         say: Callable[[str], None],
     ) -> None:
         self._job = job
-        self._engine = engine
         self._selector = selector
         self._ending = ending
         self._ring = ring
@@ -164,7 +160,7 @@ class Groups:
         error: ReductionError | None = None
         try:
             connections = [member.connection for member in members]
-            self._engine.serve(connections, group.limits, counters, self._ending)
+            serve(connections, group.limits, counters, self._ending)
         except ReductionError as loss:
             error = loss
         except Exception as failure:

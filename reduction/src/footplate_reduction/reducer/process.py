@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from footplate_reduction import tcp_options
 from footplate_reduction.errors import ReducerUnreachable, ReductionError
+from footplate_reduction.native.library import load
 from footplate_reduction.reducer.groups import Groups
 from footplate_reduction.reducer.listener import Listener
 from footplate_reduction.reducer.statistics import write_statistics
 
 if TYPE_CHECKING:
-    from footplate_reduction.engines import Engine
     from footplate_reduction.settings import ReducerSettings
 
 ENDED = 0
@@ -30,11 +30,11 @@ _SHUTDOWN_TIMEOUT_S = 5.0
 
 
 class Reducer:
-    """Listens from the moment it is made. Raises OSError where it can't."""
+    """Listens from the moment it is made. Raises OSError where it can't, and LibraryError."""
 
-    def __init__(self, settings: ReducerSettings, engine: Engine) -> None:
+    def __init__(self, settings: ReducerSettings) -> None:
         self._settings = settings
-        self._engine = engine
+        self._instructions = load().instruction_set()
         self._selector = selectors.DefaultSelector()
         self._listener = _listener(settings.host, settings.port)
         self._bell, self._ringer = socket.socketpair()
@@ -43,9 +43,7 @@ class Reducer:
         self._status: int | None = None
         self._reported_refusals = 0
         self._statistics_work = True
-        self._group_registry = Groups(
-            settings.job, engine, self._selector, self._ending, self._ring, _say
-        )
+        self._group_registry = Groups(settings.job, self._selector, self._ending, self._ring, _say)
         self._handshake_listener = Listener(
             self._listener,
             self._selector,
@@ -67,8 +65,7 @@ class Reducer:
             signal.signal(number, lambda *_: self.end())
         signal.set_wakeup_fd(self._ringer.fileno(), warn_on_full_buffer=False)
         lanes = "1 lane" if self._settings.lanes == 1 else f"{self._settings.lanes} lanes"
-        words = "listening on {}, {}, engine {} ({})"
-        _say(words.format(self.address, lanes, self._engine.name, self._engine.detail))
+        _say(f"listening on {self.address}, {lanes}, adds with {self._instructions}")
         ticks_at = time.monotonic()
         while self._status is None:
             for key, _ in self._selector.select(max(0.0, ticks_at - time.monotonic())):
@@ -130,7 +127,7 @@ class Reducer:
             return
         counters, groups = self._group_registry.counters(), self._group_registry.groups
         try:
-            write_statistics(path, counters, groups, self._engine.name)
+            write_statistics(path, counters, groups)
         except OSError as error:
             self._statistics_work = False
             _say(f"statistics can't be written to {path}: {error}")

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from footplate_reduction.counters import Counters
 
 
-def write_statistics(path: str, counters: Counters, groups: int, engine: str) -> None:
+def write_statistics(path: str, counters: Counters, groups: int) -> None:
     """Replaces the file as a whole: who reads it never sees half of it. Raises OSError."""
-    said = {**asdict(counters), "groups": groups, "engine": engine}
+    said = {**asdict(counters), "groups": groups}
     draft = f"{path}.{os.getpid()}"
     with open(draft, "w", encoding="utf-8") as file:
         json.dump(said, file)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from typing import Callable
 
     from footplate_reduction.client import Client
-    from footplate_reduction.engines import Pending
     from footplate_reduction.frames import Op, WireType
+    from footplate_reduction.native.sender import Pending
 
     Done = Callable[["Exception | None"], None]
 

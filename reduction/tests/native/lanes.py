@@ -8,26 +8,17 @@ import threading
 from queue import Empty, Queue
 from typing import TYPE_CHECKING
 
-import pytest
-
 from footplate_reduction import tcp_options
 from footplate_reduction.counters import Counters
-from footplate_reduction.engine_choice import engines
 from footplate_reduction.errors import ReductionError
 from footplate_reduction.limits import Limits
+from footplate_reduction.native.lane import serve
 from reduction.tests.rig import LONG_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate_reduction.engines import Engine
 
-EVERY_ENGINE = pytest.mark.parametrize("engine", engines().values(), ids=engines())
-EVERY_PAIR = pytest.mark.parametrize(
-    ("sending", "serving"),
-    [(one, other) for one in engines().values() for other in engines().values()],
-    ids=[f"{one}-to-{other}" for one in engines() for other in engines()],
-)
 PATIENT = Limits(timeout_s=LONG_S, patience_s=LONG_S)
 
 
@@ -36,7 +27,6 @@ class Lanes:
 
     def __init__(
         self,
-        engine: Engine,
         world: int,
         endpoints: int = 1,
         limits: Limits = PATIENT,
@@ -55,7 +45,7 @@ class Lanes:
                 self.connections[rank].append(workers_end)
                 first(rank, workers_end)
             reducers_ends = [end for _, end in pairs]
-            work = (engine, endpoint, reducers_ends, limits)
+            work = (endpoint, reducers_ends, limits)
             self._threads.append(threading.Thread(target=self._serve, args=work))
         for thread in self._threads:
             thread.start()
@@ -90,11 +80,9 @@ class Lanes:
         assert isinstance(error, ReductionError)
         return error
 
-    def _serve(
-        self, engine: Engine, endpoint: int, connections: list[socket.socket], limits: Limits
-    ) -> None:
+    def _serve(self, endpoint: int, connections: list[socket.socket], limits: Limits) -> None:
         try:
-            engine.serve(connections, limits, self.counters[endpoint], self._ending)
+            serve(connections, limits, self.counters[endpoint], self._ending)
         except Exception as error:
             self._ends[endpoint].put(error)
         else:

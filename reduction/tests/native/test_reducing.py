@@ -1,23 +1,21 @@
-"""All engines, on both sides: the same bits everywhere, whatever the shapes, numbers and ways."""
+"""Workers and lanes: the same bits everywhere, whatever the shapes, numbers and ways."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from footplate_reduction.frames import Op, WireType
 from footplate_reduction.limits import Limits
+from footplate_reduction.native.sender import Sender
 from reduction.tests import oracle
-from reduction.tests.engines.lanes import EVERY_PAIR, Lanes
+from reduction.tests.native.lanes import Lanes
 from reduction.tests.rig import LONG_S
 from reduction.tests.vectors import ops, vector, wires
 from tests.support.profiles import scaled
-
-if TYPE_CHECKING:
-    from footplate_reduction.engines import Engine
 
 
 class Way(NamedTuple):
@@ -59,14 +57,12 @@ limits = st.builds(
 shapes = st.builds(Shape, st.integers(1, 4) | st.just(16), st.integers(1, 4), limits)
 
 
-def all_reduced(
-    sending: Engine, serving: Engine, shape: Shape, ways: list[Way]
-) -> list[list[bytes]]:
+def all_reduced(shape: Shape, ways: list[Way]) -> list[list[bytes]]:
     """What each worker holds in the end. All collectives are started before any is awaited."""
-    with Lanes(serving, shape.world, shape.endpoints, shape.limits) as lanes:
+    with Lanes(shape.world, shape.endpoints, shape.limits) as lanes:
 
         def work(rank: int) -> list[bytes]:
-            sender = sending.sender(lanes.connections[rank], rank, shape.world, shape.limits)
+            sender = Sender(lanes.connections[rank], rank, shape.world, shape.limits)
             held = [bytearray(way.part(rank)) for way in ways]
             under_way = [
                 sender.start(memoryview(each), way.held, way.op, way.wire)
@@ -91,32 +87,27 @@ def expected(way: Way, world: int) -> bytes:
     return oracle.widened(oracle.reduced(travelling, way.wire, way.op), way.wire)
 
 
-@EVERY_PAIR
 @given(shape=shapes, ways=st.lists(ways, min_size=1, max_size=4))
 @settings(max_examples=scaled(60), deadline=None)
-def test_all_workers_hold_what_the_oracle_says(
-    sending: Engine, serving: Engine, shape: Shape, ways: list[Way]
-) -> None:
-    results = all_reduced(sending, serving, shape, ways)
+def test_all_workers_hold_what_the_oracle_says(shape: Shape, ways: list[Way]) -> None:
+    results = all_reduced(shape, ways)
     assert all(result == results[0] for result in results)
     for way, held in zip(ways, results[0], strict=True):
         assert oracle.same(held, expected(way, shape.world), way.held)
 
 
-@EVERY_PAIR
-def test_a_large_vector_comes_through_small_windows(sending: Engine, serving: Engine) -> None:
+def test_a_large_vector_comes_through_small_windows() -> None:
     limits = Limits(timeout_s=LONG_S, patience_s=LONG_S, budget_bytes=1, chunk_bytes=64)
     shape = Shape(2, 3, limits)
     way = Way(WireType.FLOAT32, WireType.FLOAT32, Op.AVERAGE, 50_000, 7)
-    for held in all_reduced(sending, serving, shape, [way]):
+    for held in all_reduced(shape, [way]):
         assert oracle.same(held[0], expected(way, 2), WireType.FLOAT32)
 
 
-@EVERY_PAIR
-def test_counters_say_what_went_through(sending: Engine, serving: Engine) -> None:
+def test_counters_say_what_went_through() -> None:
     limits = Limits(timeout_s=LONG_S, patience_s=LONG_S)
-    with Lanes(serving, 1, 1, limits) as lanes:
-        sender = sending.sender(lanes.connections[0], 0, 1, limits)
+    with Lanes(1, 1, limits) as lanes:
+        sender = Sender(lanes.connections[0], 0, 1, limits)
         for _ in range(3):
             sender.start(memoryview(bytearray(4096)), WireType.FLOAT32, Op.SUM).wait()
         sender.close()

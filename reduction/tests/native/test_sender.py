@@ -1,4 +1,4 @@
-"""What every engine's sender does with reducers that are lost, silent, or hostile."""
+"""What a sender does with reducers that are lost, silent, or hostile."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from footplate_reduction.chunk_plan import credit_bytes, plan
 from footplate_reduction.errors import ReductionError
 from footplate_reduction.frames import NOBODY, FrameType, Header, Op, WireType
 from footplate_reduction.limits import Limits
-from reduction.tests.engines.lanes import EVERY_ENGINE, PATIENT, connected
+from footplate_reduction.native.sender import Sender
+from reduction.tests.native.lanes import PATIENT, connected
 from reduction.tests.raw_protocol import Raw
 from reduction.tests.rig import LONG_S
 from tests.support.profiles import scaled
@@ -23,17 +24,14 @@ from tests.support.profiles import scaled
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from footplate_reduction.engines import Engine, Sender
 
 RANK, WORLD = 1, 4
 
 
 @contextmanager
-def worker(
-    engine: Engine, reducers: int = 2, limits: Limits = PATIENT
-) -> Iterator[tuple[Sender, list[Raw]]]:
+def worker(reducers: int = 2, limits: Limits = PATIENT) -> Iterator[tuple[Sender, list[Raw]]]:
     pairs = [connected(limits.timeout_s) for _ in range(reducers)]
-    sender = engine.sender([one for one, _ in pairs], RANK, WORLD, limits)
+    sender = Sender([one for one, _ in pairs], RANK, WORLD, limits)
     try:
         yield sender, [Raw(other) for _, other in pairs]
     finally:
@@ -67,10 +65,9 @@ def last_frame(reducer: Raw) -> tuple[Header, bytes]:
     return header, payload
 
 
-@EVERY_ENGINE
-def test_a_vector_travels_as_planned_and_comes_back(engine: Engine) -> None:
+def test_a_vector_travels_as_planned_and_comes_back() -> None:
     vector = bytearray(bytes(range(256)) * 100)
-    with worker(engine) as (sender, reducers):
+    with worker() as (sender, reducers):
         pending = sender.start(memoryview(vector), WireType.FLOAT64, Op.AVERAGE)
         planned = plan(len(vector), 0, 2, WORLD, PATIENT)
         for index, reducer in enumerate(reducers):
@@ -88,11 +85,10 @@ def test_a_vector_travels_as_planned_and_comes_back(engine: Engine) -> None:
                 assert vector[chunk] == (bytes(range(256)) * 100)[chunk][::-1]
 
 
-@EVERY_ENGINE
-def test_no_more_is_under_way_than_the_credit_allows(engine: Engine) -> None:
+def test_no_more_is_under_way_than_the_credit_allows() -> None:
     limits = Limits(LONG_S, LONG_S, budget_bytes=64 << 10, chunk_bytes=1 << 10)
     credit = credit_bytes(limits, WORLD, 1)
-    with worker(engine, 1, limits) as (sender, [reducer]):
+    with worker(1, limits) as (sender, [reducer]):
         sender.start(memoryview(bytearray(credit * 8)), WireType.FLOAT32, Op.SUM)
         sent = [expect_data(reducer) for _ in range(credit >> 10)]
         answer(reducer, *sent[0])
@@ -103,9 +99,8 @@ def test_no_more_is_under_way_than_the_credit_allows(engine: Engine) -> None:
         assert rest[4:5] in (b"", bytes([FrameType.ERROR]))  # no DATA
 
 
-@EVERY_ENGINE
-def test_collectives_follow_each_other_without_waiting(engine: Engine) -> None:
-    with worker(engine, 1) as (sender, [reducer]):
+def test_collectives_follow_each_other_without_waiting() -> None:
+    with worker(1) as (sender, [reducer]):
         vectors = [bytearray(struct.pack("<f", number)) for number in range(3)]
         pending = [sender.start(memoryview(each), WireType.FLOAT32, Op.SUM) for each in vectors]
         for header, payload in [expect_data(reducer) for _ in range(3)]:
@@ -115,9 +110,8 @@ def test_collectives_follow_each_other_without_waiting(engine: Engine) -> None:
         assert [struct.unpack("<f", each)[0] for each in vectors] == [10, 11, 12]
 
 
-@EVERY_ENGINE
-def test_a_worker_that_is_through_says_bye(engine: Engine) -> None:
-    with worker(engine) as (sender, reducers):
+def test_a_worker_that_is_through_says_bye() -> None:
+    with worker() as (sender, reducers):
         sender.close()
         for reducer in reducers:
             header, _ = last_frame(reducer)
@@ -125,10 +119,9 @@ def test_a_worker_that_is_through_says_bye(engine: Engine) -> None:
         sender.close()
 
 
-@EVERY_ENGINE
 @pytest.mark.parametrize("why", ["ValueError: no", None])
-def test_a_worker_that_leaves_in_the_middle_says_why(engine: Engine, why: str | None) -> None:
-    with worker(engine) as (sender, reducers):
+def test_a_worker_that_leaves_in_the_middle_says_why(why: str | None) -> None:
+    with worker() as (sender, reducers):
         pending = sender.start(memoryview(bytearray(1 << 20)), WireType.FLOAT32, Op.SUM)
         expect_data(reducers[0])
         sender.close(why)
@@ -142,12 +135,11 @@ def test_a_worker_that_leaves_in_the_middle_says_why(engine: Engine, why: str | 
             pending.wait()
 
 
-@EVERY_ENGINE
 @pytest.mark.parametrize(("rank", "culprit"), [(3, 3), (NOBODY, None)])
 def test_what_a_reducer_tells_is_raised_and_told_to_the_others(
-    engine: Engine, rank: int, culprit: int | None
+    rank: int, culprit: int | None
 ) -> None:
-    with worker(engine, 3) as (sender, reducers):
+    with worker(3) as (sender, reducers):
         pending = sender.start(memoryview(bytearray(1 << 20)), WireType.FLOAT32, Op.SUM)
         reducers[1].error("worker 3 was lost", culprit)
         with pytest.raises(ReductionError, match="worker 3 was lost") as raised:
@@ -160,12 +152,9 @@ def test_what_a_reducer_tells_is_raised_and_told_to_the_others(
             assert payload.decode() == "worker 3 was lost"
 
 
-@EVERY_ENGINE
 @pytest.mark.parametrize("how", [Raw.close, Raw.reset])
-def test_a_reducer_that_is_lost_is_named_by_its_address(
-    engine: Engine, how: Callable[[Raw], None]
-) -> None:
-    with worker(engine) as (sender, reducers):
+def test_a_reducer_that_is_lost_is_named_by_its_address(how: Callable[[Raw], None]) -> None:
+    with worker() as (sender, reducers):
         lost = address(reducers[0])
         pending = sender.start(memoryview(bytearray(1 << 20)), WireType.FLOAT32, Op.SUM)
         expect_data(reducers[0])
@@ -179,9 +168,8 @@ def test_a_reducer_that_is_lost_is_named_by_its_address(
         assert payload.decode() == str(raised.value)
 
 
-@EVERY_ENGINE
-def test_a_loss_between_collectives_is_raised_by_the_next_one(engine: Engine) -> None:
-    with worker(engine) as (sender, reducers):
+def test_a_loss_between_collectives_is_raised_by_the_next_one() -> None:
+    with worker() as (sender, reducers):
         reducers[0].error("worker 2 was lost", 2)
         last_frame(reducers[1])
         with pytest.raises(ReductionError, match="worker 2 was lost") as raised:
@@ -189,9 +177,8 @@ def test_a_loss_between_collectives_is_raised_by_the_next_one(engine: Engine) ->
         assert raised.value.culprit == 2
 
 
-@EVERY_ENGINE
-def test_all_that_was_started_is_raised(engine: Engine) -> None:
-    with worker(engine, 1) as (sender, [reducer]):
+def test_all_that_was_started_is_raised() -> None:
+    with worker(1) as (sender, [reducer]):
         started = [
             sender.start(memoryview(bytearray(1 << 20)), WireType.FLOAT32, Op.SUM) for _ in range(3)
         ]
@@ -201,10 +188,9 @@ def test_all_that_was_started_is_raised(engine: Engine) -> None:
                 pending.wait()
 
 
-@EVERY_ENGINE
-def test_a_reducer_that_gives_no_answer_is_given_up(engine: Engine) -> None:
+def test_a_reducer_that_gives_no_answer_is_given_up() -> None:
     limits = Limits(timeout_s=1.0, patience_s=1.0)
-    with worker(engine, 2, limits) as (sender, reducers):
+    with worker(2, limits) as (sender, reducers):
         silent = address(reducers[1])
         pending = sender.start(memoryview(bytearray(1 << 15)), WireType.FLOAT32, Op.SUM)
         for offset, _ in plan(1 << 15, 0, 2, WORLD, limits).chunks(0):
@@ -234,16 +220,13 @@ def _wrong_answers(right: Header) -> list[tuple[str, Header]]:
 _RIGHT = Header(FrameType.RESULT, nbytes=2048, total=512)
 
 
-@EVERY_ENGINE
 @pytest.mark.parametrize(
     "wrong",
     [each for _, each in _wrong_answers(_RIGHT)],
     ids=[n for n, _ in _wrong_answers(_RIGHT)],
 )
-def test_an_answer_that_was_not_asked_for_is_a_loss_of_that_reducer(
-    engine: Engine, wrong: Header
-) -> None:
-    with worker(engine) as (sender, reducers):
+def test_an_answer_that_was_not_asked_for_is_a_loss_of_that_reducer(wrong: Header) -> None:
+    with worker() as (sender, reducers):
         bad = address(reducers[0])
         vector = bytearray(2048)
         pending = sender.start(memoryview(vector), WireType.FLOAT32, Op.SUM)
@@ -255,13 +238,10 @@ def test_an_answer_that_was_not_asked_for_is_a_loss_of_that_reducer(
         assert vector == bytes(2048)
 
 
-@EVERY_ENGINE
 @given(said=st.binary(max_size=100))
 @settings(max_examples=scaled(100), deadline=None)
-def test_whatever_a_reducer_says_the_worker_raises_and_the_others_hear_of_it(
-    engine: Engine, said: bytes
-) -> None:
-    with worker(engine) as (sender, reducers):
+def test_whatever_a_reducer_says_the_worker_raises_and_the_others_hear_of_it(said: bytes) -> None:
+    with worker() as (sender, reducers):
         pending = sender.start(memoryview(bytearray(64)), WireType.FLOAT32, Op.SUM)
         expect_data(reducers[0])
         reducers[0].connection.sendall(said)
@@ -272,9 +252,8 @@ def test_whatever_a_reducer_says_the_worker_raises_and_the_others_hear_of_it(
             pending.wait()
 
 
-@EVERY_ENGINE
-def test_an_empty_vector_needs_nobody(engine: Engine) -> None:
-    with worker(engine, 1) as (sender, [reducer]):
+def test_an_empty_vector_needs_nobody() -> None:
+    with worker(1) as (sender, [reducer]):
         sender.start(memoryview(bytearray()), WireType.FLOAT32, Op.SUM).wait()
         sender.start(memoryview(bytearray(4)), WireType.FLOAT32, Op.SUM)
         header, _ = expect_data(reducer)

@@ -1,4 +1,4 @@
-"""What every engine's lane does with workers that are lost, late, of another mind, or hostile."""
+"""What a lane does with workers that are lost, late, of another mind, or hostile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from footplate_reduction.engine_choice import engines
 from footplate_reduction.frames import (
     LONGEST_CHUNK,
     NOBODY,
@@ -21,9 +20,8 @@ from footplate_reduction.frames import (
     WireType,
 )
 from footplate_reduction.limits import Limits
-from footplate_reduction.portable import lane as lane_module
-from footplate_reduction.portable import peer
-from reduction.tests.engines.lanes import EVERY_ENGINE, PATIENT, Lanes
+from footplate_reduction.native import lane as lane_module
+from reduction.tests.native.lanes import PATIENT, Lanes
 from reduction.tests.raw_protocol import Raw
 from reduction.tests.rig import LONG_S
 from tests.support.profiles import scaled
@@ -32,14 +30,13 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterator
 
-    from footplate_reduction.engines import Engine
 
 ONE = struct.pack("<4f", 1, 2, 3, 4)
 
 
 @contextmanager
-def lane(engine: Engine, world: int, limits: Limits = PATIENT) -> Iterator[tuple[Lanes, list[Raw]]]:
-    with Lanes(engine, world, limits=limits) as lanes:
+def lane(world: int, limits: Limits = PATIENT) -> Iterator[tuple[Lanes, list[Raw]]]:
+    with Lanes(world, limits=limits) as lanes:
         ends = [of_worker[0] for of_worker in lanes.connections]
         yield lanes, [Raw(end, rank) for rank, end in enumerate(ends)]
 
@@ -57,9 +54,8 @@ def everybody_hears(lanes: Lanes, hearers: list[Raw], culprit: int | None, *word
         assert word in sentence
 
 
-@EVERY_ENGINE
-def test_a_result_is_what_the_protocol_says(engine: Engine) -> None:
-    with lane(engine, 2) as (lanes, workers):
+def test_a_result_is_what_the_protocol_says() -> None:
+    with lane(2) as (lanes, workers):
         for worker in workers:
             worker.data(ONE, seq=9, offset=640)
         for worker in workers:
@@ -70,21 +66,17 @@ def test_a_result_is_what_the_protocol_says(engine: Engine) -> None:
         assert lanes.outcome() is None
 
 
-@EVERY_ENGINE
 @pytest.mark.parametrize("how", [Raw.close, Raw.reset])
-def test_a_worker_that_is_lost_in_a_collective_is_named(
-    engine: Engine, how: Callable[[Raw], None]
-) -> None:
-    with lane(engine, 3) as (lanes, workers):
+def test_a_worker_that_is_lost_in_a_collective_is_named(how: Callable[[Raw], None]) -> None:
+    with lane(3) as (lanes, workers):
         workers[0].data(ONE, seq=17)
         workers[2].data(ONE, seq=17)
         how(workers[1])
         everybody_hears(lanes, [workers[0], workers[2]], 1, "worker 1", "collective 17")
 
 
-@EVERY_ENGINE
-def test_a_worker_that_is_lost_between_collectives_is_named(engine: Engine) -> None:
-    with lane(engine, 2) as (lanes, workers):
+def test_a_worker_that_is_lost_between_collectives_is_named() -> None:
+    with lane(2) as (lanes, workers):
         for worker in workers:
             worker.data(ONE, seq=4)
         for worker in workers:
@@ -93,28 +85,25 @@ def test_a_worker_that_is_lost_between_collectives_is_named(engine: Engine) -> N
         everybody_hears(lanes, [workers[1]], 0, "worker 0", "collective 4")
 
 
-@EVERY_ENGINE
-def test_a_worker_that_is_lost_with_half_a_frame_sent_is_named(engine: Engine) -> None:
-    with lane(engine, 2) as (lanes, workers):
+def test_a_worker_that_is_lost_with_half_a_frame_sent_is_named() -> None:
+    with lane(2) as (lanes, workers):
         header = Header(FrameType.DATA, nbytes=16, rank=1)
         workers[1].connection.sendall(header.pack() + ONE[:5])
         workers[1].close()
         everybody_hears(lanes, [workers[0]], 1, "worker 1")
 
 
-@EVERY_ENGINE
-def test_a_worker_may_leave_before_the_others(engine: Engine) -> None:
-    with lane(engine, 2) as (lanes, workers):
+def test_a_worker_may_leave_before_the_others() -> None:
+    with lane(2) as (lanes, workers):
         workers[0].bye()
         workers[0].close()
         workers[1].bye()
         assert lanes.outcome() is None
 
 
-@EVERY_ENGINE
 @pytest.mark.parametrize("first", ["bye", "data"])
-def test_a_worker_that_left_while_others_go_on_is_named(engine: Engine, first: str) -> None:
-    with lane(engine, 2) as (lanes, workers):
+def test_a_worker_that_left_while_others_go_on_is_named(first: str) -> None:
+    with lane(2) as (lanes, workers):
         if first == "data":
             workers[0].data(ONE, seq=3)
             workers[1].bye()
@@ -125,52 +114,46 @@ def test_a_worker_that_left_while_others_go_on_is_named(engine: Engine, first: s
         everybody_hears(lanes, [workers[0]], 1, "worker 1", "left", "collective 3")
 
 
-@EVERY_ENGINE
-def test_a_worker_that_leaves_before_its_answer_came_is_named(engine: Engine) -> None:
-    with lane(engine, 2) as (lanes, workers):
+def test_a_worker_that_leaves_before_its_answer_came_is_named() -> None:
+    with lane(2) as (lanes, workers):
         workers[0].data(ONE, seq=5)
         workers[0].bye()
         everybody_hears(lanes, [workers[1]], 0, "worker 0", "collective 5")
 
 
-@EVERY_ENGINE
 @pytest.mark.parametrize("culprit", [2, 0, None])
-def test_what_a_worker_tells_is_passed_on_as_it_is(engine: Engine, culprit: int | None) -> None:
-    with lane(engine, 3) as (lanes, workers):
+def test_what_a_worker_tells_is_passed_on_as_it_is(culprit: int | None) -> None:
+    with lane(3) as (lanes, workers):
         workers[1].data(ONE)
         workers[0].error("reducer 10.0.0.9:7700 was lost, güle güle", culprit)
         message = "reducer 10.0.0.9:7700 was lost, güle güle"
         everybody_hears(lanes, [workers[1], workers[2]], culprit, message)
 
 
-@EVERY_ENGINE
-def test_a_culprit_that_is_not_of_the_world_is_the_one_that_said_so(engine: Engine) -> None:
-    with lane(engine, 2) as (lanes, workers):
+def test_a_culprit_that_is_not_of_the_world_is_the_one_that_said_so() -> None:
+    with lane(2) as (lanes, workers):
         workers[0].error("it was 77", 77)
         everybody_hears(lanes, [workers[1]], 0)
 
 
-@EVERY_ENGINE
-def test_what_a_worker_said_before_it_was_killed_is_heard(engine: Engine) -> None:
+def test_what_a_worker_said_before_it_was_killed_is_heard() -> None:
     """Results that can't be delivered are no reason to overlook its last words."""
-    with lane(engine, 2) as (lanes, workers):
+    with lane(2) as (lanes, workers):
         workers[0].data(ONE)
         workers[0].error("out of cheese", 0)
         workers[1].data(ONE)
         everybody_hears(lanes, [workers[1]], 0, "out of cheese")
 
 
-@EVERY_ENGINE
-def test_who_is_late_is_named(engine: Engine) -> None:
-    with lane(engine, 4, Limits(timeout_s=LONG_S, patience_s=1.0)) as (lanes, workers):
+def test_who_is_late_is_named() -> None:
+    with lane(4, Limits(timeout_s=LONG_S, patience_s=1.0)) as (lanes, workers):
         workers[0].data(ONE, seq=8)
         workers[2].data(ONE, seq=8)
         everybody_hears(lanes, workers, 1, "workers 1, 3", "collective 8", "1 s")
 
 
-@EVERY_ENGINE
-def test_a_worker_that_is_late_with_half_of_its_part_is_named(engine: Engine) -> None:
-    with lane(engine, 2, Limits(timeout_s=LONG_S, patience_s=1.0)) as (lanes, workers):
+def test_a_worker_that_is_late_with_half_of_its_part_is_named() -> None:
+    with lane(2, Limits(timeout_s=LONG_S, patience_s=1.0)) as (lanes, workers):
         workers[0].data(ONE)
         header = Header(FrameType.DATA, nbytes=16, rank=1)
         workers[1].connection.sendall(header.pack() + ONE[:5])
@@ -180,7 +163,6 @@ def test_a_worker_that_is_late_with_half_of_its_part_is_named(engine: Engine) ->
 THIS = Header(FrameType.DATA, seq=7, nbytes=16)
 
 
-@EVERY_ENGINE
 @pytest.mark.parametrize(
     ("other", "words"),
     [
@@ -192,29 +174,25 @@ THIS = Header(FrameType.DATA, seq=7, nbytes=16)
         (THIS._replace(op=Op.AVERAGE), ("sum", "average")),
     ],
 )
-def test_workers_of_another_mind_are_both_named(
-    engine: Engine, other: Header, words: tuple[str, ...]
-) -> None:
-    with lane(engine, 3) as (lanes, workers):
+def test_workers_of_another_mind_are_both_named(other: Header, words: tuple[str, ...]) -> None:
+    with lane(3) as (lanes, workers):
         workers[0].send(THIS, ONE)
         workers[2].send(other._replace(rank=2), ONE[: other.nbytes])
         everybody_hears(lanes, workers, None, "worker 0", "worker 2", *words)
 
 
-@EVERY_ENGINE
-def test_a_reducer_that_is_to_end_says_so(engine: Engine) -> None:
-    with lane(engine, 2) as (lanes, workers):
+def test_a_reducer_that_is_to_end_says_so() -> None:
+    with lane(2) as (lanes, workers):
         workers[0].data(ONE)
         here = "{}:{}".format(*workers[0].connection.getpeername())
         lanes.end()
         everybody_hears(lanes, workers, None, here, "told to end")
 
 
-@EVERY_ENGINE
-def test_a_worker_that_is_ahead_is_held_back_and_served(engine: Engine) -> None:
+def test_a_worker_that_is_ahead_is_held_back_and_served() -> None:
     """Both send all that their sockets take, far more than the window, and read it back slowly."""
     chunk, count = 1 << 20, 24
-    with lane(engine, 2) as (lanes, workers):
+    with lane(2) as (lanes, workers):
 
         def send_all(worker: Raw) -> None:
             for index in range(count):
@@ -239,15 +217,14 @@ def test_chunks_that_came_at_once_are_answered_without_another_word(
 ) -> None:
     """The window holds one of the two; the other is added when the first is on its way."""
     window = 1 << 14
-    for module in (peer, lane_module):
-        monkeypatch.setattr(module, "WINDOW", window)
+    monkeypatch.setattr(lane_module, "WINDOW", window)
     offsets = [0, window - len(ONE)]
 
     def send(rank: int, end: socket.socket) -> None:
         for offset in offsets:
             Raw(end, rank).data(bytes(offsets[1]), offset=offset)
 
-    with Lanes(engines()["portable"], 2, first=send) as lanes:
+    with Lanes(2, first=send) as lanes:
         workers = [Raw(end, rank) for rank, (end,) in enumerate(lanes.connections)]
         for worker in workers:
             assert [worker.receive()[0].offset for _ in offsets] == offsets
@@ -255,11 +232,10 @@ def test_chunks_that_came_at_once_are_answered_without_another_word(
         assert lanes.outcome() is None
 
 
-@EVERY_ENGINE
-def test_a_worker_that_takes_no_results_is_lost_after_the_timeout(engine: Engine) -> None:
+def test_a_worker_that_takes_no_results_is_lost_after_the_timeout() -> None:
     """It answers for itself, but nothing can be delivered to it: so nobody can go on."""
     chunk = bytes(1 << 20)
-    with lane(engine, 2, Limits(timeout_s=1.0, patience_s=LONG_S)) as (lanes, workers):
+    with lane(2, Limits(timeout_s=1.0, patience_s=LONG_S)) as (lanes, workers):
         said = Header(FrameType.RESULT), b""
         while said[0].type is FrameType.RESULT:
             for worker in workers:
@@ -285,12 +261,9 @@ wrong = [
 ]
 
 
-@EVERY_ENGINE
 @pytest.mark.parametrize("header", wrong, ids=[f"{each.type.name}-{each.nbytes}" for each in wrong])
-def test_a_frame_that_no_worker_may_send_ends_the_group_and_names_it(
-    engine: Engine, header: Header
-) -> None:
-    with lane(engine, 2) as (lanes, workers):
+def test_a_frame_that_no_worker_may_send_ends_the_group_and_names_it(header: Header) -> None:
+    with lane(2) as (lanes, workers):
         workers[0].data(ONE)
         workers[1].send(header, ONE)
         everybody_hears(lanes, workers, 1, "worker 1")
@@ -313,14 +286,11 @@ hostile = st.binary(min_size=1, max_size=200) | st.builds(
 )
 
 
-@EVERY_ENGINE
 @given(said=hostile)
 @settings(max_examples=scaled(150), deadline=None)
-def test_whatever_a_worker_sends_the_lane_ends_and_nobody_else_is_named(
-    engine: Engine, said: bytes
-) -> None:
+def test_whatever_a_worker_sends_the_lane_ends_and_nobody_else_is_named(said: bytes) -> None:
     """Bytes of payloads may be any; then its end without BYE is what ends the group."""
-    with lane(engine, 2) as (lanes, workers):
+    with lane(2) as (lanes, workers):
         for seq in range(3):
             workers[0].data(ONE, seq=seq)
         workers[1].connection.sendall(said)
