@@ -20,6 +20,7 @@ from footplate.cli.doctor.assessment import (
     judge_isolation,
     judge_port,
     judge_pythons,
+    judge_reduction,
 )
 from footplate.cli.doctor.measurements import examine_buckets
 from footplate.container_engine.discovery import REMEDY
@@ -58,6 +59,7 @@ def test_a_machine_that_has_everything() -> None:
         judge_engine("", DOCKER_INFO, {"Components": [{"Name": "Engine"}]}),
         judge_gpus(["NVIDIA L4", "NVIDIA L4"], (), hidden=False),
         judge_pythons({"3.11": "/usr/bin/python3.11", "3.7": "/opt/py37"}, ""),
+        judge_reduction(installed=True),
         judge_port("127.0.0.1", 8470, None, ""),
         judge_database("postgresql://ada:***@db/fp", "PostgreSQL 16.2", ""),
     ]
@@ -70,6 +72,7 @@ sees no process but its own
 OK       containers    Docker 28.2.2, root, cgroups v2 (systemd), storage overlay2 in /docker
 OK       gpus          2 NVIDIA L4
 OK       python        3.7, 3.11 for packages
+OK       reduction     reduction servers can run
 OK       port          port 8470 of 127.0.0.1 is free
 OK       database      PostgreSQL 16.2 at postgresql://ada:***@db/fp
 
@@ -88,6 +91,7 @@ def test_a_machine_that_lacks_things_names_each_way_out() -> None:
         judge_gpus([], ["its GPUs can't be told"], hidden=True),
         judge_pythons({"3.11": "/usr/bin/python3.11", "3.10": None, "3.7": None}, ""),
         judge_pythons({"3.11": None}, ""),
+        judge_reduction(installed=False),
     ]
     assert (
         shown(findings)
@@ -111,9 +115,11 @@ can't be told
 LIMITED  python        3.11 for packages; not 3.7, 3.10; uv python install 3.7 3.10
 LIMITED  python        no interpreter for packages (3.11); container images need none; \
 uv python install 3.11
+LIMITED  reduction     jobs with reduction servers can't run: footplate-reduction isn't installed \
+with its C++ library; install g++, then run pip install ./reduction in the clone of Footplate
 
 Jobs can run here, with limits: see disk, isolation, containers, containers, containers, gpus, \
-python, python."""
+python, python, reduction."""
     )
 
 
@@ -156,7 +162,8 @@ def test_this_machine_can_run_jobs(tmp_path: Path) -> None:
     assert told["jobsCanRun"] is True
     parts = {finding["part"]: finding for finding in told["findings"]}
     assert list(parts) == [
-        "disk", "isolation", "network", "containers", "gpus", "python", "port", "database",
+        "disk", "isolation", "network", "containers", "gpus", "python", "reduction", "port",
+        "database",
     ]  # fmt: skip
     assert parts["containers"] == {
         "part": "containers",

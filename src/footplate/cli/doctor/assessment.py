@@ -155,6 +155,17 @@ def judge_pythons(found: Mapping[str, str | None], problem: str) -> Finding:
     return Finding("python", Verdict.LIMITED, f"{text}; not {', '.join(missing)}", way_out)
 
 
+def judge_reduction(*, installed: bool) -> Finding:
+    """``installed``: footplate-reduction is, with its C++ library."""
+    if installed:
+        return Finding("reduction", Verdict.OK, "reduction servers can run")
+    return Finding(
+        "reduction", Verdict.LIMITED,
+        "jobs with reduction servers can't run: footplate-reduction isn't installed with its C++ "
+        "library", "install g++, then run pip install ./reduction in the clone of Footplate",
+    )  # fmt: skip
+
+
 def judge_port(host: str, port: int, server: str | None, problem: str) -> Finding:
     """``server``: the URL at which a server of the data directory answers."""
     if server:

@@ -22,6 +22,7 @@ from footplate.server.gpus import Gpus
 from footplate.server.isolation_probe import describe_network, probe
 from footplate.server.listener import listen
 from footplate.server.remote_buckets import open_remotes
+from footplate.server.wheels import reduction_wheel
 from footplate.store.sql_engines import make_engine, parse_url
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def examine(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]
         "containers": lambda: _examine_engine(settings, environ),
         "gpus": lambda: _examine_gpus(settings, environ),
         "python": lambda: _examine_pythons(settings),
+        "reduction": lambda: assessment.judge_reduction(installed=reduction_wheel() is not None),
         "port": lambda: _examine_port(settings),
         "database": lambda: _examine_database(settings),
     }
