@@ -53,6 +53,7 @@ def save_chart_images(folder: Path) -> tuple[Path, Path]:
             "build",
             *_own_index(),
             "--build-arg=BASE=localhost/base",
+            "--build-arg=BUILD_BASE=localhost/base",
             f"--file={ROOT / 'deploy' / 'Containerfile'}",
             f"--tag={SERVICE}",
             str(ROOT),
