@@ -7,9 +7,11 @@ This module alone reads either.
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 import tomllib
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import partial
 from ipaddress import ip_network
@@ -28,6 +30,7 @@ from footplate.domain.sites import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from enum import Enum
 
     from footplate.backends.region_bindings import RegionBinding
     from footplate.buckets.bindings import BucketBinding
@@ -54,67 +57,198 @@ _ALIKE = 0.78
 """How like a setting a variable must be called; clients and programs have others of that prefix."""
 
 
+def _by(read: Callable[[object], object]) -> dict[str, Callable[[object], object]]:
+    """Returns a field's metadata: what reads its value from a file, a variable or an option."""
+    return {"read": read}
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("text")
+    return value
+
+
+def _path(value: object) -> Path:
+    return Path(_text(value)).expanduser().absolute()
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(p, str) for p in parts):
+        raise ValueError("texts, separated by commas")
+    return tuple(p.strip() for p in parts if p.strip())
+
+
+def _networks(value: object) -> tuple[str, ...]:
+    texts = _texts(value)
+    try:
+        return tuple(str(ip_network(text)) for text in texts)
+    except ValueError:
+        raise ValueError("addresses and networks (10.0.0.0/8), separated by commas") from None
+
+
+def _users(value: object) -> str:
+    text = _text(value)
+    if not _USERS.fullmatch(text):
+        raise ValueError("a range of user ids such as 1879048192-1879113727, or a user's name")
+    return text
+
+
+def _projects(value: object) -> tuple[str, ...]:
+    """Names that a setting is about: a list, or true and false for all and none."""
+    if value in (True, "true"):
+        return (EVERY_PROJECT,)
+    if value in (False, "false"):
+        return ()
+    return _texts(value)
+
+
+def _pairs(value: object) -> tuple[tuple[str, str], ...]:
+    pairs = tuple(part.partition("=") for part in _texts(value))
+    if not all(name.strip() and project.strip() for name, _, project in pairs):
+        raise ValueError("BUCKET=PROJECT, separated by commas")
+    return tuple((name.strip(), project.strip()) for name, _, project in pairs)
+
+
+def _paths(value: object) -> tuple[Path, ...]:
+    parts = _texts(value)
+    if not all(part.startswith(("/", "~/")) for part in parts):
+        raise ValueError("absolute paths, separated by commas")
+    return tuple(Path(part).expanduser() for part in parts)
+
+
+def _whole(low: int, high: int) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = low - 1
+        if not low <= number <= high:
+            raise ValueError(f"a whole number from {low} to {high}")
+        return number
+
+    return read
+
+
+def _port_or_word(value: object) -> int | str:
+    if value in (AUTO, NONE):
+        return str(value)
+    try:
+        return _whole(0, 65535)(value)
+    except ValueError as error:
+        raise ValueError(f"{AUTO}, {NONE}, or {error}") from None
+
+
+def _address(value: object) -> tuple[str, int]:
+    """``HOST:PORT``, of an IPv6 address ``[HOST]:PORT``."""
+    found = _ADDRESS.fullmatch(value) if isinstance(value, str) else None
+    if found is None or int(found[3]) > 65535 or (found[1] or found[2]) in _WILDCARDS:
+        raise ValueError(
+            "HOST:PORT, where HOST is an address or a name of this machine that the nodes reach, "
+            "such as 10.0.0.5:8474"
+        )
+    return found[1] or found[2], int(found[3])
+
+
+def _seconds(value: object) -> float:
+    return _number(value, 0, sys.float_info.max, "a number of seconds, 0 or more")
+
+
+def _lease_seconds(value: object) -> float:
+    return _number(value, 1, 3600, "a number of seconds from 1 to 3600")
+
+
+def _number(value: object, low: float, high: float, allowed: str) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = math.nan
+    if not low <= number <= high:
+        raise ValueError(allowed)
+    return number
+
+
+def _one_of(allowed: tuple[str, ...]) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if value not in allowed:
+            raise ValueError(", ".join(allowed))
+        return str(value)
+
+    return read
+
+
+def _member(kind: type[Enum]) -> Callable[[object], Enum]:
+    read = _one_of(tuple(member.value for member in kind))
+    return lambda value: kind(read(value))
+
+
 @dataclass(frozen=True)
 class Settings:
     """What ``docs/reference/settings.md`` describes, field by field."""
 
     data_dir: Path
-    host: str = "127.0.0.1"
-    port: int = DEFAULT_PORT
-    grpc_port: int | str = AUTO
-    proxy_port: int | str = AUTO
-    cluster_address: tuple[str, int] | None = None
-    token: str | None = None
-    trusted_proxies: tuple[str, ...] = ()
-    max_connections: int = 10_000
-    database_url: str | None = None
-    cache_dir: Path | None = None
-    cache_limit_gb: int = 50
-    allowed_hosts: tuple[str, ...] = ()
-    directories: DirectoryForm = DirectoryForm.URIS
-    job_dir_roots: tuple[Path, ...] = ()
-    tmp_paths: tuple[Path, ...] = ()
-    isolation: str = "auto"
-    program_users: str | None = None
-    allow_root: tuple[str, ...] = ()
-    api_access: tuple[str, ...] = ()
-    buckets: tuple[BucketBinding, ...] = ()
-    shared_buckets: tuple[str, ...] = ()
-    bucket_projects: tuple[tuple[str, str], ...] = ()
-    network: str = "shared"
-    container_engine: str | None = None
-    image_pull: str = "missing"
-    container_images: tuple[str, ...] = ()
-    regions: tuple[RegionBinding, ...] = ()
-    mode: Mode = Mode.EMULATE
-    limits: str = "auto"
-    max_replicas: int | None = None
-    gpus: str = "auto"
-    gpu_type: str | None = None
-    catalogue: Path | None = None
-    quotas: tuple[Quota, ...] = ()
-    prices: Prices | None = None
-    patience_s: float = 3600.0
-    pythons: tuple[str, ...] = ()
-    fetch_interpreters: str = "auto"
-    spool_limit_mb: int = 64
-    log_limit_mb: int = 10_240
-    keep_jobs: KeepTimes | None = None
-    keep_logs: KeepTimes | None = None
-    build_limit_s: float = 7200.0
-    build_memory_mb: int = 8192
-    reserve_mb: int = 8
-    stop_grace_s: float = 10.0
-    evaluator_grace_s: float = 60.0
-    evaluator_limit_s: float = 900.0
-    heartbeat_s: float = 30.0
-    gathering_s: float = 600.0
-    max_restarts: int = 5
-    max_retries: int = 3
-    usage_s: float = 10.0
-    hang_s: float = 600.0
-    hang_limit_s: float = 0.0
-    lease_s: float = 10.0
+    host: str = field(default="127.0.0.1", metadata=_by(_text))
+    port: int = field(default=DEFAULT_PORT, metadata=_by(_whole(0, 65535)))
+    grpc_port: int | str = field(default=AUTO, metadata=_by(_port_or_word))
+    proxy_port: int | str = field(default=AUTO, metadata=_by(_port_or_word))
+    cluster_address: tuple[str, int] | None = field(default=None, metadata=_by(_address))
+    token: str | None = field(default=None, metadata=_by(_text))
+    trusted_proxies: tuple[str, ...] = field(default=(), metadata=_by(_networks))
+    max_connections: int = field(default=10_000, metadata=_by(_whole(16, 1_000_000)))
+    database_url: str | None = field(default=None, metadata=_by(_text))
+    cache_dir: Path | None = field(default=None, metadata=_by(_path))
+    cache_limit_gb: int = field(default=50, metadata=_by(_whole(0, 1_000_000)))
+    allowed_hosts: tuple[str, ...] = field(default=(), metadata=_by(_texts))
+    directories: DirectoryForm = field(
+        default=DirectoryForm.URIS, metadata=_by(_member(DirectoryForm))
+    )
+    job_dir_roots: tuple[Path, ...] = field(default=(), metadata=_by(_paths))
+    tmp_paths: tuple[Path, ...] = field(default=(), metadata=_by(_paths))
+    isolation: str = field(default="auto", metadata=_by(_one_of(ISOLATIONS)))
+    program_users: str | None = field(default=None, metadata=_by(_users))
+    allow_root: tuple[str, ...] = field(default=(), metadata=_by(_projects))
+    api_access: tuple[str, ...] = field(default=(), metadata=_by(_projects))
+    buckets: tuple[BucketBinding, ...] = field(default=(), metadata=_by(read_bindings))
+    shared_buckets: tuple[str, ...] = field(default=(), metadata=_by(_projects))
+    bucket_projects: tuple[tuple[str, str], ...] = field(default=(), metadata=_by(_pairs))
+    network: str = field(default="shared", metadata=_by(_one_of(NETWORKS)))
+    container_engine: str | None = field(default=None, metadata=_by(_text))
+    image_pull: str = field(default="missing", metadata=_by(_one_of(IMAGE_PULLS)))
+    container_images: tuple[str, ...] = field(default=(), metadata=_by(_texts))
+    regions: tuple[RegionBinding, ...] = field(default=(), metadata=_by(read_region_bindings))
+    mode: Mode = field(default=Mode.EMULATE, metadata=_by(_member(Mode)))
+    limits: str = field(default="auto", metadata=_by(_one_of(LIMITS)))
+    max_replicas: int | None = field(default=None, metadata=_by(_whole(1, 100_000)))
+    gpus: str = field(default="auto", metadata=_by(_text))
+    gpu_type: str | None = field(default=None, metadata=_by(_text))
+    catalogue: Path | None = field(default=None, metadata=_by(_path))
+    quotas: tuple[Quota, ...] = field(default=(), metadata=_by(read_quotas))
+    prices: Prices | None = field(default=None, metadata=_by(read_prices))
+    patience_s: float = field(default=3600.0, metadata=_by(_seconds))
+    pythons: tuple[str, ...] = field(default=(), metadata=_by(_texts))
+    fetch_interpreters: str = field(default="auto", metadata=_by(_one_of(FETCHES)))
+    spool_limit_mb: int = field(default=64, metadata=_by(_whole(1, 65536)))
+    log_limit_mb: int = field(default=10_240, metadata=_by(_whole(0, 1 << 30)))
+    keep_jobs: KeepTimes | None = field(
+        default=None, metadata=_by(partial(read_keep_times, "keep_jobs"))
+    )
+    keep_logs: KeepTimes | None = field(
+        default=None, metadata=_by(partial(read_keep_times, "keep_logs"))
+    )
+    build_limit_s: float = field(default=7200.0, metadata=_by(_seconds))
+    build_memory_mb: int = field(default=8192, metadata=_by(_whole(0, 1 << 30)))
+    reserve_mb: int = field(default=8, metadata=_by(_whole(0, 65536)))
+    stop_grace_s: float = field(default=10.0, metadata=_by(_seconds))
+    evaluator_grace_s: float = field(default=60.0, metadata=_by(_seconds))
+    evaluator_limit_s: float = field(default=900.0, metadata=_by(_seconds))
+    heartbeat_s: float = field(default=30.0, metadata=_by(_seconds))
+    gathering_s: float = field(default=600.0, metadata=_by(_seconds))
+    max_restarts: int = field(default=5, metadata=_by(_whole(0, 1000)))
+    max_retries: int = field(default=3, metadata=_by(_whole(0, 1000)))
+    usage_s: float = field(default=10.0, metadata=_by(_seconds))
+    hang_s: float = field(default=600.0, metadata=_by(_seconds))
+    hang_limit_s: float = field(default=0.0, metadata=_by(_seconds))
+    lease_s: float = field(default=10.0, metadata=_by(_lease_seconds))
 
     @property
     def fetches_interpreters(self) -> bool:
@@ -221,13 +355,13 @@ def _take(
     values: dict[str, Any],
     violations: list[Violation],
 ) -> None:
-    reader = _READERS.get(name)
-    if reader is None:
-        hint = nearest(name, _READERS, "settings")
+    known = {setting.name: setting.metadata["read"] for setting in fields(Settings)[1:]}
+    if name not in known:
+        hint = nearest(name, known, "settings")
         violations.append(Violation(name, f"{origin}: no such setting; {hint}"))
         return
     try:
-        values[name] = reader(value)
+        values[name] = known[name](value)
     except InvalidArgument as error:
         violations.extend(
             Violation(v.field, f"{origin}: {v.description}") for v in error.violations
@@ -250,188 +384,3 @@ def _conflicts(settings: Settings) -> Iterator[Violation]:
                 f'set cluster_address = "HOST:PORT", where they reach this machine'
             )
             yield Violation(f"regions[{index}].backend", text)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("text")
-    return value
-
-
-def _path(value: object) -> Path:
-    return Path(_text(value)).expanduser().absolute()
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    parts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(parts, list) or not all(isinstance(p, str) for p in parts):
-        raise ValueError("texts, separated by commas")
-    return tuple(p.strip() for p in parts if p.strip())
-
-
-def _networks(value: object) -> tuple[str, ...]:
-    texts = _texts(value)
-    try:
-        return tuple(str(ip_network(text)) for text in texts)
-    except ValueError:
-        raise ValueError("addresses and networks (10.0.0.0/8), separated by commas") from None
-
-
-def _users(value: object) -> str:
-    text = _text(value)
-    if not _USERS.fullmatch(text):
-        raise ValueError("a range of user ids such as 1879048192-1879113727, or a user's name")
-    return text
-
-
-def _projects(value: object) -> tuple[str, ...]:
-    """Names that a setting is about: a list, or true and false for all and none."""
-    if value in (True, "true"):
-        return (EVERY_PROJECT,)
-    if value in (False, "false"):
-        return ()
-    return _texts(value)
-
-
-def _pairs(value: object) -> tuple[tuple[str, str], ...]:
-    pairs = tuple(part.partition("=") for part in _texts(value))
-    if not all(name.strip() and project.strip() for name, _, project in pairs):
-        raise ValueError("BUCKET=PROJECT, separated by commas")
-    return tuple((name.strip(), project.strip()) for name, _, project in pairs)
-
-
-def _paths(value: object) -> tuple[Path, ...]:
-    parts = _texts(value)
-    if not all(part.startswith(("/", "~/")) for part in parts):
-        raise ValueError("absolute paths, separated by commas")
-    return tuple(Path(part).expanduser() for part in parts)
-
-
-def _whole(low: int, high: int) -> Callable[[object], int]:
-    def read(value: object) -> int:
-        try:
-            number = int(str(value))
-        except ValueError:
-            number = low - 1
-        if not low <= number <= high:
-            raise ValueError(f"a whole number from {low} to {high}")
-        return number
-
-    return read
-
-
-def _port_or_word(value: object) -> int | str:
-    if value in (AUTO, NONE):
-        return str(value)
-    try:
-        return _whole(0, 65535)(value)
-    except ValueError as error:
-        raise ValueError(f"{AUTO}, {NONE}, or {error}") from None
-
-
-def _address(value: object) -> tuple[str, int]:
-    """``HOST:PORT``, of an IPv6 address ``[HOST]:PORT``."""
-    found = _ADDRESS.fullmatch(value) if isinstance(value, str) else None
-    if found is None or int(found[3]) > 65535 or (found[1] or found[2]) in _WILDCARDS:
-        raise ValueError(
-            "HOST:PORT, where HOST is an address or a name of this machine that the nodes reach, "
-            "such as 10.0.0.5:8474"
-        )
-    return found[1] or found[2], int(found[3])
-
-
-def _seconds(value: object) -> float:
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        raise ValueError("a number of seconds, 0 or more")
-    return number
-
-
-def _lease_seconds(value: object) -> float:
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = 0.0
-    if not 1 <= number <= 3600:
-        raise ValueError("a number of seconds from 1 to 3600")
-    return number
-
-
-def _one_of(allowed: tuple[str, ...]) -> Callable[[object], str]:
-    def read(value: object) -> str:
-        if value not in allowed:
-            raise ValueError(", ".join(allowed))
-        return str(value)
-
-    return read
-
-
-def _mode(value: object) -> Mode:
-    return Mode(_one_of(tuple(mode.value for mode in Mode))(value))
-
-
-def _directories(value: object) -> DirectoryForm:
-    return DirectoryForm(_one_of(tuple(form.value for form in DirectoryForm))(value))
-
-
-_READERS: dict[str, Callable[[object], object]] = {
-    "host": _text,
-    "port": _whole(0, 65535),
-    "grpc_port": _port_or_word,
-    "proxy_port": _port_or_word,
-    "cluster_address": _address,
-    "token": _text,
-    "trusted_proxies": _networks,
-    "max_connections": _whole(16, 1_000_000),
-    "database_url": _text,
-    "cache_dir": _path,
-    "cache_limit_gb": _whole(0, 1_000_000),
-    "allowed_hosts": _texts,
-    "directories": _directories,
-    "job_dir_roots": _paths,
-    "tmp_paths": _paths,
-    "isolation": _one_of(ISOLATIONS),
-    "program_users": _users,
-    "allow_root": _projects,
-    "api_access": _projects,
-    "buckets": read_bindings,
-    "shared_buckets": _projects,
-    "bucket_projects": _pairs,
-    "network": _one_of(NETWORKS),
-    "container_engine": _text,
-    "image_pull": _one_of(IMAGE_PULLS),
-    "container_images": _texts,
-    "regions": read_region_bindings,
-    "mode": _mode,
-    "limits": _one_of(LIMITS),
-    "max_replicas": _whole(1, 100_000),
-    "gpus": _text,
-    "gpu_type": _text,
-    "catalogue": _path,
-    "quotas": read_quotas,
-    "prices": read_prices,
-    "patience_s": _seconds,
-    "pythons": _texts,
-    "fetch_interpreters": _one_of(FETCHES),
-    "spool_limit_mb": _whole(1, 65536),
-    "log_limit_mb": _whole(0, 1 << 30),
-    "keep_jobs": partial(read_keep_times, "keep_jobs"),
-    "keep_logs": partial(read_keep_times, "keep_logs"),
-    "build_limit_s": _seconds,
-    "build_memory_mb": _whole(0, 1 << 30),
-    "reserve_mb": _whole(0, 65536),
-    "stop_grace_s": _seconds,
-    "evaluator_grace_s": _seconds,
-    "evaluator_limit_s": _seconds,
-    "heartbeat_s": _seconds,
-    "gathering_s": _seconds,
-    "max_restarts": _whole(0, 1000),
-    "max_retries": _whole(0, 1000),
-    "usage_s": _seconds,
-    "hang_s": _seconds,
-    "hang_limit_s": _seconds,
-    "lease_s": _lease_seconds,
-}
