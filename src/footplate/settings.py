@@ -45,7 +45,6 @@ FILE_NAME = "footplate.toml"
 PREFIX = "FOOTPLATE_"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 ISOLATIONS = ("auto", "cgroup", "namespace", "subreaper", "best-effort")
-NETWORKS = ("shared", "namespaces")
 LIMITS = ("auto", "on")
 FETCHES = ("auto", "off")
 EVERY_PROJECT = "*"
@@ -53,6 +52,11 @@ IMAGE_PULLS = ("missing", "always")
 _USERS = re.compile(r"[0-9]+-[0-9]+|[A-Za-z_][A-Za-z0-9_.-]*")
 _ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):([0-9]{1,5})")
 _WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - refused
+_REMOVED = {
+    "network": "remove it: replicas share this machine's network, and each listens on the port "
+    "that CLUSTER_SPEC names",
+}
+"""The way out, for settings of earlier versions."""
 _ALIKE = 0.78
 """How like a setting a variable must be called; clients and programs have others of that prefix."""
 
@@ -211,7 +215,6 @@ class Settings:
     buckets: tuple[BucketBinding, ...] = field(default=(), metadata=_by(read_bindings))
     shared_buckets: tuple[str, ...] = field(default=(), metadata=_by(_projects))
     bucket_projects: tuple[tuple[str, str], ...] = field(default=(), metadata=_by(_pairs))
-    network: str = field(default="shared", metadata=_by(_one_of(NETWORKS)))
     container_engine: str | None = field(default=None, metadata=_by(_text))
     image_pull: str = field(default="missing", metadata=_by(_one_of(IMAGE_PULLS)))
     container_images: tuple[str, ...] = field(default=(), metadata=_by(_texts))
@@ -344,7 +347,7 @@ def _file(path: Path) -> dict[str, object]:
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, object]:
-    names = (field.name for field in fields(Settings) if field.name != "data_dir")
+    names = (*(each.name for each in fields(Settings) if each.name != "data_dir"), *_REMOVED)
     return {n: environ[PREFIX + n.upper()] for n in names if environ.get(PREFIX + n.upper())}
 
 
@@ -356,6 +359,9 @@ def _take(
     violations: list[Violation],
 ) -> None:
     known = {setting.name: setting.metadata["read"] for setting in fields(Settings)[1:]}
+    if name in _REMOVED:
+        violations.append(Violation(name, f"{origin}: no such setting any more; {_REMOVED[name]}"))
+        return
     if name not in known:
         hint = nearest(name, known, "settings")
         violations.append(Violation(name, f"{origin}: no such setting; {hint}"))

@@ -13,7 +13,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.machine_hours import Prices
 from footplate.domain.quotas import Quota
 from footplate.domain.sites import Mode
-from footplate.settings import ISOLATIONS, NETWORKS, Settings, load_settings, strays
+from footplate.settings import ISOLATIONS, Settings, load_settings, strays
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -56,6 +56,21 @@ def test_every_wrong_setting_is_named_with_its_origin(tmp_path: Path) -> None:
     ]
     assert "environment: 'http' given; allowed: a whole number from 0 to 65535" in str(caught.value)
     assert "footplate.toml: no such setting; did you mean port?" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["shared", "namespaces"])
+def test_a_removed_setting_says_what_to_do(tmp_path: Path, value: str) -> None:
+    (tmp_path / "footplate.toml").write_text(f'network = "{value}"\n')
+    with pytest.raises(InvalidArgument) as caught:
+        load_settings({"FOOTPLATE_NETWORK": value}, {"data_dir": tmp_path})
+    text = (
+        "no such setting any more; remove it: replicas share this machine's network, and each "
+        "listens on the port that CLUSTER_SPEC names"
+    )
+    assert [(each.field, each.description) for each in caught.value.violations] == [
+        ("network", f"{tmp_path / 'footplate.toml'}: {text}"),
+        ("network", f"environment: {text}"),
+    ]
 
 
 def test_an_open_door_needs_a_token(tmp_path: Path) -> None:
@@ -195,7 +210,7 @@ def test_its_documented_default_is_what_holds(field: Field[object]) -> None:
 
 def test_a_setting_of_few_values_has_each_of_them_documented() -> None:
     text = REFERENCE.read_text("utf-8")
-    values = (*ISOLATIONS, *NETWORKS, *(mode.value for mode in Mode))
+    values = (*ISOLATIONS, *(mode.value for mode in Mode))
     assert {value for value in values if f"`{value}`" not in text} == set()
 
 

@@ -37,7 +37,7 @@ _COLOURS = {
     "EMERGENCY": "red",
 }
 
-_FACTS = frozenset({"ISOLATION", "LIMITS", "NETWORK"})
+_FACTS = frozenset({"ISOLATION", "LIMITS"})
 """Kinds that each start of a replica tells anew; of one that starts again it is mostly the same."""
 _ENDS = frozenset(state.value for state in State if state.terminal)
 

@@ -37,7 +37,6 @@ _TOOLS = (
 """With them gcloud, and gsutil by it, ask nothing and call nobody else."""
 PROXY_USER = "program"
 _TOOLS_ADDRESSES = "CLOUDSDK_API_ENDPOINT_OVERRIDES_"
-_TOOLS_ADDRESS = f"{_TOOLS_ADDRESSES}STORAGE"
 _TOOLS_TOKEN = "CLOUDSDK_AUTH_ACCESS_TOKEN"  # noqa: S105  the variable's name
 """gcloud uploads at the root of the server, whatever the path of its address: the key is its token
 then, which opens the storage API there.
@@ -49,16 +48,6 @@ _REFUSED_TOOLS = (
     *("DATAPROC", "FIRESTORE", "IAM", "MONITORING", "PUBSUB", "RUN", "SECRETMANAGER", "SPANNER"),
 )
 """Else gcloud asks Google, or where there is no way to it tries for half a minute."""
-UNREACHABLE = (
-    ("CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "true"),
-    (_TOOLS_ADDRESS, "no Cloud Storage in a network namespace: open /gcs/BUCKET/OBJECT"),
-    *_TOOLS,
-    ("CLOUDSDK_CORE_CHECK_GCE_METADATA", "false"),
-    ("NO_GCE_CHECK", "true"),
-)
-"""For programs in a network namespace, where there is no metadata server, either: gcloud and gsutil
-end at once, and quote the second value; google.auth finds no credentials, and doesn't wait for any.
-"""
 
 
 class ProgramStorage:

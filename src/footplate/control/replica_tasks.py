@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, BinaryIO, TypedDict
 
 from footplate.control.bucket_places import BucketPlaces
@@ -13,7 +12,6 @@ from footplate.control.elapsed_time import seconds_since
 from footplate.control.node_places import HERE, NodePlaces
 from footplate.control.package_digests import PackageDigests
 from footplate.control.program_api import ProgramApi
-from footplate.control.program_storage import UNREACHABLE
 from footplate.control.tokens import Bearer
 from footplate.domain import algorithms, program_arguments, reduction, variable_expansion
 from footplate.domain.bucket_sharing import EVERY
@@ -164,7 +162,6 @@ class Tasks:
             metrics=job.spec.metrics,
             build_environment=self._build_environment(bearer, pool, node),
             devices=self._container_devices(job, replica, pool, site),
-            host_network=_has_containers(job.spec),
             authority=self._authority(),
             account=self._api.account(job, bearer, node.url),
             buckets=buckets,
@@ -180,7 +177,7 @@ class Tasks:
     def _build_environment(
         self, bearer: Bearer, pool: WorkerPool, node: NodePlaces
     ) -> tuple[tuple[str, str], ...]:
-        """Of the builds of a pool's packages, which have the machine's own network."""
+        """Returns the variables for the builds of a pool's packages."""
         program = pool.program
         packaged = isinstance(program, PythonProgram) and program.package_uris
         return self._storage(bearer, node.url) if packaged else ()
@@ -342,13 +339,11 @@ class Tasks:
             token, runtimes = kit.token(attempt), self._catalogue.runtimes
             added = reduction.variables(job.spec, replica, addresses, attempt, token, runtimes)
             given = (*given, *added.items())
-        if addresses and (node.url or _shares_loopback(addresses.get(replica))):
+        if addresses:
             bearer = _bearer(job, replica)
             storage = self._storage(bearer, node.url)
             project = ("GOOGLE_CLOUD_PROJECT", job.name.project)
             given = (*given, project, *storage, *self._api.variables(job, bearer, node.url))
-        elif addresses:
-            given = (*given, *UNREACHABLE)
         own = dict(variable_expansion.expand(given, pool.environment))
         held = _find(job, replica).devices
         added = gpu_assignment.variables(pool.machine, held, self._catalogue, site, own)
@@ -380,13 +375,6 @@ def _bearer(job: Job, replica: str) -> Bearer:
     return Bearer(job.attempt_id, replica, _find(job, replica).restart)
 
 
-def _shares_loopback(address: Address | None) -> bool:
-    """Whether a program has the machine's own loopback: in a network of its own it reaches no
-    server there.
-    """
-    return address is not None and ip_address(address.host).is_loopback
-
-
 def _find(job: Job, replica: str) -> Replica:
     return next(each for each in job.replicas if each.name == replica)
 
@@ -409,7 +397,3 @@ def _expand(words: tuple[str, ...] | None, variables: Mapping[str, str]) -> tupl
     if words is None:
         return None
     return tuple(variable_expansion.expand_text(word, variables) for word in words)
-
-
-def _has_containers(spec: JobSpec) -> bool:
-    return any(isinstance(pool.program, ContainerProgram) for pool in spec.pools)

@@ -31,9 +31,7 @@ _SEVERITIES = {
     "TRIAL_FAILED": "ERROR",
     "WARNING": "WARNING",
 }
-_OMITTED = frozenset(
-    {"ISOLATION", "LIMITS", "METRICS", "NETWORK", "SHELL_CLOSED", "SHELL_OPENED", "TRIAL"}
-)
+_OMITTED = frozenset({"ISOLATION", "LIMITS", "METRICS", "SHELL_CLOSED", "SHELL_OPENED", "TRIAL"})
 """Kinds of events that describe how a job runs, and give no reason for anything."""
 
 

@@ -1,7 +1,6 @@
 """``python -I -S supervisor.pyz {run|environment|check-packages|image|sweep} HOME``,
 ``launch DIRECTORY``, ``{fetch|save|follow}-buckets HOME``, ``probe FACTS``,
-``probe-network NETWORK``, ``{stacks|shell} HOME REQUEST``, ``guard SOCKET CONTAINER``, or
-``fork-server``.
+``{stacks|shell} HOME REQUEST``, ``guard SOCKET CONTAINER``, or ``fork-server``.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from footplate.replica.open_files import restore_limit
 
 _USAGE = (
     "usage: supervisor.pyz {run|environment|check-packages|image|sweep} HOME, launch DIRECTORY, "
-    "{fetch|save|follow}-buckets HOME, probe FACTS, probe-network NETWORK, "
+    "{fetch|save|follow}-buckets HOME, probe FACTS, "
     "{stacks|shell} HOME REQUEST, guard SOCKET CONTAINER, or fork-server"
 )
 _USAGE_CODE = 2
@@ -65,10 +64,6 @@ def _run(command: str, subject: str) -> int:
         from footplate.replica import probe
 
         return probe.main(subject)
-    if command == "probe-network":
-        from footplate.replica.network import probe as network_probe
-
-        return network_probe.main(subject)
     return _refuse()
 
 

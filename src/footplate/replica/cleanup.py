@@ -53,12 +53,6 @@ def _kill_rest(home: Home) -> bool:
         record = _read(home, "isolation.json")
         if record and not mode_selection.sweep(record):
             return False
-        if record.get("network"):
-            from footplate.replica.network.replica_network import (
-                clear,
-            )  # only those that had one pay for it
-
-            clear(record["network"])
     except (KeyError, TypeError) as error:
         print(f"what was left of the program is not known: {error!r}", file=sys.stderr)
     return True

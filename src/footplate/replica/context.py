@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from footplate.replica.isolation.rootfs_pool import RootDirectory
     from footplate.replica.isolation.users import User
     from footplate.replica.journal import Journal
-    from footplate.replica.network.replica_network import ReplicaNetwork
     from footplate.replica.report_client import ReportClient
     from footplate.replica.workdir import Home
 
@@ -61,8 +60,6 @@ class Context:
         """How often something was started in the containment."""
         self.user: User | None = None
         """Whom the program runs as, if not as this supervisor does."""
-        self.place: ReplicaNetwork | None = None
-        """Where the program is to be, if it has a network namespace of its own."""
         self.root: RootDirectory | None = None
         """Of the program's view, if others can have it afterwards."""
         self.wanted: Limits | None = None
@@ -125,7 +122,6 @@ class Context:
         if self.containment is not None:
             record = mode_selection.describe(self.containment, self.mark)
             record.update(self.child.record() if self.child is not None else {})
-            record["network"] = None if self.place is None else self.place.record()
             if record != self._kept:
                 self.home.write("isolation.json", record)
                 self._kept = record
@@ -156,5 +152,3 @@ class Context:
             self.containment.close()
             if self.root is not None and self.clean and self.containment.thorough:
                 self.root.give_back(self.mark)
-        if self.place is not None:
-            self.place.close()

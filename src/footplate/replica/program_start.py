@@ -147,10 +147,9 @@ def run_program(
     """Raises SpawnFailed, OSError."""
     if context.task.get("web_access") is True:
         context.home.write("program.json", {"environment": environment, "directory": directory})
-    network = None if context.place is None else context.place.descriptor
 
     def begin(stdout: int, stderr: int) -> None:
-        launch = Launch(argv, environment, directory, stdout, stderr, network)
+        launch = Launch(argv, environment, directory, stdout, stderr)
         launch.user = context.user
         launch.processes = 0 if context.user is None else context.user_processes
         start(context, launch, view)

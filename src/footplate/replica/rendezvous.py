@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 
-from footplate.replica.network.loopback import RESOLVERS, find_resolvers, read
+from footplate.replica.file_io import read_text
 from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.program_spec import TaskError
 from footplate.replica.report_client import LONGEST_QUESTION_S
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from footplate.replica.context import Context
     from footplate.replica.isolation.mount_namespace import MountNamespace
-    from footplate.replica.network.replica_network import ReplicaNetwork
     from footplate.replica.program_start import Startable
 
 
@@ -26,21 +25,19 @@ HOSTS = "/etc/hosts"
 
 
 def write_hosts(directory: str, host: str) -> list[tuple[str, str]]:
-    """What a program at ``host`` is to see instead of the machine's hosts file, and where.
+    """Writes what a program at ``host`` sees instead of the machine's hosts file, and says where.
 
     Programs find their own address by the machine's name, and tell it to their peers: PyTorch's
     gloo does. Raises OSError.
     """
+    try:
+        text = read_text(HOSTS)
+    except OSError:  # where there is no such file, nothing can be mounted over it
+        return []
     path = os.path.join(directory, "hosts")
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(compose_hosts(read(HOSTS), host, socket.gethostname()))
-    return [(path, HOSTS)] if os.path.exists(HOSTS) else []
-
-
-def find_resolver_file() -> list[tuple[str, str]]:
-    """What a program with a loopback of its own is to see instead of the machine's, and where."""
-    source = find_resolvers(read)[0]
-    return [(source, RESOLVERS)] if source and os.path.exists(RESOLVERS) else []
+        file.write(compose_hosts(text, host, socket.gethostname()))
+    return [(path, HOSTS)]
 
 
 def compose_hosts(text: str, host: str, name: str) -> str:
@@ -134,9 +131,9 @@ class Rendezvous(Phase):
         self._waited_s = 0.0
         self._heard_at = context.monotonic()
         context.keep_record()
-        self._place = take_place(context, program.view)
-        where = {"host": self._place.host, "port": self._place.port}
-        context.journal.state("READY", **where, open_ports=self._place.open_ports)
+        self._ports = reserve_address(context, program.view)
+        where = {"host": self._ports.host, "port": self._ports.port}
+        context.journal.state("READY", **where, open_ports=self._ports.open_ports)
         context.report_client.ask_to_start()
 
     def advance(self) -> Phase:
@@ -151,7 +148,7 @@ class Rendezvous(Phase):
         return self
 
     def stop(self) -> Phase:
-        self._place.release()
+        self._ports.release()
         return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
 
     def _count(self) -> float:
@@ -169,13 +166,13 @@ class Rendezvous(Phase):
 
         def start() -> Phase:
             context.home.write("task.json", context.task)
-            self._place.release()
+            self._ports.release()
             return self._program.start(context)
 
         return Starting(context, start)
 
     def _fail(self, cause: str) -> Phase:
-        self._place.release()
+        self._ports.release()
         return fail(self.context, cause)
 
 
@@ -200,35 +197,17 @@ def take_ports(address: dict[str, Any] | None, host: str = HOST) -> Ports:
         raise TaskError(message) from error
 
 
-def take_place(context: Context, view: MountNamespace | None) -> Ports | ReplicaNetwork:
-    """The program's address: reserved ports on this host, or a network namespace.
+def reserve_address(context: Context, view: MountNamespace | None) -> Ports:
+    """Reserves the program's ports where its gang reaches it; after a restart the same ones.
 
-    After a restart it is as before, whatever the setting is now.
+    On the machine of an engine the machine's name leads the program to that address, too.
 
     Raises TaskError, OSError.
     """
-    address = context.task.get("address")
     host = str(context.ticket.get("host") or HOST)
-    shared = (
-        context.ticket.get("network") != "namespaces" or context.task.get("host_network") is True
-    )
-    if address["host"] in (HOST, host) if address else shared:
-        if view is not None and host != HOST:
-            view.files = [*view.files, *write_hosts(context.home.path, host)]
-        return take_ports(address, host)
-    # who shares doesn't pay for it
-    from footplate.replica.network.replica_network import NetworkUnavailable, ReplicaNetwork
-
-    try:
-        place = context.place = ReplicaNetwork.open(address["host"] if address else None)
-    except NetworkUnavailable as error:
-        raise TaskError(f"it can't have a network namespace of its own: {error}") from error
-    context.keep_record()
-    if view is not None:
-        hosts = write_hosts(context.home.path, place.host)
-        view.files = [*view.files, *hosts, *find_resolver_file()]
-    context.journal.event("NETWORK", place.describe(context.host))
-    return place
+    if view is not None and host != HOST:
+        view.files = [*view.files, *write_hosts(context.home.path, host)]
+    return take_ports(context.task.get("address"), host)
 
 
 def enumerate_names(names: Sequence[Any]) -> str:

@@ -29,7 +29,7 @@ class Starting(Phase):
     """Waits for free space on a full disk, then goes on with ``step``.
 
     Others may take the space between the look and the step's own writes, or memory, descriptors and
-    namespaces. The step is then taken again, as long as it has made no process and no network.
+    namespaces. The step is then taken again, as long as it has made no process.
     """
 
     def __init__(self, context: Context, step: Callable[[], Phase]) -> None:
@@ -72,7 +72,7 @@ class Starting(Phase):
         """Whether the step failed for a reason that may pass, and can be taken again."""
         if not is_transient(error):
             return False
-        if self.context.child is not None or self.context.place is not None:
+        if self.context.child is not None:
             return False
         try:
             self._attempts += find_errno(error) not in _FULL or has_room(self.context.home.path)

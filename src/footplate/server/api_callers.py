@@ -12,13 +12,11 @@ import os
 import pwd
 import socket
 from collections import OrderedDict
-from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.domain.callers import Caller, CallerKind
-from footplate.replica.network.addresses import SUBNET
 from footplate.server.calling_process import find_holder, read_facts
 from footplate.server.replica_records import read_records
 from footplate.server.socket_owner import Endpoint, find_owner, is_available
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from footplate.server.replica_records import ReplicaRecord
     from footplate.server.socket_owner import SocketOwner
 
-_PROGRAMS = ip_network(SUBNET)
 _MAX_REMEMBERED = 4096
 _OVERFLOW_UID = 65534
 """What the kernel says where the id isn't one of this user namespace."""
@@ -66,8 +63,6 @@ class ApiCallers:
 
         Raises OSError: the kernel can't be asked.
         """
-        if self._remote and is_network_of_programs(client[0]):
-            return Caller(CallerKind.PROGRAM)
         if self._remote and not is_own_address(client[0]):
             return USER
         owner = find_owner(Endpoint(*client[:2]), Endpoint(*server[:2]))
@@ -128,13 +123,6 @@ def is_own_address(host: str) -> bool:
                 return False
             raise
     return True
-
-
-def is_network_of_programs(host: str) -> bool:
-    """Whether ``host`` is an address of the network namespaces that programs have."""
-    address = ip_address(host.partition("%")[0])
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return (mapped or address) in _PROGRAMS
 
 
 def is_program_user(uid: int, program_users: Sequence[int | str] | None) -> bool:

@@ -10,7 +10,7 @@ from collections import Counter
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import InvalidArgument, Unavailable, Violation
+from footplate.domain.errors import Unavailable
 from footplate.domain.resources import VCPUS, say_amount
 from footplate.domain.sites import Mode
 from footplate.replica.isolation.promised import USER, VIEW
@@ -18,7 +18,7 @@ from footplate.replica.supervisor_archive import build_archive
 from footplate.server.program_users import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from footplate.domain.sites import Site
     from footplate.settings import Settings
@@ -167,32 +167,3 @@ def describe_limits(answer: Mapping[str, object]) -> str:
 def _describe_means(held: Sequence[str]) -> str:
     """Processes alone are limited without control groups."""
     return "control groups" if held != [_LIMITED["processes"]] else "their user ids"
-
-
-_REMEDY = (
-    "namespaces need Linux, root, and the command ip (package iproute2); "
-    "or keep to 'shared', where each replica has a port of its own"
-)
-
-
-def describe_network(
-    settings: Settings,
-    ask: Callable[[Settings, str, str], Mapping[str, object]] = ask_supervisor,
-) -> tuple[str, ...]:
-    """What one should know of the replicas' network, found by trying; nothing of a shared one.
-
-    Raises:
-        InvalidArgument: it can't be had here; says why, and what to do.
-    """
-    if settings.network == "shared":
-        return ()
-    answer = ask(settings, "probe-network", settings.network)
-    fault = answer.get("fault", "it couldn't be tried")
-    if fault:
-        text = f"{settings.network!r} given, and this machine can't: {fault}; {_REMEDY}"
-        raise InvalidArgument.of((Violation("network", text),))
-    first = "each replica of a gang has an address and port 2222 of its own"
-    outside = answer.get("outside")
-    if isinstance(outside, list) and outside:
-        return (f"{first}; their programs can't reach the outside: {'; '.join(outside)}",)
-    return (first,)

@@ -50,7 +50,6 @@ def local_backend(
         promised=promised,
         program_users=resolve(settings.program_users),
         allow_root=settings.allow_root,
-        network=settings.network,
         pythons=settings.pythons,
         fetch_interpreters=settings.fetches_interpreters,
         image_puller=(sys.executable, "-P", "-m", "footplate.container_engine", "pull"),

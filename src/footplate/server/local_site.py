@@ -10,7 +10,6 @@ from footplate.domain.sites.gpu_assignment import VISIBLE
 from footplate.domain.sites.values import replicas_for
 from footplate.server.api_callers import describe_callers
 from footplate.server.gpus import Gpus
-from footplate.server.isolation_probe import describe_network
 from footplate.server.machine import cpus, memory_bytes
 from footplate.server.program_users import describe_power
 
@@ -27,13 +26,12 @@ def local_site(
     settings: Settings, catalogue: Catalogue, environ: Mapping[str, str] = os.environ
 ) -> Site:
     """Measures this machine and asks for its GPUs; takes a moment where there are any.
-    So does trying the network, if it isn't to be the machine's own.
 
     Of ``environ`` only CUDA_VISIBLE_DEVICES counts, which may leave the service only some GPUs.
 
     Raises:
-        InvalidArgument: naming the setting of GPUs or of the network that this machine can't
-            fulfil, and what is allowed.
+        InvalidArgument: naming the setting of GPUs that this machine can't fulfil, and what is
+            allowed.
     """
     found = Gpus(catalogue, environ.get(VISIBLE)).find(settings.gpus, settings.gpu_type)
     memory = memory_bytes()
@@ -46,7 +44,7 @@ def local_site(
         gpus=found.gpus,
         hides_gpus=found.hidden,
         notes=(
-            *(*found.notes, *describe_network(settings)),
+            *found.notes,
             *describe_power(
                 settings.allow_root, isolation=settings.isolation, users=settings.program_users
             ),

@@ -30,6 +30,11 @@ _MEANS = {
     "processes": "1024, and 512 for each vCPU",
 }
 _STRONG = (levels.CGROUP.name, levels.NAMESPACE.name)
+_NETWORK = EnforcedLimit(
+    "network",
+    "programs have this machine's network, each replica a port of its own",
+    enforced=False,
+)
 
 
 class MachineReport:
@@ -79,7 +84,7 @@ def describe_enforcement(
         *_describe_resources(settings, answer),
         _describe_isolation(answer),
         _describe_users(users, settings.allow_root, answer),
-        _describe_network(settings.network),
+        _NETWORK,
     )
 
 
@@ -130,14 +135,6 @@ def _describe_users(
     if root:
         text += f"; those of {', '.join(root)} are root (setting allow_root)"
     return EnforcedLimit("users", text, enforced=True)
-
-
-def _describe_network(network: str) -> EnforcedLimit:
-    if network == "shared":
-        text = "programs have this machine's network, each replica a port of its own"
-        return EnforcedLimit("network", text, enforced=False)
-    text = "each replica of a gang has a network namespace and an address of its own"
-    return EnforcedLimit("network", text, enforced=True)
 
 
 def _environment(found: CacheEntry) -> CachedEnvironment:

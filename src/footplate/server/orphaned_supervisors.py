@@ -50,4 +50,4 @@ def end_left_behind(settings: Settings) -> None:
         with Client(url, settings.token) as client:
             client.down()
 
-    serve(replace(settings, host="127.0.0.1", port=0, network="shared"), end_all)
+    serve(replace(settings, host="127.0.0.1", port=0), end_all)

@@ -155,7 +155,6 @@ def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict
         "isolation": settings.isolation,
         "program_users": None,
         "allow_root": list(settings.allow_root),
-        "network": "shared",
         "uv": str(Path(uv.find_uv_bin())),
         "py_spy": str(find_py_spy() or ""),
         "pythons": list(settings.pythons),

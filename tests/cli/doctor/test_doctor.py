@@ -162,8 +162,7 @@ def test_this_machine_can_run_jobs(tmp_path: Path) -> None:
     assert told["jobsCanRun"] is True
     parts = {finding["part"]: finding for finding in told["findings"]}
     assert list(parts) == [
-        "disk", "isolation", "network", "containers", "gpus", "python", "reduction", "port",
-        "database",
+        "disk", "isolation", "containers", "gpus", "python", "reduction", "port", "database",
     ]  # fmt: skip
     assert parts["containers"] == {
         "part": "containers",

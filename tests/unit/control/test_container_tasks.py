@@ -104,7 +104,7 @@ def test_a_container_is_told_of_its_engine_and_its_directories(rig: Rig, tmp_pat
     )
     assert dict(task.environment)["AIP_MODEL_DIR"] == "gs://stage/out/model/"
     assert task.directories == (f"{tmp_path}/buckets/stage/out/model/",)
-    assert (task.runtime, task.packages, task.host_network) == (None, (), True)
+    assert (task.runtime, task.packages) == (None, ())
     encoded = encode_task(task)
     assert encoded["runtime"] is None
     assert encoded["preparation"] == ""

@@ -51,19 +51,17 @@ def read(*descriptors: int) -> str:
             os.close(descriptor)
 
 
-@pytest.mark.parametrize("network", [True, False])
-def test_a_launch_comes_as_it_was(ends: Ends, files: list[int], network: bool) -> None:  # noqa: FBT001
-    out, err, other, inside, outside = files
+def test_a_launch_comes_as_it_was(ends: Ends, files: list[int]) -> None:
+    out, err, inside, outside, _ = files
     environment = {"NAME": "a word \udcff", "EMPTY": ""}
-    launch = Launch(["a", "b c"], environment, "/w", out, err, other if network else None)
+    launch = Launch(["a", "b c"], environment, "/w", out, err)
     assert InitConfig(launch, None, [inside], [outside]).send(ends[0])
     order = InitConfig.receive(ends[1])
     got = order.launch
     assert (got.argv, got.environment, got.cwd) == (["a", "b c"], environment, "/w")
     assert order.view is None
-    networks = [] if got.network is None else [got.network]
-    assert read(got.stdout, got.stderr, *networks) == ("012" if network else "01")
-    assert read(*order.inside) + read(*order.outside) == "34"
+    assert read(got.stdout, got.stderr) == "01"
+    assert read(*order.inside) + read(*order.outside) == "23"
 
 
 def test_a_view_comes_as_it_was(ends: Ends, files: list[int], tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ from footplate.replica.rendezvous import (
     LONGEST_GAP_S,
     Ports,
     Rendezvous,
+    compose_hosts,
     enumerate_names,
-    take_place,
+    reserve_address,
     take_ports,
 )
 from footplate.replica.report_client import ReportClient
@@ -32,6 +33,14 @@ from footplate.replica.workdir import Home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+HOSTS = """\
+# the machine's
+127.0.0.1\tlocalhost
+127.0.1.1\tbox.example box  # its own
+::1 localhost ip6-localhost box
+192.0.2.7 files.example files
+"""
 
 
 @pytest.mark.parametrize(
@@ -119,7 +128,7 @@ def test_on_a_machine_of_an_engine_its_name_leads_to_where_others_reach_it(
     monkeypatch.setattr(socket, "gethostname", lambda: "node-1")
     context.ticket = {"host": "192.0.2.9"}
     view = MountNamespace(str(tmp_path / "root"), "", "", ())
-    take_place(context, view).release()
+    reserve_address(context, view).release()
     [(path, place)] = view.files
     assert place == "/etc/hosts"
     assert Path(path).read_text().splitlines()[0] == "192.0.2.9 node-1"
@@ -129,8 +138,26 @@ def test_on_the_services_machine_programs_see_its_own_hosts_file(
     context: Context, tmp_path: Path
 ) -> None:
     view = MountNamespace(str(tmp_path / "root"), "", "", ())
-    take_place(context, view).release()
+    reserve_address(context, view).release()
     assert not view.files
+
+
+def test_the_machines_own_name_leads_to_the_replica_and_no_other_does() -> None:
+    assert compose_hosts(HOSTS, "198.51.100.7", "box").splitlines() == [
+        "198.51.100.7 box.example box",
+        "# the machine's",
+        "127.0.0.1\tlocalhost",
+        "::1 localhost ip6-localhost",
+        "192.0.2.7 files.example files",
+    ]
+
+
+def test_a_name_that_is_in_no_file_is_there_then() -> None:
+    assert compose_hosts("", "198.51.100.7", "box") == "198.51.100.7 box\n"
+
+
+def test_localhost_stays_the_loopback() -> None:
+    assert compose_hosts(HOSTS, "198.51.100.7", "localhost.localdomain") == HOSTS
 
 
 class Clock:

@@ -190,13 +190,6 @@ def facts(tmp_path: Path) -> ReplicaFacts:
             ),
             "Footplate has no Secret Manager (secretmanager.googleapis.com). Give the secret",
         ),
-        (
-            (
-                "google.auth.exceptions.DefaultCredentialsError: Your default credentials were "
-                "not found."
-            ),
-            "no metadata server in a network namespace",
-        ),
         ("OSError: [Errno 24] Too many open files: 'x'", "`ulimit -n`"),
         ("OSError: [Errno 28] No space left on device", "is full. Make room there"),
         (

@@ -372,7 +372,6 @@ def test_a_task_as_supervisors_get_it() -> None:
         "metrics": [],
         "build_environment": [],
         "devices": [],
-        "host_network": False,
         "buckets": None,
         "authority": "",
         "account": "",

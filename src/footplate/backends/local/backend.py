@@ -38,18 +38,17 @@ class LocalBackend:
     ``python`` runs the supervisors' ``archive``; the other paths and values go into the tickets:
     where the server says its address, the shared caches and buckets, the containment mode of the
     isolation (``auto``: the strongest one), what ``promised`` says that this machine has of it
-    (None: each supervisor finds that by itself), whom programs run as (``program_users``: first
-    and last id of a range, or id, group and name of one user; ``allow_root``: projects whose
-    programs may be root, ``*`` for all), the network that gangs get (``shared`` or ``namespaces``),
-    the installer, what reads stacks, where to look for more interpreters, and ``private``
-    directories, of which programs see what is theirs at most, ``tmp_paths`` below /tmp, which
-    programs see beside a /tmp of their own, the ``job_dir_roots``, below which no link leads to a
-    job's directory, and the ``reserve`` that the last words of replicas may
-    take on a full disk. With a ``fork_server`` of the same archive supervisors are forked, as long
-    as there is one. ``image_puller`` is the command that pulls container images, ``service`` the id
-    by which containers are known to be this service's. Nothing happens before the first ``start``,
-    ``stop`` or ``watch``; then also what an earlier process left is taken on: requests it had no
-    time for are fulfilled, the lost swept up.
+    (None: each supervisor finds that by itself), whom programs run as (``program_users``: first and
+    last id of a range, or id, group and name of one user; ``allow_root``: projects whose programs
+    may be root, ``*`` for all), the installer, what reads stacks, where to look for more
+    interpreters, and ``private`` directories, of which programs see what is theirs at most,
+    ``tmp_paths`` below /tmp, which programs see beside a /tmp of their own, the ``job_dir_roots``,
+    below which no link leads to a job's directory, and the ``reserve`` that the last words of
+    replicas may take on a full disk. With a ``fork_server`` of the same archive supervisors are
+    forked, as long as there is one. ``image_puller`` is the command that pulls container images,
+    ``service`` the id by which containers are known to be this service's. Nothing happens before
+    the first ``start``, ``stop`` or ``watch``; then also what an earlier process left is taken on:
+    requests it had no time for are fulfilled, the lost swept up.
     """
 
     def __init__(
@@ -67,7 +66,6 @@ class LocalBackend:
         promised: Callable[[], Mapping[str, object]] | None = None,
         program_users: Sequence[int | str] | None = None,
         allow_root: Sequence[str] = (),
-        network: str = "shared",
         pythons: Sequence[str] = (),
         fetch_interpreters: bool = False,
         private: Sequence[Path] = (),
@@ -93,7 +91,6 @@ class LocalBackend:
             "isolation": isolation,
             "program_users": None if program_users is None else list(program_users),
             "allow_root": list(allow_root),
-            "network": network,
             "uv": str(uv),
             "py_spy": str(py_spy or ""),
             "pythons": list(pythons),

@@ -19,7 +19,7 @@ from footplate.domain.sites.gpu_assignment import VISIBLE
 from footplate.runtime_cache import Environments
 from footplate.server.data_dir import DataDir
 from footplate.server.gpus import Gpus
-from footplate.server.isolation_probe import describe_network, probe
+from footplate.server.isolation_probe import probe
 from footplate.server.listener import listen
 from footplate.server.remote_buckets import open_remotes
 from footplate.server.wheels import reduction_wheel
@@ -39,7 +39,6 @@ def examine(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]
     questions: dict[str, Callable[[], Finding]] = {
         "disk": lambda: _examine_disk(settings.data_dir),
         "isolation": lambda: assessment.judge_isolation(probe(settings), settings.isolation),
-        "network": lambda: _examine_network(settings),
         "containers": lambda: _examine_engine(settings, environ),
         "gpus": lambda: _examine_gpus(settings, environ),
         "python": lambda: _examine_pythons(settings),
@@ -56,14 +55,6 @@ def examine(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]
             yield Finding(part, Verdict.FAILED, error.message)
         except OSError as error:
             yield Finding(part, Verdict.FAILED, f"{error.filename}: {error.strerror}")
-
-
-def _examine_network(settings: Settings) -> Finding:
-    notes = describe_network(settings)
-    text = (
-        "; ".join(notes) or "replicas share this machine's network, with a port of their own each"
-    )
-    return Finding("network", Verdict.OK, text)
 
 
 def _examine_engine(settings: Settings, environ: Mapping[str, str]) -> Finding:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 PASSING = frozenset(
     {
         *("QUEUED", "PREPARING", "RUNNING"),
-        *("ISOLATION", "LIMITS", "NETWORK"),
+        *("ISOLATION", "LIMITS"),
         *("SHELL_OPENED", "SHELL_CLOSED"),
         *("ENGINE_WAITS", "ENGINE_RUNS"),
     }

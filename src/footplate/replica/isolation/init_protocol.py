@@ -44,13 +44,12 @@ class InitConfig:
     def send(self, channel: socket.socket) -> bool:
         """False: nobody is there any more."""
         launch = self.launch
-        network = [] if launch.network is None else [launch.network]
         view: Any = None if self.view is None else self.view.tell()
         user = None if launch.user is None else launch.user.encode()
         id_map = [] if self.view is None or self.view.id_map < 0 else [self.view.id_map]
         words = launch.argv, launch.environment, launch.cwd, user, launch.processes, view
-        message = marshal.dumps((*words, len(network), len(id_map), len(self.inside)))
-        held = [launch.stdout, launch.stderr, *network, *id_map, *self.inside, *self.outside]
+        message = marshal.dumps((*words, len(id_map), len(self.inside)))
+        held = [launch.stdout, launch.stderr, *id_map, *self.inside, *self.outside]
         try:
             fd_passing.send(channel, len(message).to_bytes(_SIZE_BYTES, "little"), held)
             channel.sendall(message)
@@ -67,13 +66,10 @@ class InitConfig:
 
         size, held = fd_passing.receive(channel, _SIZE_BYTES, _MOST_DESCRIPTORS)
         fields = marshal.loads(_read(channel, int.from_bytes(size, "little")))  # noqa: S302  our own
-        argv, environment, cwd, user, processes, view, networks, id_maps, groups = fields
+        argv, environment, cwd, user, processes, view, id_maps, groups = fields
         stdout, stderr, *rest = held
-        network = rest.pop(0) if networks else None
         owner = None if user is None else User.decode(user)
-        launch = Launch(
-            argv, environment, cwd, stdout, stderr, network, user=owner, processes=processes
-        )
+        launch = Launch(argv, environment, cwd, stdout, stderr, user=owner, processes=processes)
         seen = None if view is None else MountNamespace.of(view)
         if seen is not None and id_maps:
             seen.id_map = rest.pop(0)

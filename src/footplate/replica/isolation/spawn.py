@@ -77,14 +77,12 @@ def _forbids_namespaces() -> bool:
 class Launch:
     """A program to start: ``stdout`` and ``stderr`` are descriptors, stdin is empty.
 
-    ``network``: a descriptor of the network namespace that it is to be in, if not this one.
     ``user``: whom it runs as, if not as this process does. ``processes``: how many its user may
     have; 0: as many as this one's. ``trusted``: it runs no code of users.
     """
 
     __slots__ = (
-        *("argv", "cwd", "environment", "network", "processes", "stderr", "stdout", "trusted"),
-        "user",
+        *("argv", "cwd", "environment", "processes", "stderr", "stdout", "trusted", "user"),
     )
 
     def __init__(
@@ -94,7 +92,6 @@ class Launch:
         cwd: str,
         stdout: int,
         stderr: int,
-        network: int | None = None,
         *,
         user: User | None = None,
         processes: int = 0,
@@ -105,7 +102,6 @@ class Launch:
         self.cwd = cwd
         self.stdout = stdout
         self.stderr = stderr
-        self.network = network
         self.user = user
         self.processes = processes
         self.trusted = trusted
@@ -118,7 +114,7 @@ class Launch:
 
     def descriptors(self) -> set[int]:
         """What must stay open until the program is there."""
-        return {self.stdout, self.stderr} | (set() if self.network is None else {self.network})
+        return {self.stdout, self.stderr}
 
 
 class ForkedChild:
@@ -211,8 +207,6 @@ def _read_all(descriptor: int) -> bytes:
 
 def execute(launch: Launch) -> None:
     """Become the program; never returns."""
-    if launch.network is not None:
-        syscalls.enter_network(launch.network)
     launch.own_output()
     _limit(launch)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -233,8 +227,6 @@ def fork_child(launch: Launch) -> int:
 
     Raises OSError.
     """
-    if launch.network is not None:
-        syscalls.enter_network(launch.network)
     os.chdir(launch.cwd)
     os.environ["PATH"] = launch.environment.get("PATH", os.defpath)  # it is looked for there
     streams = [

@@ -22,7 +22,6 @@ CLONE_NEWNS = 0x00020000
 CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
-CLONE_NEWNET = 0x40000000
 
 MS_BIND = 4096
 MS_REC = 16384
@@ -61,11 +60,6 @@ _KEPT_FLAGS = (
 def unshare(flags: int) -> None:
     """Raises OSError, as all of these do."""
     _check(_libc().unshare(flags), "unshare")
-
-
-def enter_network(namespace: int) -> None:
-    """Go into the network namespace that this descriptor is of."""
-    _check(_libc().setns(namespace, CLONE_NEWNET), "setns")
 
 
 def setns(descriptor: int) -> None:

@@ -124,8 +124,6 @@ class Task:
     """The tags that it looks for in what its program reports; none: it looks for nothing."""
     devices: tuple[str, ...] = ()
     """The GPUs of the host that its container gets."""
-    host_network: bool = False
-    """Its program shares the machine's network, whatever the settings say."""
     build_environment: tuple[tuple[str, str], ...] = ()
     """Variables for the builds of its packages."""
     buckets: tuple[str, ...] | None = None
@@ -191,7 +189,6 @@ def encode_task(task: Task) -> JsonObject:
         "hang_s": task.hang_s,
         "metrics": list(task.metrics),
         "devices": list(task.devices),
-        "host_network": task.host_network,
         "build_environment": [[name, value] for name, value in task.build_environment],
         "buckets": None if task.buckets is None else list(task.buckets),
         "authority": task.authority,
