@@ -26,8 +26,6 @@ _COLUMNS: tuple[tuple[str, Callable[[ReplicaUsage], str]], ...] = (
     ("MEMORY_PEAK", lambda usage: _bytes(_peak(usage.overall, "memoryBytes"))),
     ("READ", lambda usage: _bytes(_total(usage.overall, "readBytesPerSecond"))),
     ("WRITTEN", lambda usage: _bytes(_total(usage.overall, "writtenBytesPerSecond"))),
-    ("RECEIVED", lambda usage: _bytes(_total(usage.overall, "receivedBytesPerSecond"))),
-    ("SENT", lambda usage: _bytes(_total(usage.overall, "sentBytesPerSecond"))),
     ("REDUCED", lambda usage: _bytes(_total(usage.overall, "reducedBytesPerSecond"))),
     ("AWAITING", lambda usage: _percent(_mean(usage.overall, "awaitingWorkers"))),
     ("GPU", lambda usage: _gpu(usage.now or usage.overall)),
@@ -38,7 +36,7 @@ _COLUMNS: tuple[tuple[str, Callable[[ReplicaUsage], str]], ...] = (
 def usage_table(replicas: Sequence[ReplicaUsage]) -> str:
     """A row for each; CPU in percent of one vCPU. Columns of which nothing is known are left out.
 
-    ``CPU``, ``MEMORY`` and ``GPU`` are as they are now, disks and network in all.
+    ``CPU``, ``MEMORY`` and ``GPU`` are as they are now, disks in all.
     """
     cells = [[column(usage) for _, column in _COLUMNS] for usage in replicas]
     shown = [i for i in range(len(_COLUMNS)) if any(row[i] != _NONE for row in cells)]

@@ -15,8 +15,6 @@ CPU = "cpu"
 MEMORY = "memoryBytes"
 READ = "readBytesPerSecond"
 WRITTEN = "writtenBytesPerSecond"
-RECEIVED = "receivedBytesPerSecond"
-SENT = "sentBytesPerSecond"
 PROCESSES = "processes"
 REDUCED = "reducedBytesPerSecond"
 """What a reduction server gets from its workers."""
@@ -41,8 +39,6 @@ class Counters:
     cpu_s: float | None = None
     read_bytes: int | None = None
     written_bytes: int | None = None
-    received_bytes: int | None = None
-    sent_bytes: int | None = None
     reduced_bytes: int | None = None
     awaited_s: float | None = None
 
@@ -90,8 +86,6 @@ _RATES = {
     CPU: "cpu_s",
     READ: "read_bytes",
     WRITTEN: "written_bytes",
-    RECEIVED: "received_bytes",
-    SENT: "sent_bytes",
     REDUCED: "reduced_bytes",
     AWAITED: "awaited_s",
 }

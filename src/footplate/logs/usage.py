@@ -69,6 +69,7 @@ def decode(line: bytes) -> Record | None:
             _read_figures(figures),
             {gpu: _read_figures(pairs) for gpu, pairs in gpus.items()},
         )
+        counters[4:-2] = []  # of the network, in files of earlier versions
         return Record(int(attempt), int(sequence), point, Counters(*counters))
     except (ValueError, TypeError, AttributeError):
         return None

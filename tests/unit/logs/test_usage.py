@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -104,6 +105,19 @@ def test_lines_that_are_none_of_ours_are_passed_over(tmp_path: Path) -> None:
     with file_of(tmp_path).open("ab") as file:
         file.write(b'nonsense\n[1,2]\n[1,2,3,4,5,6,7]\n{"a": 1}\n\xff\n')
     assert times(open_history(tmp_path).read(JOB, MASTER, ALL)) == [10, 20]
+
+
+def test_lines_of_earlier_versions_have_two_counters_more(tmp_path: Path) -> None:
+    open_history(tmp_path).append(JOB, 1, MASTER, make_samples(1, 2))
+    rows = [json.loads(line) for line in file_of(tmp_path).read_text().splitlines()]
+    for row in rows:
+        row[-1][4:4] = [70, 80]  # what the network received and sent
+    file_of(tmp_path).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    history = open_history(tmp_path)
+    history.append(JOB, 1, MASTER, make_samples(3, 3))
+    points = history.read(JOB, MASTER, ALL)
+    assert times(points) == [10, 20, 30]
+    assert points[-1].figures[CPU].mean == 0.5, "it counts from the last of them"
 
 
 def test_where_nothing_can_be_kept_it_is_said(tmp_path: Path) -> None:

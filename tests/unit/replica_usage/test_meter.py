@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.replica.isolation.containment import Child, Containment, ProcessSet
-from footplate.replica.usage import process_stats
 from footplate.replica.usage.meter import Meter
 
 if TYPE_CHECKING:
@@ -57,15 +56,12 @@ def test_what_falls_is_told_as_it_was(containment: OwnCage) -> None:
         assert meter.read()["cpu_s"] == told_s
 
 
-def test_what_nobody_tells_of_any_more_is_told_as_it_was(
-    containment: OwnCage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_process_the_counters_stay_as_they_were(containment: OwnCage) -> None:
     meter = Meter(containment, Child(os.getpid()))
-    with monkeypatch.context() as patch:
-        patch.setattr(process_stats, "read_network", lambda _: (70, 80))
-        meter.read()
+    containment.count(7_500_000, 1400)
+    meter.read()
     containment.pids = []
     values = meter.read()
-    assert (values["received_bytes"], values["sent_bytes"]) == (70, 80)
+    assert (values["cpu_s"], values["written_bytes"]) == (2.5, 400)
     assert "memory_bytes" not in values
     assert "processes" not in values

@@ -44,9 +44,7 @@ def family_of(parent: subprocess.Popen[bytes]) -> ProcessSet:
 def test_all_below_count(parent: subprocess.Popen[bytes]) -> None:
     found = process_stats.count(family_of(parent), transfers=True)
     assert (found.living, found.stopped, found.all_stopped) == (2, 0, False)
-    assert found.first == parent.pid
     assert found.memory_bytes > 2 << 20
-    assert process_stats.read_network(parent.pid) is None, "it shares ours"
 
 
 def test_only_when_all_are_stopped_it_is(parent: subprocess.Popen[bytes]) -> None:
@@ -71,21 +69,10 @@ def test_only_when_all_are_stopped_it_is(parent: subprocess.Popen[bytes]) -> Non
 def test_helper_processes_are_no_processes_of_the_program(parent: subprocess.Popen[bytes]) -> None:
     pids = family_of(parent).pids
     found = process_stats.count(ProcessSet(pids, [parent.pid]), transfers=False)
-    assert (found.living, found.first) == (1, pids[1])
+    assert found.living == 1
 
 
 def test_nobody_is_no_trouble() -> None:
     found = process_stats.count(ProcessSet([1 << 22]), transfers=True)
     assert (found.living, found.all_stopped, found.ticks) == (0, False, 0)
-    assert process_stats.read_network(1 << 22) is None
     assert find_below(1 << 22) == []
-
-
-def test_network_devices_add_up_but_for_the_loopback() -> None:
-    lines = [
-        b"    lo: 999 1 0 0 0 0 0 0 999 1 0 0 0 0 0 0",
-        b"  eth0: 100 1 0 0 0 0 0 0 20 1 0 0 0 0 0 0",
-        b"  eth1:5 1 0 0 0 0 0 0 6 1 0 0 0 0 0 0",
-        b"nonsense",
-    ]
-    assert process_stats._sum_devices(lines) == (105, 26)

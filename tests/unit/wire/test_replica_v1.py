@@ -89,7 +89,7 @@ def usage(**fields: object) -> dict[str, object]:
 def test_a_sample_of_what_is_used() -> None:
     gpus = [{"id": "0", "percent": 97, "memory_bytes": 5}, {"id": "GPU-1"}]
     counted = {"cpu_s": 8.25, "read_bytes": 1, "written_bytes": 2, "processes": 3}
-    more = {"received_bytes": 4, "sent_bytes": 5, "memory_bytes": 6, "stopped": True}
+    more = {"memory_bytes": 6, "stopped": True}
     reduced = {"reduced_bytes": 7, "awaited_s": 1.5}
     (full, least) = decode_reports(
         report(usage(**counted, **more, **reduced, gpus=gpus), usage(n=2))
@@ -98,7 +98,7 @@ def test_a_sample_of_what_is_used() -> None:
         Sample(
             1,
             TIME,
-            Counters(10.5, 8.25, 1, 2, 4, 5, 7, 1.5),
+            Counters(10.5, 8.25, 1, 2, 7, 1.5),
             quiet_s=3.0,
             memory_bytes=6,
             processes=3,
@@ -116,7 +116,6 @@ NO_SAMPLES: dict[str, list[object]] = {
     "cpu_s": [None, -0.5, float("nan"), float("inf"), [1]],
     "memory_bytes": [-1, 1.5, True, 10**400],
     "processes": ["x", -1],
-    "sent_bytes": ["x", None],
     "reduced_bytes": [-1, 1.5],
     "awaited_s": ["x", -0.1],
     "stopped": [None, 1, "T"],

@@ -172,7 +172,7 @@ is stopped for it.""",
     ),
     "usage": Verb(
         "Show what the replicas of a job use.",
-        """Show what the replicas of a job use: CPU, memory, disk, network, GPUs.
+        """Show what the replicas of a job use: CPU, memory, disk, GPUs.
 
 CPU is in percent of one vCPU. Bytes read, written, received and sent are totals.""",
         (

@@ -26,8 +26,6 @@ const KINDS = [
   { key: "gpuMemory", title: "GPU memory", format: bytes, gpu: "memoryBytes" },
   { key: "readBytesPerSecond", title: "Read per second", format: bytes },
   { key: "writtenBytesPerSecond", title: "Written per second", format: bytes },
-  { key: "receivedBytesPerSecond", title: "Received per second", format: bytes },
-  { key: "sentBytesPerSecond", title: "Sent per second", format: bytes },
 ];
 const drawn = new Map();
 

@@ -96,15 +96,14 @@ def _read(group: str, file: str) -> str | None:
         return None
 
 
-_COUNTERS = ("cpu_s", "read_bytes", "written_bytes", "received_bytes", "sent_bytes")
+_COUNTERS = ("cpu_s", "read_bytes", "written_bytes")
 """What only ever grows. The rest is as it is now."""
 
 
 class Meter:
     """Control groups say it where they count; elsewhere it is summed up over the processes.
 
-    A sum falls when a process ends for which nobody waits, and with the last one nobody tells of
-    its network any more: each is reported at its highest.
+    A sum falls when a process ends for which nobody waits: each is reported at its highest.
     """
 
     def __init__(self, containment: Containment, child: Child, *, first: bool = False) -> None:
@@ -146,9 +145,6 @@ class Meter:
             "processes": count.living,
             "stopped": count.all_stopped,
         }
-        network = process_stats.read_network(count.first) if count.first else None
-        if network is not None:
-            values["received_bytes"], values["sent_bytes"] = network
         values.update(_describe(amounts))
         return values
 

@@ -6,8 +6,6 @@ import os
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Sequence
-
     from footplate.replica.isolation.containment import ProcessSet
 
 MOST = 2048
@@ -24,7 +22,6 @@ class Count:
     """
 
     __slots__ = (
-        "first",
         "living",
         "memory_bytes",
         "read_bytes",
@@ -36,8 +33,6 @@ class Count:
     def __init__(self) -> None:
         self.living = 0
         self.stopped = 0
-        self.first = 0
-        """The number of a living one, 0 if there is none."""
         self.ticks = 0
         self.memory_bytes = 0
         self.read_bytes = 0
@@ -55,7 +50,6 @@ class Count:
         if fields[0] in _ENDED:
             return
         self.living += 1
-        self.first = self.first or pid
         self.stopped += fields[0] == _STOPPED
         self.memory_bytes += int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -86,27 +80,6 @@ def count(family: ProcessSet, *, transfers: bool) -> Count:
             found.add_transfers(pid)
     found.living += len(family.pids[MOST:])
     return found
-
-
-def read_network(pid: int) -> tuple[int, int] | None:
-    """Bytes received and sent by the network that ``pid`` is in, unless that is ours too."""
-    try:
-        if os.stat(f"/proc/{pid}/ns/net").st_ino == os.stat("/proc/self/ns/net").st_ino:
-            return None
-    except OSError:  # a figure is missing
-        return None
-    return _sum_devices(_read(f"/proc/{pid}/net/dev").splitlines()[2:])
-
-
-def _sum_devices(lines: Sequence[bytes]) -> tuple[int, int]:
-    received = sent = 0
-    for line in lines:
-        name, _, rest = line.partition(b":")
-        words = rest.split()
-        if name.strip() != b"lo" and len(words) > 8:
-            received += int(words[0])
-            sent += int(words[8])
-    return received, sent
 
 
 def _fields(pid: int) -> list[bytes]:

@@ -199,8 +199,6 @@ def _decode_sample(fields: Fields, sequence: int, time: datetime) -> Sample:
         fields.maybe_number("cpu_s", _MAX_SECONDS),
         fields.maybe_integer("read_bytes", _MAX_BYTES),
         fields.maybe_integer("written_bytes", _MAX_BYTES),
-        fields.maybe_integer("received_bytes", _MAX_BYTES),
-        fields.maybe_integer("sent_bytes", _MAX_BYTES),
         fields.maybe_integer("reduced_bytes", _MAX_BYTES),
         fields.maybe_number("awaited_s", _MAX_SECONDS),
     )
