@@ -20,9 +20,11 @@ MOST = 40
 
 
 class _Threads:
-    """Made when there is work for them, ``most`` at once, and kept. They end with the process.
+    """Makes threads when there is work for them, ``most`` at once, and keeps them.
 
-    An executor of the standard library makes a future for each call, and locks it six times.
+    They end with the process, which anyio's keep alive: a call may hang as long as a disk of the
+    network is away. An executor of the standard library makes a future for each call, and locks it
+    six times.
     """
 
     def __init__(self, most: int) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from contextvars import ContextVar
 
 import pytest
 
 from footplate.api.worker_threads import MOST, in_thread
+from tests.support.deadlines import EVENT_S
 
 _CALLER: ContextVar[str] = ContextVar("caller")
 
@@ -71,3 +74,21 @@ def test_whoever_is_cancelled_waits_for_the_end_of_what_was_begun(fails: bool) -
         assert ended
 
     asyncio.run(call())
+
+
+ENDLESS = """
+import asyncio, threading
+from footplate.api.worker_threads import in_thread
+
+async def call():
+    begun = threading.Event()
+    asyncio.ensure_future(in_thread(lambda: (begun.set(), threading.Event().wait())))
+    await asyncio.to_thread(begun.wait)
+
+asyncio.new_event_loop().run_until_complete(call())
+"""
+
+
+def test_a_call_that_never_ends_keeps_no_process_from_its_end() -> None:
+    """A folder on a network's disk that is away holds up the calls, and not the server's end."""
+    subprocess.run([sys.executable, "-c", ENDLESS], check=True, timeout=EVENT_S)

@@ -126,6 +126,13 @@ def test_a_request_that_does_not_go_on_is_given_up(begun: bytes, said: bytes) ->
         assert said in received
 
 
+def test_a_request_that_says_two_lengths_is_refused() -> None:
+    """A reverse proxy before the server might see another end of it, and of what follows."""
+    lengths = b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    with serve(answer, requests=BoundedRequests) as url, connecting(url) as connect:
+        assert b"400 Bad Request" in ask(connect(), b"POST / HTTP/1.1\r\nHost: a\r\n" + lengths)
+
+
 def test_the_server_never_blames_a_client_for_its_own_slowness() -> None:
     with serve(never_end, requests=Hasty) as url, connecting(url) as connect:
         connection, other = connect(), connect()
