@@ -241,6 +241,21 @@ def test_after_a_restart_a_planted_pid_only_makes_it_slower(
     rig.settle(lambda: only(rig).presence is Presence.GONE)
 
 
+def test_after_a_reboot_replicas_are_lost_and_nobody_is_signalled(
+    rig: LocalRig, bystander: subprocess.Popen[bytes]
+) -> None:
+    """The supervisor has died with the machine, and its pid is another process's by now."""
+    start_live(rig)
+    rig.backend.close()
+    os.kill(rig.pid("u-1", CHIEF), signal.SIGKILL)
+    (rig.home("u-1", CHIEF) / "pid").write_text(f"{bystander.pid}")
+    rig.reopen()
+    rig.backend.watch(lambda _: None)
+    rig.settle(lambda: only(rig).presence is Presence.GONE)
+    assert only(rig).reason == "its supervisor died"
+    assert bystander.poll() is None
+
+
 def test_a_planted_gone_is_not_believed_of_the_living(rig: LocalRig) -> None:
     start_live(rig)
     (rig.home("u-1", CHIEF) / "gone").write_text('{"reason": "believe me"}')
@@ -277,7 +292,7 @@ def test_a_log_that_a_program_replaced_stops_no_sweep(rig: LocalRig, tmp_path: P
     log.symlink_to(tmp_path / "precious")
     (rig.folder / "break-sweep").touch()
     rig.kill(AttemptId("u-1"), CHIEF)
-    rig.settle(lambda: "tried again" in only(rig).reason)
+    rig.settle(lambda: "tries it again" in only(rig).reason)
     (rig.folder / "break-sweep").unlink()
     rig.settle(lambda: only(rig).presence is Presence.GONE)
     assert (tmp_path / "precious").read_text() == "mine"
