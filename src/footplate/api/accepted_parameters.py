@@ -27,11 +27,11 @@ GOOGLES = re.compile(r"/(v1|v1beta1|v2)/")
 STANDARD: Mapping[str, str] = MappingProxyType(
     {
         "$.xgafv": "the form of errors is always the same",
-        "access_token": "it is read where a token is needed",
+        "access_token": "the service reads it where it needs a token",
         "alt": "answers are JSON",
         "$alt": "answers are JSON, with enums by name",
-        "key": "it is read where a token is needed",
-        "oauth_token": "it is read where a token is needed",
+        "key": "the service reads it where it needs a token",
+        "oauth_token": "the service reads it where it needs a token",
         "prettyPrint": "JSON is never indented",
         "quotaUser": "requests have no quota",
         "uploadType": "nothing is uploaded here",
@@ -69,7 +69,7 @@ HONOURED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     }
 )
 """By verb and the end of the path: the last resource, and what is done with it."""
-_NONE = "there are none, or all are in one page"
+_NONE = "nothing is listed here, or all of it fits in one page"
 _PAGED = dict.fromkeys(_PAGES, _NONE)
 WITHOUT_EFFECT: Mapping[tuple[str, str], Mapping[str, str]] = MappingProxyType(
     {

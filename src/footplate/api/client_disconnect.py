@@ -31,7 +31,7 @@ async def while_wanted(request: Request, work: Coroutine[object, object, T]) -> 
         await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        raise Cancelled("the client has gone")
+        raise Cancelled("the client has closed the connection")
     finally:
         leaving.cancel()
         task.cancel()

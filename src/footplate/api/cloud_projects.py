@@ -81,8 +81,9 @@ def _policy(call: Call) -> JsonObject:
 def _set_policy(call: Call) -> JsonObject:
     _checked(call)
     raise InvalidArgument(  # of a status from 500 gcloud would ask again for half a minute
-        "Footplate has no IAM policies: everyone who reaches the service may use all projects. "
-        "Limit who may with the setting token, and which jobs' programs may with api_access"
+        "Footplate has no IAM policies: everyone who reaches the service may use all "
+        "projects. Limit callers with the setting token, and programs of jobs with the "
+        "setting api_access"
     )
 
 

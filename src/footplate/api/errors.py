@@ -95,7 +95,7 @@ class ErrorShape:
         if isinstance(error, HTTPException) and scope["type"] == "http":
             return _router_error(error, Request(scope))
         if isinstance(error, ClientDisconnect):
-            return Cancelled("the client is gone")
+            return Cancelled("the client has closed the connection")
         crash = self._new_id()
         method = scope.get("method", "WebSocket")
         _LOG.error("crash %s in %s %s", crash, method, scope["path"], exc_info=error)
@@ -123,7 +123,7 @@ async def answer_router_error(request: Request, error: Exception) -> Response:
 def _hint(path: str) -> str:
     """Why there is nothing, where people look who know Google's services."""
     found = _ML_MODELS.match(path) or _NOT_TRAINING.search(path)
-    return f": Footplate trains, and has no {found[1]}" if found else ""
+    return f": Footplate runs training jobs, and has no {found[1]}" if found else ""
 
 
 def _router_error(error: HTTPException, request: Request) -> ServiceError:

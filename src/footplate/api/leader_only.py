@@ -61,5 +61,7 @@ def _needs_leader(path: str) -> bool:
 
 
 def _refuse() -> Response:
-    error = NotLeading("this server doesn't lead, or doesn't know yet who does; try again")
+    error = NotLeading(
+        "another server leads this service, or none leads yet; try again in a few seconds"
+    )
     return error_response(error, {"retry-after": str(RETRY_S), "connection": "close"})

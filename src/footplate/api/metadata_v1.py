@@ -71,7 +71,9 @@ class MetadataServer:
         if request.headers.get("metadata-flavor") != "Google":
             raise PermissionDenied("the header Metadata-Flavor: Google is missing")
         if "x-forwarded-for" in request.headers:
-            raise PermissionDenied("a request with the header X-Forwarded-For is refused")
+            raise PermissionDenied(
+                "the metadata server refuses requests with the header X-Forwarded-For"
+            )
         if made_for(path):
             made = self._metadata.make(key, path, query.get("audience", ""))
             is_text = isinstance(made, str)

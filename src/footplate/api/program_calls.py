@@ -37,7 +37,10 @@ class ProgramCallCheck:
         if scope["type"] in _CHECKED and not is_open_to_programs(scope["path"]):
             client, server = scope.get(PEER) or scope.get("client"), scope.get("server")
             if not client or not server or server[1] is None:
-                raise PermissionDenied("this call's connection has no addresses")
+                raise PermissionDenied(
+                    "the connection of this call has no addresses, so the server can't tell "
+                    "whether a job's program calls"
+                )
             try:
                 job = await in_thread(self._check, tuple(client), tuple(server))
                 scope = {**scope, PROGRAM: job} if job else scope

@@ -24,4 +24,6 @@ def refused_product_routes(path: str) -> list[Route]:
 def _refuse(request: Request) -> NoReturn:
     """Raises PermissionDenied, as of a project in which the product isn't enabled."""
     host, rest = request.path_params["host"], request.path_params["rest"]
-    raise PermissionDenied(explain_host(host, rest) or f"{quoted(host)} is no host of Google's")
+    raise PermissionDenied(
+        explain_host(host, rest) or f"{quoted(host)} is not a host of Google's APIs"
+    )

@@ -49,7 +49,7 @@ class RelayedPrograms:
             return scope
         given = given_token(scope)
         if given is None:
-            raise NotFound("nothing is served here but to programs that show their key")
+            raise NotFound("this port serves only programs that send their key")
         if await check_key(self._access, path, given):
             return lead_to_key(scope, given)
         return {**scope, PROGRAM: await in_thread(self._check_call, given)}

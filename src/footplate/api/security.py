@@ -114,8 +114,8 @@ class SameOrigin:
         own = {f"{scheme}://{hosts[0].lower()}" for scheme in ("http", "https")}
         if any(origin.lower() not in own for origin in origins):
             raise PermissionDenied(
-                f"Origin {', '.join(origins)[:200]!r} is refused: "
-                "pages of other origins may not call this server"
+                f"Origin {', '.join(origins)[:200]!r} is refused: this server answers only "
+                "its own pages"
             )
 
     def _allows(self, host: str) -> bool:

@@ -58,7 +58,10 @@ class WrongTokens:
         """
         caller = find_caller(scope)
         if self._shares.count(caller) >= _MOST_WAITING:
-            raise ResourceExhausted("too many sign in from this address at once; try again later")
+            raise ResourceExhausted(
+                "too many requests from this address wait for the check of their tokens; try "
+                "again later"
+            )
         async with self._shares.taken(caller, 1):
             found = check()
             if found is None:

@@ -71,7 +71,7 @@ async def tail_entries(
             await asyncio.sleep(INTERVAL_S)
     finally:
         tails.count -= 1
-    raise OutOfRange("a session that follows entries ends after an hour; start another one")
+    raise OutOfRange("a session follows entries for an hour at most; start another one")
 
 
 async def _read(

@@ -56,7 +56,7 @@ class Transcoder:
             fields: dict[str, Any] = json_format.MessageToDict(message, descriptor_pool=self._pool)
         except (DecodeError, json_format.SerializeToJsonError, TypeError, ValueError) as error:
             name = method.request.DESCRIPTOR.name
-            raise InvalidArgument(f"the call has no readable {name}: {error}") from None
+            raise InvalidArgument(f"the call has no {name} that can be read: {error}") from None
         path = _path(method, fields)
         body: bytes | None = None
         if method.body == "*":
@@ -80,7 +80,7 @@ class Transcoder:
             error: Any = parse_object(content)["error"]
             code, message = Code[error["status"]], str(error["message"])
         except (InvalidArgument, KeyError, TypeError):
-            code, message, error = Code.UNKNOWN, "the answer was no error of this service", {}
+            code, message, error = Code.UNKNOWN, "the answer is not an error of this service", {}
         return self.describe(code, message, error.get("details", []))
 
     def describe(self, code: Code, message: str, details: list[Any]) -> Failure:

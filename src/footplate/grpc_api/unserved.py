@@ -13,14 +13,16 @@ _SERVED = (
 _BY_SERVICE = {
     "ConfigServiceV2": "Footplate keeps the logs of jobs: it has no sinks, buckets and exclusions",
     "DatasetService": "Footplate has no managed datasets: put the files into a bucket",
-    "EndpointService": "Footplate trains, and has no endpoints: it doesn't serve models",
-    "MetadataService": "Footplate's metadata has resources, links and lineage: no schemas and "
-    "no purge",
-    "LoggingServiceV2": "Footplate's logs are those of jobs: delete the job with its log",
+    "EndpointService": "Footplate trains models and doesn't serve them: it has no endpoints",
+    "MetadataService": (
+        "Footplate's metadata has resources, links and lineage, but no schemas and no purge"
+    ),
+    "LoggingServiceV2": "Footplate keeps the logs of jobs: to delete a log, delete its job",
     "MetricsServiceV2": "Footplate keeps the logs of jobs: it makes no metrics of them",
-    "PredictionService": "Footplate trains, and has no predictions: it doesn't serve models",
-    "TensorboardService": "Footplate's TensorBoards have scalars and tensors: no blobs, sizes and "
-    "usage",
+    "PredictionService": "Footplate trains models and doesn't serve them: it has no predictions",
+    "TensorboardService": (
+        "Footplate's TensorBoards have scalars and tensors, but no blobs, sizes and usage"
+    ),
 }
 
 

@@ -38,18 +38,20 @@ def refuse_host(request: ProxyRequest) -> bytes:
 def refuse_port(request: ProxyRequest) -> bytes:
     text = (
         f"{request.host} is served at port {_TLS_PORT}, over TLS, and at http://{request.host}/; "
-        f"port {request.port} was asked for."
+        f"the request asks for port {request.port}."
     )
     return _answer(f"403 Footplate refuses port {request.port} of {request.host}", text)
 
 
 def refuse_program(reason: str) -> bytes:
     """Of a program that shows its key."""
-    return _answer("403 Footplate refuses this program", f"The program is refused: {reason}.")
+    return _answer(
+        "403 Footplate refuses this program", f"The proxy refuses this program: {reason}."
+    )
 
 
 def refuse_head(reason: str) -> bytes:
-    return _answer("400 Bad Request", f"The request is refused: {reason}.")
+    return _answer("400 Bad Request", f"The proxy refuses this request: {reason}.")
 
 
 def ask_password() -> bytes:

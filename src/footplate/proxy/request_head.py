@@ -43,7 +43,7 @@ def parse_head(head: bytes) -> ProxyRequest:
     line, *lines = head.removesuffix(END).split(b"\r\n")
     found = _LINE.fullmatch(line)
     if found is None:
-        raise BadHead("this is a proxy for HTTP/1.1; the first line is no request")
+        raise BadHead("this is a proxy for HTTP/1.1; the first line is not a request")
     headers = [_parse_header(each) for each in lines]
     method, target = found[1].decode(), found[2].decode()
     tunnel = method == TUNNEL
@@ -73,7 +73,7 @@ def _parse_authority(text: str, default: int | None) -> tuple[str, int]:
     found = _AUTHORITY.fullmatch(text)
     host = None if found is None else normalize(found[1])
     if found is None or host is None:
-        raise BadHead(f"{text[:100]!r} is no HOST:PORT")
+        raise BadHead(f"{text[:100]!r} is not HOST:PORT")
     port = int(found[2]) if found[2] else default
     if port is None or not 0 < port < 1 << 16:
         raise BadHead(f"{text[:100]!r} has no port from 1 to 65535")
@@ -90,6 +90,6 @@ def _credentials(headers: list[tuple[str, str]]) -> tuple[str, str | None]:
     try:
         text = b64decode(credentials.strip(), validate=True).decode()
     except ValueError:
-        raise BadHead("the credentials of Proxy-Authorization are no base64") from None
+        raise BadHead("the credentials of Proxy-Authorization are not base64") from None
     user, _, password = text.partition(":")
     return user, password

@@ -49,7 +49,7 @@ HERE = Location("demo", "us-central1")
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-9.py311:latest"
 PACKAGE = "gs://stage/t.tar.gz"
 CREATE = "/google.cloud.aiplatform.v1.JobService/CreateCustomJob"
-FOLDER = "this bucket is a folder, where '..' between slashes has a meaning of its own"
+FOLDER = "this bucket is a folder, where '..' between slashes has a meaning of its own in folders"
 
 
 def over_ml(directory: str, package: str, args: tuple[str, ...]) -> Submission:
@@ -186,7 +186,7 @@ def test_a_directory_in_place_of_a_package(
     checks: SubmissionChecks, client: Client, address: str
 ) -> None:
     (found,) = checks.violations(client("gs://stage/out", address, ()))
-    assert "is not there; upload it first" in found.description or "of a package file" in (
+    assert "does not exist; upload it first" in found.description or "of a package file" in (
         found.description
     )
 

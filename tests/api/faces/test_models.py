@@ -179,4 +179,7 @@ def test_serving_is_refused_with_a_sentence(http: httpx.Client) -> None:
     for path in ("endpoints", "endpoints/1:deployModel"):
         answer = http.post(f"/v1/{P}/{path}", json={})
         assert answer.status_code == 404
-        assert "Footplate trains, and has no endpoints" in answer.json()["error"]["message"]
+        assert (
+            "Footplate runs training jobs, and has no endpoints"
+            in answer.json()["error"]["message"]
+        )

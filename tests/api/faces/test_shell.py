@@ -268,10 +268,13 @@ def raw(url: str, request: str) -> str:
 @pytest.mark.parametrize(
     ("path", "hint"),
     [
-        ("/v1/projects/demo/models/m/versions", ": Footplate trains, and has no models"),
+        (
+            "/v1/projects/demo/models/m/versions",
+            ": Footplate runs training jobs, and has no models",
+        ),
         (
             "/v1/projects/demo/locations/us-central1/endpoints",
-            ": Footplate trains, and has no endpoints",
+            ": Footplate runs training jobs, and has no endpoints",
         ),
         ("/v1/projects/demo/modelling", ""),
     ],

@@ -98,8 +98,8 @@ def test_a_failure_has_an_error_and_a_success_says_why_it_has_no_model(
     first, second = (http.post(URL, json=body()).json()["name"] for _ in range(2))
     jobs.end(parse_job_name(first), Ending(State.FAILED, Code.ABORTED, "why"))
     assert http.get(f"/v1/{first}").json()["error"] == {"code": 10, "message": "why"}
-    jobs.end(parse_job_name(second), Ending(State.SUCCEEDED, message="there is no model"))
-    assert http.get(f"/v1/{second}").json()["endExplanation"] == "there is no model"
+    jobs.end(parse_job_name(second), Ending(State.SUCCEEDED, message="the training made no model"))
+    assert http.get(f"/v1/{second}").json()["endExplanation"] == "the training made no model"
     operation = http.delete(f"/v1/{first}").json()
     assert http.get(f"/v1/{operation['name']}").json() == operation
 
@@ -166,7 +166,7 @@ def test_automl_is_refused_with_the_way_out(http: httpx.Client, jobs: MemoryJobs
     answer = http.post(URL, json=body(trainingTaskDefinition=automl, trainingTaskInputs={}))
     assert fields(answer) == ["trainingTaskDefinition"]
     message = answer.json()["error"]["message"]
-    assert "AutoML isn't served: train a program of your own" in message
+    assert "Footplate has no AutoML: train a program of your own" in message
     assert fields(http.post(URL, json={})) == ["trainingTaskDefinition"]
     assert jobs.submissions == []
 

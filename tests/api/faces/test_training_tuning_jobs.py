@@ -127,7 +127,7 @@ def test_while_it_runs_by_number_then_by_merit(
 
 
 def test_how_trials_end(http: httpx.Client, jobs: MemoryJobs, job: Job) -> None:
-    why = "val loss was nan at step 3, which is no number to judge by"
+    why = "val loss was nan at step 3, which is not a number, so the trial has no result"
     lost = replace(
         trial(1, math.nan),
         state=TrialState.INFEASIBLE,

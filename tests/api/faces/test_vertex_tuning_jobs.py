@@ -138,12 +138,12 @@ def test_a_trial_that_never_began_was_never_run(
         TrialState.INFEASIBLE,
         end_time=CREATED,
         outcome=State.CANCELLED,
-        infeasible_reason="the job ended before it could begin",
+        infeasible_reason="the job ended before this trial started",
     )
     jobs.trials.keep(job, dropped)
     (trial,) = http.get(f"/v1/{job.name}").json()["trials"]
     assert "customJob" not in trial
-    assert trial["infeasibleReason"] == "the job ended before it could begin"
+    assert trial["infeasibleReason"] == "the job ended before this trial started"
 
 
 def test_a_job_waits_as_its_first_trial_does(

@@ -43,7 +43,9 @@ def test_a_study_is_of_a_region_that_there_is(http: httpx.Client) -> None:
     answer = http.post("/v1/projects/demo/locations/us-centrall/studies", json=body)
     status, _, message = refusal(answer)
     assert status == 400
-    assert message.startswith("parent: 'us-centrall' given, which is no region of the catalogue; ")
+    assert message.startswith(
+        "parent: 'us-centrall' given, which is not a region of the catalogue; "
+    )
     assert "us-central1" in message
 
 

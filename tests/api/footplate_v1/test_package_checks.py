@@ -163,7 +163,7 @@ def test_what_is_refused(http: httpx.Client, body: object, said: str) -> None:
 
 
 def test_a_check_that_takes_too_long(http: httpx.Client, resolver: FakeResolver) -> None:
-    resolver.answer = DeadlineExceeded("t.tar.gz: not resolved within 600 s")
+    resolver.answer = DeadlineExceeded("t.tar.gz: the check of packages took longer than 600 s")
 
     answer = http.post(JOBS, json=training())
 

@@ -315,7 +315,7 @@ def test_too_many_jobs_are_refused(
     body = {"resourceNames": ["projects/demo"]}
     answer = http.post("/v2/entries:list", json=body)
     assert answer.status_code == 400
-    assert "more than 3 jobs may have entries; narrow their time" in answer.text
+    assert "entries of more than 3 jobs; narrow its time" in answer.text
     assert len(list_all(http, 'resource.labels.job_id="job_0"')) == 9
 
 

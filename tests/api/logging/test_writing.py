@@ -159,7 +159,7 @@ def test_a_program_writes_to_its_own_job_alone(
     ):
         answer = write(http, {"textPayload": "x"}, key=key, **fields)
         assert answer.status_code == 403
-        assert "may write to the log of its own job alone" in answer.text
+        assert "may write only to the log of its own job" in answer.text
     assert write(http, {"textPayload": "mine"}, key=key, resource=OF_JOB).json() == {}
     assert len(world.logs.read(job.log).entries) == 1
     assert world.logs.read(other.log).entries == ()
@@ -194,7 +194,10 @@ def test_a_user_names_the_job(world: World, http: httpx.Client) -> None:
     job = world.start()
     answer = write(http, {"textPayload": "x"})
     assert answer.status_code == 400
-    assert "entries are kept in the logs of jobs, and these name none" in answer.text
+    assert (
+        "the service keeps entries in the logs of jobs, and these entries name no job"
+        in answer.text
+    )
     assert write(http, {"textPayload": "x"}, resource=OF_JOB).json() == {}
     unheard = {"type": "ml_job", "labels": {"job_id": "unheard"}}
     assert write(http, {"textPayload": "x"}, resource=unheard).status_code == 404
@@ -205,7 +208,7 @@ def test_a_user_names_the_job(world: World, http: httpx.Client) -> None:
     world.end(job.name)
     answer = write(http, {"textPayload": "x"}, resource=OF_JOB)
     assert answer.status_code == 400
-    assert "has ended: nothing is added to its log" in answer.text
+    assert "has ended: its log takes no more entries" in answer.text
     assert len(world.logs.read(job.log).entries) == 1
 
 
@@ -260,7 +263,7 @@ def test_what_clients_tell_google_of_themselves_is_left_out(
     ("entry", "field", "problem"),
     [
         ({"protoPayload": {"@type": "t"}}, "entries[0].protoPayload", "textPayload or jsonPayload"),
-        ({"textPayload": "a", "jsonPayload": {}}, "entries[0].jsonPayload", "one of both"),
+        ({"textPayload": "a", "jsonPayload": {}}, "entries[0].jsonPayload", "one of the two"),
         ({"logName": "folders/1/logs/a"}, "entries[0].logName", "projects/PROJECT/logs/LOG_ID"),
         ({"logName": "projects/demo/logs/a%20b"}, "entries[0].logName", "LOG_ID"),
         ({"severity": "LOUD"}, "entries[0].severity", "DEFAULT, DEBUG"),

@@ -126,7 +126,7 @@ def test_conditions(bucket: storage.Bucket) -> None:
         blob.delete(if_generation_match=first)
     with pytest.raises(PreconditionFailed):
         blob.download_as_bytes(if_generation_match=first)
-    with pytest.raises(NotFound, match="only the last one is kept"):
+    with pytest.raises(NotFound, match="the service keeps only the last one"):
         bucket.blob("a", generation=first).download_as_bytes()
     with pytest.raises(NotFound):
         bucket.blob("a", generation=first).delete()

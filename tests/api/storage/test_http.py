@@ -104,7 +104,7 @@ def test_ranges_that_are_impossible_or_not_understood(http: httpx.Client) -> Non
 
 def test_errors_have_the_form_of_cloud_storage(http: httpx.Client) -> None:
     answer = http.get(f"{OBJECTS}/nothing")
-    message = "object 'nothing' is not there in bucket 'stage'"
+    message = "object 'nothing' does not exist in bucket 'stage'"
     details = [{"message": message, "domain": "global", "reason": "notFound"}]
     error = {"code": 404, "message": message, "status": "NOT_FOUND", "errors": details}
     assert (answer.status_code, answer.json()) == (404, {"error": error})
@@ -154,7 +154,7 @@ def test_bad_requests(http: httpx.Client, root: Path, method: str, path: str, st
         ({"name": "a", "contentType": "a\r\nX: y"}, "contentType"),
         ({"name": "a", "crc32c": "AA=="}, "crc32c"),
         ({"name": "a", "crc32c": "AAAAAA=="}, "crc32c"),
-        ({"name": "a", "md5Hash": "no base64"}, "md5Hash"),
+        ({"name": "a", "md5Hash": "not base64"}, "md5Hash"),
         ({"name": "a", "md5Hash": "\u00e1"}, "md5Hash"),
     ],
 )

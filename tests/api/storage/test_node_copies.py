@@ -252,7 +252,10 @@ def test_what_cannot_be_saved_is_named_and_kept(
     (node / "plan.json").write_text(json.dumps({**plan, "storage": "/programs/OLD"}))
     answer = copier.step("save")
     assert answer["retry"] is False
-    assert "1 file of /gcs/stage can't be written to gs://stage: it is no key" in answer["fault"]
+    assert (
+        "the service can't write 1 file of /gcs/stage to gs://stage: it is no key"
+        in answer["fault"]
+    )
     assert answer["fault"].endswith(": new")
     assert (node / UNSAVED).exists()
     (node / "plan.json").write_text(json.dumps(plan))

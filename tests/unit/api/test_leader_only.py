@@ -79,7 +79,7 @@ def test_supervisors_are_told_to_look_for_the_leader(url: str | None) -> None:
     error = json.loads(answer.body)["error"]
     assert (answer.status, error["status"]) == (503, "UNAVAILABLE")
     assert answer.headers["connection"] == "close"
-    assert "doesn't lead" in error["message"]
+    assert "leads this service" in error["message"]
 
 
 @pytest.mark.parametrize("path", [STACKS, SHELL, "/terminal/token"])

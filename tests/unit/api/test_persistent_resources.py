@@ -131,7 +131,7 @@ def test_patches_set_what_the_mask_names(api: Api) -> None:
     assert answer["error"]["message"].startswith("resourcePools[0].replicaCount: 0 given")
     body = {"resourcePools": [{**POOL, "replicaCount": 3}]}
     answer = api.call("PATCH", NIGHT, body, updateMask="resourcePools")
-    assert "can never have its machines here: it asks for 12 vCPUs" in answer["error"]["message"]
+    assert "can never get its machines here: it asks for 12 vCPUs" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,10 @@ def test_patches_set_what_the_mask_names(api: Api) -> None:
         ),
         (
             {"resourceRuntimeSpec": {"raySpec": {}}},
-            "resourceRuntimeSpec.raySpec: given; Footplate has no Ray clusters",
+            "resourceRuntimeSpec.raySpec: given, but Footplate has no Ray clusters",
         ),
         ({"network": "n"}, "network: "),
-        ({"resourcePools": [{**POOL, "replicaCount": 3}]}, "can never have its machines here"),
+        ({"resourcePools": [{**POOL, "replicaCount": 3}]}, "can never get its machines here"),
     ],
 )
 def test_what_is_wrong_is_refused(api: Api, resource: dict[str, Any], said: str) -> None:

@@ -172,8 +172,8 @@ class Entries:
             found += self._find_jobs(project, times, MAX_JOBS + 1)
         if len(found) > MAX_JOBS:
             needed = (
-                f"more than {MAX_JOBS} jobs may have entries; narrow their time (timestamp>=...), "
-                'or name jobs: resource.labels.job_id="JOB"'
+                f"the query matches entries of more than {MAX_JOBS} jobs; narrow its time "
+                '(timestamp>=...), or name jobs: resource.labels.job_id="JOB"'
             )
             raise InvalidArgument.of((Violation("filter", needed),))
         return found

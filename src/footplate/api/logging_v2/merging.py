@@ -43,7 +43,17 @@ class Position:
                 return cls(_EPOCH + int(match[1]) * _TICK, JobUid(match[2]))
             except OverflowError:
                 pass
-        raise InvalidArgument.of((Violation("pageToken", "it isn't one that was given"),))
+        raise InvalidArgument.of(
+            (
+                Violation(
+                    "pageToken",
+                    (
+                        "the service has returned no such token; use nextPageToken of an earlier "
+                        "answer"
+                    ),
+                ),
+            )
+        )
 
 
 @dataclass(frozen=True)

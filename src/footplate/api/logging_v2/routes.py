@@ -153,7 +153,7 @@ def _read_control_request(request: Request) -> _LineRequest:
     cursor, follow = given.get("cursor", "0"), given.get("follow", "")
     trial = given.get("trial", "")
     if not _is_number(cursor):
-        raise _wrong("cursor", cursor, "one that a line had, or 0")
+        raise _wrong("cursor", cursor, "a sequence number of a log line, or 0")
     if follow not in _SWITCH:
         raise _wrong("follow", follow, "true, false")
     if trial and not _is_number(trial):

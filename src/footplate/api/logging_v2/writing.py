@@ -87,8 +87,8 @@ class EntryWriting:
             _check_own(entry, caller.job)
             if entry.task not in ("", caller.replica):
                 raise PermissionDenied(
-                    f"resource.labels.task_name: {entry.task!r} given; this program writes as "
-                    f"{caller.replica}"
+                    f"resource.labels.task_name: {entry.task!r} given; this program may write "
+                    f"only as {caller.replica}"
                 )
             return caller
         if own is not None:
@@ -96,8 +96,8 @@ class EntryWriting:
             return choose_writer(own, entry.task)
         if not entry.job_id:
             needed = (
-                "entries are kept in the logs of jobs, and these name none; allowed: "
-                '{"type": "ml_job", "labels": {"job_id": "JOB"}}'
+                "the service keeps entries in the logs of jobs, and these entries name no "
+                'job; allowed: {"type": "ml_job", "labels": {"job_id": "JOB"}}'
             )
             raise InvalidArgument.of((Violation("resource", needed),))
         return choose_writer(self._finder.find(entry.project, entry.job_id), entry.task)
@@ -112,6 +112,6 @@ def _check_own(entry: Written, job: Job) -> None:
     if entry.project != name.project or entry.job_id not in ids:
         named = f"job {entry.job_id!r} of " if entry.job_id else ""
         raise PermissionDenied(
-            f"this entry is for {named}project {entry.project!r}; the program of {name} may write "
-            f"to the log of its own job alone: projects/{name.project}/logs/LOG_ID"
+            f"this entry is for {named}project {entry.project!r}; the program of {name} may "
+            f"write only to the log of its own job: projects/{name.project}/logs/LOG_ID"
         )

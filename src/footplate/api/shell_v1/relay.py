@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LIFE_SIGN_S = 10.0
 """How often a user is sent something, which shows whether he is there still."""
-USER_LEFT = "the user has left"
+USER_LEFT = "the user closed the shell"
 LOST = "the connection to the replica was lost"
 _REASON_S = 2.0
 _SERVER_STOPS = 1012
@@ -127,7 +127,9 @@ async def _pass_on(message: Message, replica: WebSocket, window: Window) -> None
         return
     request = decode_request(message["text"])
     if isinstance(request, Opening):
-        raise InvalidArgument("a shell that is open can't be opened")
+        raise InvalidArgument(
+            "this shell is open already; open another connection for a second shell"
+        )
     await replica.send_text(encode_message(request))
 
 
@@ -151,7 +153,9 @@ async def _from_replica(user: WebSocket, replica: WebSocket, window: Window) -> 
                 return End(answer, answer.message)
             await user.send_text(encode_message(answer))
         except InvalidArgument as error:
-            return End.failed(f"the replica doesn't follow the protocol: {error.message}")
+            return End.failed(
+                f"the replica sent something that isn't in the shell protocol: {error.message}"
+            )
         except WebSocketDisconnect:
             return End.failed(USER_LEFT)
 

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 _OUTPUT = "the service fills it"
-_ACCESS = "there are no access lists; who reaches the server may use all buckets: leave it out"
-_CLASS = "classes differ in price alone, and files of one disk have none"
+_ACCESS = (
+    "this service has no access lists: who reaches the server may use all buckets. Leave it out"
+)
+_CLASS = "storage classes differ only in price, and files of one disk have no classes. Leave it out"
 _HOLD = "objects have no holds; bind the bucket read-only (setting buckets), or keep a copy"
 _RETENTION = "objects have no retention; bind the bucket read-only (setting buckets)"
-_KEYS = "Cloud KMS isn't there; encrypt the disk instead"
+_KEYS = "this service has no Cloud KMS; encrypt the disk instead"
 
 HONOURED: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -63,7 +65,7 @@ WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "COMPOSE": {"kind": _OUTPUT},
         "POLICY": dict.fromkeys(
             ("bindings", "etag", "kind", "resourceId", "version"),
-            "it grants nothing that isn't granted already, and isn't kept",
+            "this service has no permissions for it to grant, and doesn't keep it",
         ),
     }
 )
@@ -71,24 +73,33 @@ REFUSED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "BUCKET": {
             "acl": _ACCESS,
-            "billing": "requests aren't billed; leave it out",
-            "cors": "pages of other origins may not read; put a proxy in front that allows them",
-            "customPlacementConfig": "files are on one disk; leave it out",
+            "billing": "this service bills no requests; leave it out",
+            "cors": (
+                "pages of other origins can't read buckets; put a proxy in front that allows them"
+            ),
+            "customPlacementConfig": "all files are on one disk; leave it out",
             "defaultEventBasedHold": _HOLD,
             "defaultObjectAcl": _ACCESS,
             "encryption": _KEYS,
-            "hierarchicalNamespace": "folders aren't resources; leave it out",
-            "iamConfiguration": "access is uniform; leave it out, or enable "
-            "uniformBucketLevelAccess",
-            "ipFilter": "a firewall does that; leave it out",
-            "lifecycle": "nothing is deleted by age; run `footplate storage rm` from cron",
-            "logging": "access isn't logged to a bucket; leave it out",
+            "hierarchicalNamespace": "this service has no folder resources; leave it out",
+            "iamConfiguration": (
+                "all access is uniform; leave it out, or enable uniformBucketLevelAccess"
+            ),
+            "ipFilter": "this service has no address filter; use a firewall, and leave it out",
+            "lifecycle": (
+                "this service deletes nothing by age; run `footplate storage rm` from cron"
+            ),
+            "logging": "this service writes no access logs to buckets; leave it out",
             "retentionPolicy": _RETENTION,
-            "rpo": "files are on one disk; copy the bucket elsewhere",
-            "softDeletePolicy": "deleted objects aren't kept; make backups (footplate backup)",
-            "versioning": "only the last generation is kept; write new names, or make backups "
-            "(footplate backup)",
-            "website": "buckets aren't served as web sites; leave it out",
+            "rpo": "all files are on one disk; copy the bucket elsewhere",
+            "softDeletePolicy": (
+                "this service doesn't keep deleted objects; make backups (footplate backup)"
+            ),
+            "versioning": (
+                "this service keeps only the last generation; write new names, or make backups "
+                "(footplate backup)"
+            ),
+            "website": "this service serves no buckets as web sites; leave it out",
         },
         "OBJECT": {
             "acl": _ACCESS,
@@ -99,7 +110,11 @@ REFUSED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "retention": _RETENTION,
             "temporaryHold": _HOLD,
         },
-        "COMPOSE": {"deleteSourceObjects": "delete the parts once the object is composed"},
+        "COMPOSE": {
+            "deleteSourceObjects": (
+                "composing deletes no parts; delete them once the object is composed"
+            )
+        },
         "POLICY": {},
     }
 )

@@ -55,21 +55,21 @@ HONOURED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _EVERYWHERE: Mapping[str, str] = MappingProxyType(
     {
         "$.xgafv": "the form of errors is always the same",
-        "access_token": "who may call is known otherwise",
-        "alt": "the address says whether bytes or JSON are wanted",
-        "key": "it is read where a token is needed",
-        "oauth_token": "who may call is known otherwise",
+        "access_token": "the service knows its callers otherwise",
+        "alt": "the path says whether the answer is bytes or JSON",
+        "key": "the service reads it where it needs a token",
+        "oauth_token": "the service knows its callers otherwise",
         "prettyPrint": "JSON is never indented",
-        "projection": "there are no access lists that could be left out",
+        "projection": "objects have no access lists that it could leave out",
         "quotaUser": "requests have no quota",
         "trace": "requests aren't traced",
         "upload_protocol": "uploadType says it",
-        "uploadType": "it is read where bytes are uploaded",
+        "uploadType": "the service reads it where it receives bytes",
         "userIp": "requests have no quota",
         "userProject": "requests aren't billed",
     }
 )
-_NO_ROLES = "there are no roles beside access to the server"
+_NO_ROLES = "the service has no roles: access to the server is all"
 WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "buckets.list": {"returnPartialSuccess": "the list is always complete"},
@@ -79,23 +79,25 @@ WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = MappingProxyType(
             ("maxResults", "pageSize", "pageToken", "prefix"), "there are no managed folders"
         ),
         "objects.list": {
-            "includeFoldersAsPrefixes": "folders without objects are never shown",
-            "versions": "only the last generation of an object is kept",
+            "includeFoldersAsPrefixes": "the list never shows folders without objects",
+            "versions": "the service keeps only the last generation of an object",
         },
         "objects.patch": {"overrideUnlockedRetention": "objects have no retention"},
         "objects.update": {"overrideUnlockedRetention": "objects have no retention"},
         "objects.compose": {"dropContextGroups": "objects have no contexts"},
         "objects.rewrite": {
             "dropContextGroups": "objects have no contexts",
-            "maxBytesRewrittenPerCall": "a rewrite is done in one call, whatever the size",
-            "rewriteToken": "a rewrite is done in one call, whatever the size",
+            "maxBytesRewrittenPerCall": "one call does a whole rewrite, whatever the size",
+            "rewriteToken": "one call does a whole rewrite, whatever the size",
         },
     }
 )
 """By method, with the reason; those of every method are in ``without_effect``."""
 _ACCESS = f"access lists aren't supported: {_NO_ROLES}; leave it out"
-_KEYS = "Cloud KMS isn't there; leave it out, and encrypt the disk instead"
-_DELETED = "deleted objects and buckets aren't kept; restore a backup (footplate restore)"
+_KEYS = "this service has no Cloud KMS; leave it out, and encrypt the disk instead"
+_DELETED = (
+    "this service doesn't keep deleted objects and buckets; restore a backup (footplate restore)"
+)
 REFUSED: Mapping[str, str] = MappingProxyType(
     {
         "destinationKmsKeyName": _KEYS,

@@ -72,7 +72,9 @@ class Batch:
         async for chunk in request.stream():
             content += chunk
             if len(content) > MAX_BYTES:
-                return error_answer(InvalidArgument(f"a batch has at most {MAX_BYTES} bytes"))
+                return error_answer(
+                    InvalidArgument(f"the batch is too large; allowed: {MAX_BYTES} bytes")
+                )
         try:
             inner = await in_thread(_requests, request, content)  # may take its time
         except InvalidArgument as error:
@@ -99,7 +101,10 @@ class Batch:
 
 
 def _refuse(part: Message) -> bytes:
-    text = f"the answer of the batch is full with {MAX_ANSWER_BYTES} bytes; send fewer requests"
+    text = (
+        f"the answers of this batch take more than {MAX_ANSWER_BYTES} bytes; send fewer requests "
+        "in a batch"
+    )
     refusal = error_answer(InvalidArgument(text), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     exchange = _Exchange(b"", refusal.status_code, refusal.raw_headers, bytes(refusal.body))
     return _encode(part, exchange)
@@ -153,7 +158,7 @@ def _request(scope: Scope, part: Message) -> tuple[Scope, bytes]:
     url = urlsplit(words[1])
     path = unquote(url.path)
     if _DOWNLOAD.search(path) or QueryParams(url.query).get("alt") == "media":
-        raise InvalidArgument("a batch can't download objects: it would hold all of them at once")
+        raise InvalidArgument("a batch can't download objects: send each download by itself")
     headers = [(k.lower().encode("latin-1"), str(v).encode("latin-1")) for k, v in message.items()]
     host = [(name, value) for name, value in scope["headers"] if name == b"host"]
     return {

@@ -95,7 +95,7 @@ class Body:
                 with anyio.fail_after(IDLE_S):
                     part = await anext(self._stream, None)
             except TimeoutError:
-                raise DeadlineExceeded(f"nothing more arrived for {IDLE_S:.0f} s") from None
+                raise DeadlineExceeded(f"the client sent nothing more for {IDLE_S:.0f} s") from None
             if part is None:
                 break
             parts.append(part)

@@ -90,7 +90,7 @@ class CopyHandlers:
         info, file = self._buckets.open(name.bucket, name.name)
         if generation not in (None, info.generation):
             file.close()
-            raise NotFound(f"generation {generation} of object {info.name!r} is not there")
+            raise NotFound(f"object {info.name!r} has no generation {generation}")
         if not conditions.hold(info):
             file.close()
             raise FailedPrecondition(f"the condition on object {info.name!r} doesn't hold")

@@ -44,7 +44,7 @@ class RelatedParts:
         """The first part, whole."""
         line = next((line for _ in range(MAX_LINES) if (line := self._line()).strip()), b"")
         if line.rstrip() not in (self._dashes, self._or_dashes):
-            raise _broken("it doesn't begin with the boundary that Content-Type says")
+            raise _broken("it doesn't begin with the boundary that Content-Type names")
         self._dashes = line.rstrip()
         self._newline = b"\r\n" if line.endswith(b"\r\n") else b"\n"
         self._headers()
@@ -66,7 +66,7 @@ class RelatedParts:
         while len(self._buffer) < 2 and self._read():
             pass
         if not self._buffer.startswith(b"--"):
-            raise _broken("it has more than two parts, or isn't whole")
+            raise _broken("it has more than two parts, or is incomplete")
         while self._read():
             self._buffer = b""
 

@@ -50,7 +50,7 @@ def object_path(bucket: str, name: str) -> str:
 def _match(pattern: re.Pattern[str], request: Request) -> tuple[str, ...]:
     found = pattern.fullmatch(_path(request))
     if found is None:
-        raise NotFound(f"there is nothing at {request.url.path}")
+        raise NotFound(f"the service serves nothing at {request.url.path}")
     return tuple(map(_decode, found.groups()))
 
 

@@ -207,7 +207,7 @@ def _unmet(info: ObjectInfo, query: Mapping[str, str]) -> Response | None:
     conditions = conditions_in(query)
     wanted = replace(conditions, generation_not=None, metageneration_not=None)
     if not wanted.hold(info):
-        raise FailedPrecondition("the condition doesn't hold: the object is another by now")
+        raise FailedPrecondition("the condition doesn't hold: the object has changed since")
     return None if conditions.hold(info) else Response(status_code=304)
 
 
@@ -215,8 +215,8 @@ def _check_generation(info: ObjectInfo, query: Mapping[str, str]) -> None:
     generation = number_in(query, "generation")
     if generation not in (None, info.generation):
         raise NotFound(
-            f"generation {generation} of object {info.name!r} is not there; "
-            f"{info.generation} is, and only the last one is kept"
+            f"object {info.name!r} has no generation {generation}; the service keeps only the "
+            f"last one, {info.generation}"
         )
 
 

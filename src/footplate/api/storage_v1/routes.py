@@ -154,7 +154,7 @@ def _keep(bucket: Bucket, given: JsonObject) -> None:
     for name, value in (("name", bucket.name), ("location", bucket.location)):
         said = given.get(name)
         if said is not None and str(said).casefold() != value.casefold():
-            wanted = f"{describe(said)} given; it is {value}, and a bucket's can't change"
+            wanted = f"{describe(said)} given; the bucket has {value}, which can't change"
             raise InvalidArgument.of((Violation(name, wanted),))
 
 

@@ -47,8 +47,8 @@ class UploadHandlers:
             return self.put(request, body)
         if request.headers.get("content-encoding", "identity") != "identity":
             raise InvalidArgument(
-                "Content-Encoding: not understood of a request; an object that is compressed "
-                "itself says so in the field contentEncoding"
+                "Content-Encoding: a request can't be compressed; the field contentEncoding "
+                "says that the object is"
             )
         kind = request.query_params.get("uploadType")
         if kind == "media":

@@ -104,8 +104,8 @@ class TrainingJobs:
     def set_policy(self, call: Call) -> JsonObject:
         self._jobs.get(_name(call))
         raise FailedPrecondition(
-            "Footplate has no IAM policies: who can reach the server, and has its token where "
-            "one is set, may do everything"
+            "Footplate has no IAM policies: everyone who reaches the server, and has its "
+            "token if it has one, may do everything"
         )
 
     def permissions(self, call: Call) -> JsonObject:

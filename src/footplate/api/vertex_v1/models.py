@@ -145,7 +145,10 @@ class ModelsApi:
     def delete(self, call: Call) -> JsonObject:
         name, key = model_of(call)
         if key:
-            said = f"{key!r} given; allowed: a model without a version, or models.deleteVersion"
+            said = (
+                f"{key!r} given; allowed: a model without a version. To delete a version, call "
+                "models.deleteVersion"
+            )
             raise InvalidArgument.of((Violation("name", said),))
         self._registry.delete(name)
         return deletion(name, self._clock.now(), self._version)

@@ -82,7 +82,9 @@ def trial_of(call: Call) -> TrialName:
     """Raises NotFound: no trial could have this id."""
     study, text = study_of(call), call.path["trial"]
     if not _NUMBER.fullmatch(text):
-        raise NotFound(f"there is no {study}/trials/{text[:100]}; ids of trials are numbers")
+        raise NotFound(
+            f"trial {study}/trials/{text[:100]} does not exist; ids of trials are numbers"
+        )
     return TrialName(study, int(text))
 
 

@@ -71,7 +71,9 @@ class TimeSeriesApi:
 
     def read(self, call: Call) -> JsonObject:
         if call.parameter("filter"):
-            raise InvalidArgument.of((Violation("filter", "allowed: none, give maxDataPoints"),))
+            raise InvalidArgument.of(
+                (Violation("filter", "allowed: no filter; limit the points by maxDataPoints"),)
+            )
         most = _most(call.parameter("maxDataPoints", "max_data_points"))
         ((series, points),) = self._series.read([name_of(call, TIME_SERIES)], most)
         return {"timeSeriesData": series_json(series, points)}
@@ -80,7 +82,9 @@ class TimeSeriesApi:
         tensorboard = name_of(call, TENSORBOARDS)
         given = call.repeated("timeSeries", "time_series")
         if not given:
-            raise InvalidArgument.of((Violation("timeSeries", "required: names of time series"),))
+            raise InvalidArgument.of(
+                (Violation("timeSeries", "required: the names of the time series"),)
+            )
         found = self._series.read(read_names(tensorboard, given), POINTS)
         return {"timeSeriesData": [series_json(series, points) for series, points in found]}
 
@@ -89,7 +93,13 @@ class TimeSeriesApi:
         name, request = name_of(call, TIME_SERIES), ExportTimeSeries.decode(call.body())
         if request.filter or request.order_by not in (None, "", "step"):
             field = "filter" if request.filter else "orderBy"
-            raise InvalidArgument.of((Violation(field, "allowed: none; points come by step"),))
+            raise InvalidArgument.of(
+                (
+                    Violation(
+                        field, "allowed: no filter; the points come in the order of their steps"
+                    ),
+                )
+            )
         size = PAGES.size(str(request.page_size or ""))
         after = parse_number_token(request.page_token, str(name))
         points = self._series.page(name, size + 1, after)
