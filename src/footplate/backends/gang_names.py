@@ -23,4 +23,6 @@ def check_gang(request: AttemptStart) -> None:
     if wrong:
         raise FailedPrecondition(f"{wrong[0][:200]!r} can't be the name of a directory")
     if not replicas or len(set(replicas)) < len(replicas):
-        raise FailedPrecondition("a gang is made of replicas with a name of their own each")
+        raise FailedPrecondition(
+            "a job needs at least one replica, and each needs a name of its own"
+        )

@@ -135,7 +135,7 @@ def check_names(bindings: Sequence[RegionBinding], catalogue: Catalogue) -> None
             for name in given:
                 if name not in known and not (key == "machines" and name == ANY_MACHINE):
                     near = nearest(name, known, f"{kind}s")
-                    text = f"{quoted(name)} given, which is no {kind} of the catalogue; {near}"
+                    text = f"{quoted(name)} given, which is not a {kind} of the catalogue; {near}"
                     violations.append(Violation(f"{place}.{key}", text))
     if violations:
         raise InvalidArgument.of(tuple(violations))
@@ -247,7 +247,7 @@ def _check_accelerators(place: str, value: object) -> Iterator[Violation]:
         return
     for name, resource in value.items():
         if not _is_name(resource):
-            rule = "what the engine calls one of them, such as gpu:t4"
+            rule = "the engine's own name for it, such as gpu:t4"
             yield Violation(f"{place}.{name}", f"{resource!r} given; allowed: {rule}")
 
 

@@ -51,9 +51,11 @@ def _named(value: str, by: str) -> Candidates:
     path = rest if separator and scheme == "unix" else value
     if separator and scheme != "unix":
         return Candidates(
-            problem=f"{by} is {value}: engines of other machines can't be used: programs "
-            "need this machine's files; name a socket of this machine, such as "
-            "unix:///var/run/docker.sock"
+            problem=(
+                f"{by} is {value}: an engine of another machine can't run jobs, because "
+                "programs need this machine's files. Name a socket of this machine, such as "
+                "unix:///var/run/docker.sock"
+            )
         )
     if not path.startswith("/"):
         return Candidates(
@@ -98,10 +100,10 @@ def _none_of(reasons: Mapping[str, str]) -> str:
     faults = [f"{path}: {reason}" for path, reason in reasons.items() if reason != MISSING]
     if faults:
         return f"no container engine answers on this machine ({'; '.join(faults)}); {REMEDY}"
-    return f"no container engine found on this machine; {REMEDY}"
+    return f"the server found no container engine on this machine; {REMEDY}"
 
 
-MISSING = "there is no such socket"
+MISSING = "this socket does not exist"
 
 PROBE_TIMEOUT_S = 2.0
 CACHE_TTL_S = 5.0

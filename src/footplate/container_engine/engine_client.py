@@ -50,7 +50,7 @@ def engine_client(socket: str) -> Iterator[docker.APIClient]:
 
 
 def gone(socket: str) -> str:
-    return f"the container engine at {socket} ended or does not answer any more; start it again"
+    return f"the container engine at {socket} has ended, or no longer answers; start it again"
 
 
 def is_podman(client: docker.APIClient) -> bool:
@@ -100,7 +100,7 @@ def registry_headers(reference: ImageReference) -> tuple[dict[str, str], Credent
             found = known.resolve_authconfig(reference.registry)
     except (DockerException, OSError, ValueError, UserWarning) as error:
         raise EngineFailure(
-            f"the credentials for {reference.registry} can't be read from {config}: {error}"
+            f"the server can't read credentials for {reference.registry} from {config}: {error}"
         ) from error
     if not found:
         return {}, Credentials(config)

@@ -62,20 +62,25 @@ def explain(text: str, reference: ImageReference, credentials: Credentials) -> s
             f"{registry} has no image {short} that this user may pull; check the name, or {tried}"
         )
     if any(words in lowered for words in _ARCHITECTURE):
-        return f"{registry} has no {short} for this machine{_wanted(text)}; build it for that, too"
+        return (
+            f"{registry} has no {short} for this machine{_wanted(text)}; build the image for this "
+            "machine, too"
+        )
     if any(words in lowered for words in _FULL):
         return (
             f"the engine's disk is full: {reference} does not fit; free space (docker system prune)"
         )
     if any(words in lowered for words in _LIMITED):
-        return f"{registry} limits how often images are pulled; {_login(registry, credentials)}"
+        return (
+            f"{registry} limits how many images it lets you pull; {_login(registry, credentials)}"
+        )
     if "x509:" in lowered:
         return f"the engine does not trust the certificate of {registry}: {_tail(text, 'x509:')}"
     if PLAIN_HTTP.lower() in lowered:
         return (
-            f"{registry} speaks plain http, which engines use with registries of their own machine "
-            f"only; allow it there (Podman: registries.conf, insecure = true; Docker: "
-            "daemon.json, insecure-registries)"
+            f"{registry} speaks plain http, which engines accept only from registries of "
+            "their own machine; allow it there (Podman: registries.conf, insecure = true; "
+            "Docker: daemon.json, insecure-registries)"
         )
     if any(words in lowered for words in _DENIED):
         return _denied(short, registry, credentials)

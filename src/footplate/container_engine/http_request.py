@@ -22,7 +22,9 @@ def ask_engine(socket_path: str, method: str, path: str) -> tuple[int, Any]:  # 
         response = connection.getresponse()
         content = response.read()
     except http.client.HTTPException as error:
-        raise OSError(f"the container engine at {socket_path} broke off: {error!r}") from error
+        raise OSError(
+            f"the container engine at {socket_path} broke the connection: {error!r}"
+        ) from error
     finally:
         connection.close()
     try:

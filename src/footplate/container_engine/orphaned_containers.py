@@ -54,7 +54,7 @@ def _containers(socket_path: str, service: str) -> Iterator[tuple[str, str]]:
     path = f"/containers/json?{urlencode({'all': 1, 'filters': filters})}"
     status, answer = ask_engine(socket_path, "GET", path)
     if status != http.client.OK:
-        raise OSError(f"the container engine at {socket_path} can't list containers: {answer}")
+        raise OSError(f"the container engine at {socket_path} can't list its containers: {answer}")
     for container in answer:
         labels = container.get("Labels") or {}
         if labels.get(SERVICE_LABEL) == service and labels.get(HOME_LABEL):

@@ -89,7 +89,7 @@ def test_more_memory_than_the_machine_type_has(podman: Engine, tmp_path: Path) -
             )
         ]
     assert message == (
-        "replica master-replica-0 was killed for want of memory: the kernel ended it: out of "
+        "replica master-replica-0 was killed because memory ran out: the kernel ended it: out of "
         "memory; its machine own-small has 0.5 GB. Smaller batches, less data at once, or a "
         "machine type with more memory are ways out"
     )

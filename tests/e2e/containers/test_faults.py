@@ -57,7 +57,9 @@ def test_a_replica_whose_engine_is_killed_starts_again_with_it(shared: Container
 
 
 def lost(context: ContainerContext, name: TrainingJobName) -> bool:
-    return any("the container engine was lost" in event.message for event in context.events(name))
+    return any(
+        "the container engine no longer answers" in event.message for event in context.events(name)
+    )
 
 
 def pulling(context: ContainerContext, silent: Silent) -> CustomJobName:

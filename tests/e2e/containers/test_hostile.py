@@ -36,11 +36,18 @@ DUMPS = frozenset({"dump_core", "raise_its_limits"})
 """Podman can't be told a limit without others."""
 
 
-UNMAPPED = "not guaranteed: the image's users have the ids of this machine's users, root among them"
+UNMAPPED = (
+    "not guaranteed: users in the image have the ids of this machine's users, root among them"
+)
 USERS = {
     "podman": f"{UNMAPPED}: runc can't, and crun can",
-    "docker": f"{UNMAPPED}: Docker maps no users of a container that has the machine's network",
-    "podman with crun": r"the image's users are users \d+ to \d+ of this machine, its root too",
+    "docker": (
+        f"{UNMAPPED}: Docker can't map the users of a container that shares the machine's network"
+    ),
+    "podman with crun": (
+        r"users in the image run as users \d+ to \d+ of this machine, and so does the image's "
+        r"root"
+    ),
 }
 """By engine, how a job says whom its image's users are."""
 
@@ -121,7 +128,8 @@ def test_root_of_an_image_is_nobody_outside(mapped: ContainerContext, shared: li
     uid, outside, count = (int(word) for word in mapped.messages(name)[0].split())
     assert (uid, count) == (0, 65536)
     assert mapped.told(name, "ISOLATION")[1] == (
-        f"the image's users are users {outside} to {outside + 65535} of this machine, its root too"
+        f"users in the image run as users {outside} to {outside + 65535} of this machine, and "
+        "so does the image's root"
     )
     written = mapped.service.data_dir / "buckets" / BUCKET / "by_root"
     assert written.stat().st_uid == 0

@@ -157,7 +157,7 @@ def test_a_helper_that_is_missing_is_named(rig: Rig, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"credsStore": "nowhere"}))
     said = rig.error("docker", f"{rig.closed.host}/team/x:1", DOCKER_CONFIG=str(tmp_path))
     assert said.startswith(
-        f"the credentials for {rig.closed.host} can't be read from {tmp_path}/config.json: "
+        f"the server can't read credentials for {rig.closed.host} from {tmp_path}/config.json: "
     )
     assert "docker-credential-nowhere" in said
 
@@ -198,7 +198,7 @@ def test_an_image_for_other_machines_is_refused(rig: Rig, kind: str) -> None:
     several = push_image(rig.open, f"list/{kind}", [MB], architecture="s390x", listed=True)
     assert rig.error(kind, several) == (
         f"{rig.open.host} has no list/{kind}:s390x for this machine (linux/amd64); "
-        "build it for that, too"
+        "build the image for this machine, too"
     )
 
 
@@ -288,7 +288,7 @@ def test_an_engine_that_dies_is_told(rig: Rig, kind: str, silent: Silent) -> Non
         killer.join()
         engine.start()
     assert said == (
-        f"the container engine at {engine.socket} ended or does not answer any more; start it again"
+        f"the container engine at {engine.socket} has ended, or no longer answers; start it again"
     )
 
 

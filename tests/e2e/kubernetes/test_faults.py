@@ -59,9 +59,7 @@ def test_what_a_pod_waits_for_is_said(make_rig: MakeRig, kubernetes: Kubernetes)
     request = make_request("u-1")
     rig.backend.start(request)
     rig.settle(lambda: "Kubernetes has no node" in see(rig.backend, request)[0].reason)
-    assert rig.engine.check().problems == (
-        "no node that is ready has the labels pool=none-has-this of *",
-    )
+    assert rig.engine.check().problems == ("no ready node has the labels pool=none-has-this of *",)
     rig.backend.stop(request.attempt_id)
     rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
     assert rig.runs(request.attempt_id) == 0

@@ -57,7 +57,11 @@ def test_a_gang_that_has_no_room_says_what_it_asked_for(rig: RayRig) -> None:
     rig.reopen()
     request = make_request("u-1", WORKERS[:2])
     rig.backend.start(request)
-    rig.settle(lambda: "Ray has no room for 2 times {CPU 3}" in see(rig.backend, request)[0].reason)
+    rig.settle(
+        lambda: (
+            "Ray has no free resources for 2 times {CPU 3}" in see(rig.backend, request)[0].reason
+        )
+    )
     rig.backend.stop(request.attempt_id)
     rig.settle(lambda: all_are(rig.backend, request, Presence.GONE))
     assert rig.runs(request.attempt_id) == 0
@@ -65,6 +69,6 @@ def test_a_gang_that_has_no_room_says_what_it_asked_for(rig: RayRig) -> None:
 
 def test_a_check_says_how_soon_a_node_that_is_cut_off_is_seen(rig: RayRig) -> None:
     found = rig.engine.check()
-    assert "Ray sees a node that is cut off after about 9 s" in found.facts
+    assert "Ray notices a node without a connection after about 9 s" in found.facts
     assert found.problems == ()
     assert rig.engine.list("footplate-check-") == ()

@@ -147,7 +147,9 @@ def test_a_check_says_what_slurm_has_and_which_machines_it_lacks(server: RestSer
     assert any(fact.startswith("n3: ") and "GRES gpu:2" in fact for fact in report.facts)
     ask = SlurmEngine(settings).try_out
     assert ask(LauncherRequest("", "wrong-feature")) == "no node has the feature no-such-thing"
-    assert ask(LauncherRequest("", vcpus=4096)) == "no such node has 4096 CPUs"
+    assert (
+        ask(LauncherRequest("", vcpus=4096)) == "no node that meets the other options has 4096 CPUs"
+    )
     assert ask(LauncherRequest("", vcpus=2, accelerators=2)) is None
 
     (problem,) = SlurmEngine(replace(settings, partition="nowhere")).check().problems

@@ -105,7 +105,7 @@ def test_an_allocation_whose_tickets_never_came_ends_when_there_is_another(conte
     context.files.add_allocation(ATTEMPT, 2, [REPLICA])
     context.files.add_ticket(ATTEMPT, context.ticket(1, 2))
     context.advance()
-    assert context.ended(1) == "it was not submitted"
+    assert context.ended(1) == "the server ended before it submitted the job"
     assert context.engine.submitted == ["ours-u-1.0", "ours-u-1.2"]
 
 
@@ -116,7 +116,7 @@ def test_what_is_stopped_before_its_job_was_submitted_needs_none(context: Desk) 
     assert attempt is not None
     context.files.stop(ATTEMPT, attempt.replicas[REPLICA])
     context.advance()
-    assert context.ended(1) == "it was not submitted"
+    assert context.ended(1) == "the server ended before it submitted the job"
     assert context.engine.submitted == ["ours-u-1.0"]
 
 

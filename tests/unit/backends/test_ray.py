@@ -94,7 +94,7 @@ def test_a_driver_whose_gang_has_no_room_waits() -> None:
     group = {"bundles": [{"unit_resources": {"CPU": 8.0, "memory": 1.0}}] * 3}
     seen = see_job(job("RUNNING"), {REQUEST.name: group})
     assert seen.phase is JobPhase.WAITING
-    assert seen.reason == "Ray has no room for 3 times {CPU 8, memory 1} now"
+    assert seen.reason == "Ray has no free resources for 3 times {CPU 8, memory 1} now"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_how_soon_a_node_that_is_cut_off_is_seen(
     said = dict(zip(health_checks.NAMES, values, strict=True))
     found = health_checks.read(f"a line\nfootplate-health-checks {json.dumps(said)}\n")
     assert found is not None
-    assert found.fact == f"Ray sees a node that is cut off after about {seen_after_s} s"
+    assert found.fact == f"Ray notices a node without a connection after about {seen_after_s} s"
     assert ("RAY_health_check_timeout_ms=2000" in (found.problem or "")) == (seen_after_s > 20)
 
 
@@ -195,6 +195,6 @@ def test_a_check_goes_on_where_they_can_not_be_read() -> None:
         engine = RayEngine(RaySettings(url))
         found = engine.check()
         engine.check()
-    assert "isn't known" in found.facts[-1]
+    assert "is not known" in found.facts[-1]
     assert found.problems == ()
     assert len(head.submitted) == 1

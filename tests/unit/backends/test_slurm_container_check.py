@@ -51,7 +51,9 @@ def test_what_is_down_or_busy_is_no_fault_of_containers() -> None:
 
 
 def test_answers_without_sense_are_shown() -> None:
-    assert read_answer("")[1] == "containers: a node answers '', not with its container engine"
+    assert (
+        read_answer("")[1] == "containers: a node sent '', and not the answer of a container engine"
+    )
     refused = json.dumps({"node": "n1", "socket": "/x.sock", "fault": "Connection refused"})
     assert read_answer(refused)[1] == (
         "containers: the engine at /x.sock of node n1 can't be used: Connection refused"

@@ -43,13 +43,19 @@ def test_nodes_in_words() -> None:
         ({"gres": "gpu:t4:4,shard:2", "mem": "62G"}, None),
         ({"constraint": "[rack1|rack2]"}, None),
         ({"constraint": "c9"}, "no node has the feature c9"),
-        ({"constraint": "ib", "cpus-per-task": "64"}, "no such node has 64 CPUs"),
+        (
+            {"constraint": "ib", "cpus-per-task": "64"},
+            "no node that meets the other options has 64 CPUs",
+        ),
         ({"gres": "nvme"}, None),
-        ({"gres": "nvme:2"}, "no such node has the GRES nvme:2"),
-        ({"gres": "gpu:5"}, "no such node has the GRES gpu:5"),
-        ({"gres": "gpu:a100:1"}, "no such node has the GRES gpu:a100:1"),
-        ({"mem": "128G"}, "no such node has 131072 MB of memory"),
-        ({"cpus-per-task": "2", "mem-per-cpu": "40G"}, "no such node has 81920 MB of memory"),
+        ({"gres": "nvme:2"}, "no node that meets the other options has the GRES nvme:2"),
+        ({"gres": "gpu:5"}, "no node that meets the other options has the GRES gpu:5"),
+        ({"gres": "gpu:a100:1"}, "no node that meets the other options has the GRES gpu:a100:1"),
+        ({"mem": "128G"}, "no node that meets the other options has 131072 MB of memory"),
+        (
+            {"cpus-per-task": "2", "mem-per-cpu": "40G"},
+            "no node that meets the other options has 81920 MB of memory",
+        ),
     ],
 )
 def test_what_no_node_can_hold(options: dict[str, str], said: str | None) -> None:

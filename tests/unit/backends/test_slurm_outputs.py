@@ -28,11 +28,11 @@ def test_jobs_of_a_queue() -> None:
         ("10", JobPhase.RUNNING, "n[1-2]"),
         ("11", JobPhase.ENDED, "n3"),
     ]
-    assert jobs[1].reason == "waits for nodes that others use now (job 8 in Slurm: Resources)"
+    assert jobs[1].reason == "waits for nodes that other jobs use now (job 8 in Slurm: Resources)"
     assert jobs[2].reason == "cancelled in Slurm (job 9)"
     assert [job.cancelled for job in jobs] == [False, False, True, False, False]
     assert jobs[3].name == "a|strange|name"
-    assert jobs[4].reason == "a node of it failed (job 11 in Slurm: NODE_FAIL)"
+    assert jobs[4].reason == "one of its nodes failed (job 11 in Slurm: NODE_FAIL)"
     assert [job.lost for job in jobs] == [False, False, False, False, True]
 
 
@@ -51,13 +51,13 @@ def test_no_jobs() -> None:
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("Resources", "waits for nodes that others use now"),
+        ("Resources", "waits for nodes that other jobs use now"),
         ("Priority", "waits behind jobs with a higher priority"),
         ("ReqNodeNotAvail, UnavailableNodes:n1", "waits for nodes that are down"),
         ("QOSMaxJobsPerUserLimit", "waits for a limit of its QOS"),
         ("AssocGrpCpuLimit", "waits for a limit of its QOS"),
         ("PartitionDown", "waits for its partition, which is down"),
-        ("JobHeldUser", "is held with scontrol hold"),
+        ("JobHeldUser", "a user holds it (scontrol hold)"),
         ("SomethingOfALaterSlurm", "waits in Slurm's queue"),
         ("", "waits in Slurm's queue"),
     ],

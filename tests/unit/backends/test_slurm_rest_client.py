@@ -211,7 +211,10 @@ def test_a_check_says_what_is_there_and_what_is_wrong(
         "n1: idle, 8 CPUs, 16000 MB",
         "queue: 0 jobs run, 1 wait",
     )
-    assert engine.try_out(LauncherRequest("", vcpus=16)) == "no such node has 16 CPUs"
+    assert (
+        engine.try_out(LauncherRequest("", vcpus=16))
+        == "no node that meets the other options has 16 CPUs"
+    )
     assert engine.silent_nodes("n[1-2]") == ()
     assert engine.silent_nodes("n[2-3]") == ("n3",), "nothing is said of it"
 
@@ -220,5 +223,5 @@ def test_a_check_says_what_is_there_and_what_is_wrong(
     assert "has the mode 0644" in problem
     server.put("ping", json.dumps({"pings": [{"pinged": "DOWN"}]}))
     assert engine.check().problems == (
-        "Slurm does not answer: slurmrestd answers, slurmctld doesn't",
+        "Slurm does not answer: slurmrestd answers, but slurmctld doesn't",
     )

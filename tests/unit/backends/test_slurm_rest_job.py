@@ -87,12 +87,12 @@ def test_what_a_version_lacks_is_said() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--switches=2",), "--switches=2 can't be said to slurmrestd; allowed: --account"),
+        (("--switches=2",), "--switches=2 allowed: --account"),
         (("-X",), "-X can't be said"),
         (("c8",), "c8 can't be said"),
         (("--constraint",), "--constraint has no value"),
         (("--mem=4X",), "'4X' is no memory"),
-        (("--cpus-per-task=two",), "--cpus-per-task=two is no whole number"),
+        (("--cpus-per-task=two",), "--cpus-per-task=two is not a whole number"),
         (("--time=soon",), "--time=soon is no time"),
         (("--exclusive=topo",), "--exclusive=topo can't be said"),
     ],

@@ -59,7 +59,7 @@ def test_an_engine_that_was_named_has_no_substitute() -> None:
     assert path is None
     assert problem == (
         "no container engine answers at /a.sock (the setting container_engine): "
-        "there is no such socket"
+        "this socket does not exist"
     )
 
 
@@ -68,8 +68,9 @@ def test_engines_of_other_machines_are_refused(host: str) -> None:
     path, problem = chosen(answering("/run/podman/podman.sock"), DOCKER_HOST=host)
     assert path is None
     assert problem == (
-        f"DOCKER_HOST is {host}: engines of other machines can't be used: programs need "
-        "this machine's files; name a socket of this machine, such as unix:///var/run/docker.sock"
+        f"DOCKER_HOST is {host}: an engine of another machine can't run jobs, because "
+        "programs need this machine's files. Name a socket of this machine, such as "
+        "unix:///var/run/docker.sock"
     )
 
 
@@ -87,7 +88,7 @@ def test_none_means_that_there_is_none() -> None:
 
 
 def test_without_an_engine_the_sentence_says_what_to_install() -> None:
-    assert chosen({})[1] == f"no container engine found on this machine; {REMEDY}"
+    assert chosen({})[1] == f"the server found no container engine on this machine; {REMEDY}"
     silent = {"/var/run/docker.sock": "nothing listens there; start the engine"}
     assert chosen(silent)[1] == (
         "no container engine answers on this machine (/var/run/docker.sock: nothing listens there; "

@@ -157,7 +157,7 @@ class Allocations:
             except EngineUnavailable as error:
                 log.warning("%s: %s", self._engine.title, error)
             except OSError as error:
-                log.warning("what is known of %s can't be stored: %s", attempt.id, error)
+                log.warning("the state of %s can't be stored: %s", attempt.id, error)
         return bool(running)
 
     def _advance(self, attempt: Attempt, allocation: Allocation, needed: Sequence[Replica]) -> None:
@@ -205,7 +205,7 @@ class Allocations:
             return
         if not needed:
             if not _is_being_made(attempt, allocation):
-                reason = "it was not submitted"
+                reason = "the server ended before it submitted the job"
                 self._files.end(attempt.id, allocation.number, reason, cancelled=False)
             return
         _, until_s = self._refusals.get(name, ("", 0.0))
@@ -309,7 +309,7 @@ class Allocations:
         if now_s - since_s < self._quiet_s:
             return
         if all(r.claim is None or self._is_quiet(attempt, r) for r in served):
-            reason = f"{self._engine.title} does not know its job {allocation.job} any more"
+            reason = f"{self._engine.title} no longer knows its job {allocation.job}"
             for replica in served:
                 if replica.gone is None:
                     self._end_start(attempt, replica, reason)

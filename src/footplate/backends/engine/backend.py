@@ -202,7 +202,7 @@ class EngineBackend:
     def _open(self) -> None:
         """Raises Unavailable: the root can't be used now, or the backend was closed."""
         if self._closed:
-            raise Unavailable("this backend was closed")
+            raise Unavailable("the server is shutting down, and starts nothing more")
         if self._thread is not None:
             return
         try:
@@ -247,7 +247,7 @@ class EngineBackend:
                     self._allocations.ask()
                 self._allocations.advance_all(noted, asked=due)
             except Exception:
-                log.exception("the jobs of %s can't be looked at", self._name)
+                log.exception("the server can't list the jobs of %s", self._name)
             self._refresh(noted)
             rest_s = self._poll_s if self._allocations.busy else _IDLE_S
             self._woken.wait(max(0.01, asked_s + rest_s - self._monotonic()))

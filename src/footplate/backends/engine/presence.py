@@ -39,7 +39,7 @@ def _see(replica: Replica, job: EngineJob | None, trouble: str) -> tuple[Presenc
     if report is not None and (seen := _reported(report)) is not None:
         return seen
     if replica.claim is not None:
-        return Presence.WAITING, f"its supervisor is about to start on {replica.claim['node']}"
+        return Presence.WAITING, f"its supervisor starts on {replica.claim['node']} in a moment"
     return Presence.WAITING, trouble or _waits(job)
 
 
@@ -67,7 +67,7 @@ def _reported(report: LauncherReport) -> tuple[Presence, str] | None:
 
 def _waits(job: EngineJob | None) -> str:
     if job is None:
-        return "its job is about to be submitted"
+        return "its job will be submitted in a moment"
     if job.phase is JobPhase.RUNNING:
         return "its launcher is starting"
     return job.reason or "its job has ended"

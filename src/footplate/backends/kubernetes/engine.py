@@ -230,7 +230,7 @@ class KubernetesEngine:
                 core.read_namespace(self._namespace, **_RAW)
             except ApiException as error:
                 if error.status == 404:
-                    problems.append(f"there is no namespace {self._namespace}")
+                    problems.append(f"the cluster has no namespace {self._namespace}")
             problems += self._missing_rights(core)
             nodes = self._nodes(core)
         ready = [node for node in nodes if _is_ready(node)]
@@ -246,7 +246,10 @@ class KubernetesEngine:
             body = {"spec": {"resourceAttributes": attributes}}
             answer = _read(reviews.create_self_subject_access_review(body, **_RAW))
             if not answer["status"].get("allowed"):
-                yield f"its user may not {verb} {resource} in the namespace {self._namespace}"
+                yield (
+                    f"the server's account may not {verb} {resource} in the namespace "
+                    f"{self._namespace}"
+                )
 
     # How the API is asked.
 
@@ -312,7 +315,7 @@ def _unmapped(settings: PodSettings, ready: Sequence[dict[str, Any]]) -> Iterato
     for machine, labels in settings.machines.items():
         if not any(labels.items() <= node["metadata"]["labels"].items() for node in ready):
             wanted = ",".join(f"{key}={value}" for key, value in labels.items())
-            yield f"no node that is ready has the labels {wanted} of {machine}"
+            yield f"no ready node has the labels {wanted}, which {machine} is mapped to"
 
 
 def _is_ready(node: dict[str, Any] | None) -> bool:

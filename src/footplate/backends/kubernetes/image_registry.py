@@ -100,9 +100,14 @@ def read_image(name: str, logins: Mapping[str, Login]) -> ImageConfig:
             return _Registry(client, image, logins.get(image.registry)).read()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         said = str(error) or repr(error)
-        raise UnknownImage(f"{image.registry} can't be asked for {image}: {said}") from error
+        raise UnknownImage(
+            f"the registry {image.registry} doesn't answer for {image}: {said}"
+        ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UnknownImage(f"{image.registry} answers no sense for {image}: {error!r}") from error
+        raise UnknownImage(
+            f"the registry {image.registry} sends an answer for {image} that can't be read: "
+            f"{error!r}"
+        ) from error
 
 
 class _Registry:
@@ -152,7 +157,9 @@ class _Registry:
         if answer.status_code != httpx.codes.OK:
             raise UnknownImage(_explain(self._image, answer.status_code, self._login))
         if digest.startswith("sha256:") and _digest(content) != digest:
-            raise UnknownImage(f"{self._image.registry} sends other bytes than {digest}")
+            raise UnknownImage(
+                f"the registry {self._image.registry} sends bytes that don't match {digest}"
+            )
         return content
 
     @property
@@ -184,7 +191,10 @@ class _Registry:
         fields = dict(_CHALLENGE.findall(rest))
         realm = fields.pop("realm")
         if self._host.startswith("https://") and not realm.startswith("https://"):
-            raise UnknownImage(f"{self._image.registry} asks for tokens of {realm}, not over TLS")
+            raise UnknownImage(
+                f"the registry {self._image.registry} wants tokens of {realm}, which isn't served "
+                "over TLS"
+            )
         fields["scope"] = f"repository:{self._image.repository}:pull"
         answer, content = self._ask(realm, params=fields, auth=login)
         if answer.status_code != httpx.codes.OK:
@@ -199,7 +209,7 @@ def _choose(entries: Iterable[Content]) -> str:
     linux = [each for each in entries if (each.get("platform") or {}).get("os") == "linux"]
     usual = [each for each in linux if each["platform"].get("architecture") == _USUAL]
     if not linux:
-        raise UnknownImage("the image has nothing for Linux")
+        raise UnknownImage("the image has no version for Linux")
     return str((usual or linux)[0]["digest"])
 
 
@@ -221,7 +231,9 @@ def _explain(image: ImageReference, status: int, login: Login | None) -> str:
         known = (
             "with the imagePullSecrets of the region's pod_template"
             if login
-            else ("without a password: name one in imagePullSecrets of the region's pod_template")
+            else (
+                "without a password: name a Secret in imagePullSecrets of the region's pod_template"
+            )
         )
         return f"{image.registry} doesn't give {image} {known}"
     return f"{image.registry} answers HTTP {status} for {image}"

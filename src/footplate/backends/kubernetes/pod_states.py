@@ -88,7 +88,7 @@ def _waiting_reason(pod: dict[str, Any], status: dict[str, Any], node: str) -> s
     gates = (pod.get("spec") or {}).get("schedulingGates") or ()
     if gates:
         names = ", ".join(str(gate.get("name")) for gate in gates)
-        return f"its Pod is held by the scheduling gates {names}"
+        return f"the scheduling gates {names} hold its Pod"
     for condition in status.get("conditions") or ():
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             message = _shorten(condition.get("message") or condition.get("reason") or "")
@@ -100,10 +100,10 @@ def _waiting_reason(pod: dict[str, Any], status: dict[str, Any], node: str) -> s
         reason, message = waiting.get("reason") or "", _shorten(waiting.get("message") or "")
         said = f"{reason}: {message}" if message else reason
         if reason in _IMAGE_REASONS:
-            return f"the image {container.get('image')} can't be had on node {node}: {said}"
+            return f"node {node} can't pull the image {container.get('image')}: {said}"
         if reason not in _CREATING:
             return f"its container can't start on node {node}: {said}"
-    return f"its container is being made on node {node}"
+    return f"Kubernetes makes its container on node {node}"
 
 
 def _end_reason(status: dict[str, Any]) -> str:
@@ -118,7 +118,7 @@ def _end_reason(status: dict[str, Any]) -> str:
         if ended.get("reason") in _START_REASONS:
             return f"its container can't start: {_shorten(ended.get('message') or '')}"
         if ended.get("exitCode") and container.get("name") == COPIER:
-            return f"its Python can't be had: {_shorten(ended.get('message') or '')}"
+            return f"its Python can't be installed: {_shorten(ended.get('message') or '')}"
         if ended.get("exitCode"):
             return f"its launcher ended with status {ended['exitCode']}"
     return "its Pod ended"

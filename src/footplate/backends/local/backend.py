@@ -226,7 +226,7 @@ class LocalBackend:
             Unavailable: the root can't be used now, or the backend was closed.
         """
         if self._closed:
-            raise Unavailable("this backend was closed")
+            raise Unavailable("the server is shutting down, and starts nothing more")
         if self._thread is not None:
             return
         try:

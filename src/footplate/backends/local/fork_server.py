@@ -82,7 +82,7 @@ class ForkServer:
             _say(answer.decode(errors="replace"))
             return None
         self._end("it doesn't answer")
-        raise ForkUncertain("its supervisor may be there or not")
+        raise ForkUncertain("the fork server doesn't answer, so its supervisor may run or not")
 
     def close(self) -> None:
         """Forked supervisors keep running."""
@@ -108,7 +108,7 @@ class ForkServer:
             )
         except OSError as error:
             ours.close()
-            self._rest(f"it can't be started: {error}")
+            self._rest(f"the fork server can't be started: {error}")
             return None
         finally:
             theirs.close()
@@ -129,7 +129,7 @@ class ForkServer:
         if self._ready:
             channel.settimeout(TIMEOUT_S)
         else:
-            self._end("it ended before it was ready")
+            self._end("the fork server ended before it was ready")
         return self._ready
 
     def _receive(self, channel: socket.socket) -> bytes:

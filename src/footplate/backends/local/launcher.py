@@ -38,7 +38,10 @@ class Launcher:
     def check(self) -> None:
         """Raises Unavailable: nothing can be started now; the message says what is missing."""
         if not os.access(self.python, os.X_OK):
-            raise Unavailable(f"the interpreter of the supervisors, {self.python}, can't be run")
+            raise Unavailable(
+                f"the server can't run {self.python}, which is its interpreter for supervisors; "
+                "install footplate again"
+            )
         if not self.archive.is_file():
             raise Unavailable(
                 f"the supervisors' program, {self.archive}, is missing; start the server again"

@@ -30,7 +30,7 @@ _PRESENCE = {
     SupervisorStatus.GONE: Presence.GONE,
 }
 _REASON = {
-    SupervisorStatus.UNSPAWNED: "its supervisor is about to be started",
+    SupervisorStatus.UNSPAWNED: "its supervisor starts in a moment",
     SupervisorStatus.STARTING: "its supervisor is starting",
     SupervisorStatus.LIVE: "",
     SupervisorStatus.LOST: LOST,
@@ -160,7 +160,9 @@ class ReplicaController:
         replica_state.sweeping = False
         if replica_state.standing() is SupervisorStatus.LOST:
             words = replica_state.home.last_words()
-            replica_state.trouble = f"{LOST}; clearing up failed and is tried again: {words}"
+            replica_state.trouble = (
+                f"{LOST}; its cleanup failed, and the server tries it again: {words}"
+            )
             replica_state.postpone(self._monotonic(), LONGEST_RETRY_S)
 
     def reconcile_due(self) -> None:
@@ -189,7 +191,9 @@ class ReplicaController:
         try:
             self._act(replica_state)
         except OSError as error:
-            replica_state.trouble = f"waiting for this machine: {error.strerror or error}"
+            replica_state.trouble = (
+                f"waits, because this machine can't start its supervisor: {error.strerror or error}"
+            )
             replica_state.postpone(self._monotonic(), LONGEST_RETRY_S)
         observation = replica_state.observation()
         if replica_state.seen is not None and observation != replica_state.seen:

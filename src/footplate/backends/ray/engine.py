@@ -35,7 +35,10 @@ TIMEOUT_S = 20.0
 _CHECK_S, _CHECK_POLL_S = 90.0, 0.2
 """How long a job that reads settings may take, and how often it is looked at."""
 _CHECK_AGAIN_S = 600.0
-UNKNOWN = "how soon Ray sees a node that is cut off isn't known: a job that asks for it failed"
+UNKNOWN = (
+    "it is not known how soon Ray notices a node without a connection: the job that looks it up "
+    "failed"
+)
 
 _PHASES = {
     "PENDING": JobPhase.WAITING,
@@ -142,7 +145,7 @@ class RayEngine:
         cpus, gpus = (sum(total.get(name, 0) for total in totals) for name in ("CPU", "GPU"))
         facts = (
             f"Ray {version}: {len(totals)} nodes, {cpus:g} CPUs, {gpus:g} GPUs",
-            "Ray counts processors and memory, and limits nothing",
+            "Ray counts CPUs and memory, and doesn't enforce them",
             UNKNOWN if health is None else health.fact,
         )
         problems = tuple(
@@ -282,7 +285,7 @@ def _group_reason(group: Mapping[str, Any]) -> str:
         else ""
     )
     wanted = f"{len(bundles)} times {{{first}}}" if bundles else "its replicas"
-    return f"Ray has no room for {wanted} now"
+    return f"Ray has no free resources for {wanted} now"
 
 
 def _checked(answer: httpx.Response) -> httpx.Response:

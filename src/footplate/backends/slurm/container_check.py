@@ -54,7 +54,7 @@ class ContainerCheck:
         try:
             text = self._run(self._program)
         except EngineUnavailable as error:
-            return f"containers: no node was free to be asked for its engine ({error})", ""
+            return f"containers: no node was free to run the check of its engine ({error})", ""
         return read_answer(text)
 
 
@@ -64,7 +64,10 @@ def read_answer(text: str) -> tuple[str, str]:
         found = json.loads(text.strip().splitlines()[-1])
         node, socket, fault = (str(found[name]) for name in ("node", "socket", "fault"))
     except (ValueError, IndexError, KeyError, TypeError):
-        return "", f"containers: a node answers {text[:200]!r}, not with its container engine"
+        return (
+            "",
+            f"containers: a node sent {text[:200]!r}, and not the answer of a container engine",
+        )
     if not fault:
         return f"containers: node {node} has an engine at {socket}", ""
     if socket:

@@ -72,8 +72,8 @@ def fault(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str 
     if len(options) > 1:
         types = " and ".join(sorted(kind or "no machine type" for kind in options.values()))
         return (
-            f"{types} map to different options of Slurm, and one job there has one set of them. "
-            "Map them to the same options, or give all replicas one machine type"
+            f"{types} map to different options of Slurm, and one Slurm job can have only one "
+            "set. Map them to the same options, or give all replicas one machine type"
         )
     return None
 

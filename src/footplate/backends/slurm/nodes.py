@@ -56,7 +56,7 @@ def _parts(nodes: str) -> Iterator[str]:
     """Split at the commas outside brackets."""
     for part in _PARTS.findall(nodes):
         if part.count("[") != part.count("]"):
-            raise ValueError(f"{nodes[:100]!r} is no list of nodes")
+            raise ValueError(f"{nodes[:100]!r} is not a list of nodes")
         yield part
 
 
@@ -70,7 +70,7 @@ def _expand(part: str) -> Iterator[str]:
         first, _, last = each.partition("-")
         last = last or first
         if not (first.isdigit() and last.isdigit()) or int(last) - int(first) >= MAX_NAMES:
-            raise ValueError(f"{part[:100]!r} is no list of nodes")
+            raise ValueError(f"{part[:100]!r} is not a list of nodes")
         for number in range(int(first), int(last) + 1):
             for end in _expand(after) if after else ("",):
                 yield f"{before}{number:0{len(first)}}{end}"
@@ -90,15 +90,15 @@ def why_none_fits(nodes: Iterable[SlurmNode], options: Mapping[str, str]) -> str
     for wanted in filter(None, options.get("gres", "").split(",")):
         left = [node for node in left if _has_gres(node, wanted)]
         if not left:
-            return f"no such node has the GRES {wanted}"
+            return f"no node that meets the other options has the GRES {wanted}"
     cpus = int(options.get("cpus-per-task", "1"))
     left = [node for node in left if node.cpus >= cpus]
     if not left:
-        return f"no such node has {cpus} CPUs"
+        return f"no node that meets the other options has {cpus} CPUs"
     memory_mb = read_memory_mb(options.get("mem", "0"))
     memory_mb = memory_mb or cpus * read_memory_mb(options.get("mem-per-cpu", "0"))
     if not any(node.memory_mb >= memory_mb for node in left):
-        return f"no such node has {memory_mb} MB of memory"
+        return f"no node that meets the other options has {memory_mb} MB of memory"
     return None
 
 

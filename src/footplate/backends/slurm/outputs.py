@@ -16,21 +16,21 @@ NODE_FORMAT = "%N|%T|%c|%m|%G|%f"
 _WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD"})
 _COMPLETING = "COMPLETING"
 _ENDED = {
-    "BOOT_FAIL": "a node of it could not be started",
+    "BOOT_FAIL": "one of its nodes could not be started",
     "CANCELLED": "cancelled",
     "COMPLETED": "it ended",
-    "DEADLINE": "it came to its deadline",
+    "DEADLINE": "it reached its deadline",
     "FAILED": "it failed",
-    "NODE_FAIL": "a node of it failed",
+    "NODE_FAIL": "one of its nodes failed",
     "OUT_OF_MEMORY": "it ran out of memory",
     "PREEMPTED": "it was preempted by another job",
-    "REVOKED": "another cluster took it",
+    "REVOKED": "Slurm moved it to another cluster",
     "SPECIAL_EXIT": "it ended",
-    "TIMEOUT": "it came to the time limit of its partition",
+    "TIMEOUT": "it reached the time limit of its partition",
 }
 _REASONS = {
-    "None": "waits for Slurm to look at it",
-    "Resources": "waits for nodes that others use now",
+    "None": "waits until Slurm has looked at it",
+    "Resources": "waits for nodes that other jobs use now",
     "Priority": "waits behind jobs with a higher priority",
     "Dependency": "waits for another job",
     "BeginTime": "waits for the time that Slurm has set",
@@ -42,12 +42,12 @@ _REASONS = {
     "PartitionNodeLimit": "asks for more nodes than its partition allows",
     "PartitionTimeLimit": "asks for more time than its partition allows",
     "BadConstraints": "asks for what no node has",
-    "JobHeldAdmin": "is held by an administrator of Slurm",
-    "JobHeldUser": "is held with scontrol hold",
+    "JobHeldAdmin": "an administrator of Slurm holds it",
+    "JobHeldUser": "a user holds it (scontrol hold)",
     "Licenses": "waits for licenses",
     "InvalidAccount": "its account is not valid in Slurm",
     "InvalidQOS": "its QOS is not valid in Slurm",
-    "Cleaning": "waits for its nodes to be cleaned up",
+    "Cleaning": "waits until Slurm has cleaned its nodes up",
 }
 _SILENT = ("*", "DOWN", "UNKNOWN", "FAIL", "NO_RESPOND")
 

@@ -49,7 +49,7 @@ class RestClient:
         said = _joined(errors)
         if rest_answers.is_refusal(errors):
             raise EngineRefused(said)
-        raise self._fail(said or "slurmrestd names no job")
+        raise self._fail(said or "slurmrestd returned no job id")
 
     def cancel(self, job_id: str) -> None:
         answer = self._send("DELETE", self._path(f"job/{job_id}"))
@@ -81,7 +81,7 @@ class RestClient:
         version = self._find_version()
         ping = self._ask(self._path("ping"))
         if not rest_answers.read_pings(ping):
-            raise EngineUnavailable("slurmrestd answers, slurmctld doesn't")
+            raise EngineUnavailable("slurmrestd answers, but slurmctld doesn't")
         jobs = self._ask(self._path("jobs"))
         release = rest_answers.read_release(ping)
         leak = rest_token.find_leak(self._server.token_file) if self._server.token_file else None
@@ -102,7 +102,7 @@ class RestClient:
             return str(error)
 
     def run_on_node(self, program: bytes) -> str:  # noqa: ARG002  as all
-        raise EngineUnavailable("slurmrestd has no way to read what a program prints")
+        raise EngineUnavailable("slurmrestd can't return what a program prints")
 
     def _partition_nodes(self) -> tuple[nodes.SlurmNode, ...]:
         partition = self._settings.partition
@@ -152,7 +152,7 @@ class RestClient:
         if answer.status_code in (401, 403):
             file, user = self._server.token_file, self._server.user
             out = rest_token.way_out(file, user) if file else "set token_file and user"
-            raise self._fail(f"slurmrestd refuses who asks: {text}; {out}")
+            raise self._fail(f"slurmrestd refuses the server's token: {text}; {out}")
         if answer.status_code == 404 and not text.startswith("{"):
             self._version = None
             raise EngineUnavailable(f"slurmrestd does not know {answer.request.url.path}: {text}")

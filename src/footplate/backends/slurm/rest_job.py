@@ -111,7 +111,9 @@ def read_memory_mb(text: str) -> int:
     if text and not text[-1].isdigit():
         number, unit = text[:-1], text[-1].upper()
     if not number.isdigit() or unit not in _UNITS_MB:
-        raise OptionError(f"{text!r} is no memory; allowed: such as 4000, 4000M or 4G")
+        raise OptionError(
+            f"{text!r} is not an amount of memory; allowed: such as 4000, 4000M or 4G"
+        )
     return max(1, round(int(number) * _UNITS_MB[unit])) if int(number) else 0
 
 
@@ -141,7 +143,7 @@ def _read_options(words: Iterable[str]) -> dict[str, str]:
 
 def _unknown(word: str) -> str:
     known = joined([f"--{name}" for name in OPTIONS])
-    return f"{word} can't be said to slurmrestd; allowed: {known}"
+    return f"slurmrestd has no field for {word}; allowed: {known}"
 
 
 def _fields(
@@ -176,7 +178,7 @@ def _gres(name: str, value: str, version: int) -> dict[str, object]:
 
 def _exclusive(name: str, value: str, version: int) -> dict[str, object]:
     if value not in ("", "user", "mcs"):
-        raise OptionError(f"--exclusive={value} can't be said to slurmrestd; allowed: user, mcs")
+        raise OptionError(f"slurmrestd has no field for --exclusive={value}; allowed: user, mcs")
     if version < PARSED:
         return {name: value or name}
     return {"shared": [value or "none"]}
@@ -191,7 +193,7 @@ def _read_minutes(text: str) -> int:
     days, dash, clock = text.rpartition("-")
     parts = clock.split(":")
     if not all(part.isdigit() for part in (*parts, days or "0")) or len(parts) > 3:
-        raise OptionError(f"--time={text} is no time; allowed: such as 60, 1:30:00 or 2-12")
+        raise OptionError(f"--time={text} is not a time; allowed: such as 60, 1:30:00 or 2-12")
     numbers = [int(part) for part in parts]
     if dash:
         hours, minutes, seconds = (*numbers, 0, 0)[:3]
@@ -227,7 +229,7 @@ def _whole(name: str, value: str) -> int:
     try:
         return int(value)
     except ValueError as error:
-        raise OptionError(f"--{name}={value} is no whole number") from error
+        raise OptionError(f"--{name}={value} is not a whole number") from error
 
 
 _MAKERS: dict[str, Callable[[str, str, int], dict[str, object]]] = {

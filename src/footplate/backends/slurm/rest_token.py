@@ -58,5 +58,7 @@ def find_leak(file: str) -> str | None:
     except OSError:
         return None  # reading it has said so
     if mode & _OTHERS:
-        return f"token_file {file} has the mode {mode:04o}, so that others read it: chmod 600"
+        return (
+            f"token_file {file} has the mode {mode:04o}, so other users can read it; run: chmod 600"
+        )
     return None

@@ -112,7 +112,7 @@ def test_an_image_that_is_not_there_is_named(registry: Registry) -> None:
 
 def test_other_bytes_than_the_digest_says_are_refused(registry: Registry) -> None:
     registry.blobs[registry.image] = b'{"config": {}}'
-    with pytest.raises(UnknownImage, match="sends other bytes"):
+    with pytest.raises(UnknownImage, match="sends bytes that don't match"):
         read_image(f"{registry.host}/team/model@{registry.image}", {})
 
 
@@ -152,7 +152,7 @@ def test_a_token_without_end_is_left(registry: Registry, monkeypatch: pytest.Mon
 
 
 def test_a_registry_that_is_away_is_named() -> None:
-    with pytest.raises(UnknownImage, match=r"127\.0\.0\.1:1 can't be asked for"):
+    with pytest.raises(UnknownImage, match=r"127\.0\.0\.1:1 doesn't answer for"):
         read_image("127.0.0.1:1/team/model:1", {})
 
 

@@ -162,7 +162,7 @@ def container(**state: object) -> dict[str, Any]:
         ({"phase": "Pending", "conditions": [UNSCHEDULABLE]}, "", PodState.WAITING, "Insufficient"),
         (
             {"phase": "Pending", **container(waiting={"reason": "ContainerCreating"})},
-            *("n1", PodState.WAITING, "is being made on node n1"),
+            *("n1", PodState.WAITING, "Kubernetes makes its container on node n1"),
         ),
         (
             {
@@ -172,7 +172,7 @@ def container(**state: object) -> dict[str, Any]:
             *(
                 "n1",
                 PodState.WAITING,
-                "python can't be had on node n1: ImagePullBackOff: no such image",
+                "node n1 can't pull the image python: ImagePullBackOff: no such image",
             ),
         ),
         (
@@ -305,11 +305,11 @@ def test_a_job_whose_pods_were_not_all_made_is_not_seen() -> None:
 def test_init_containers_of_the_template_are_seen_first() -> None:
     creating = [{"name": "replica", "state": {"waiting": {"reason": "PodInitializing"}}}]
     status = {"phase": "Pending", "containerStatuses": creating}
-    assert see_pod(pod(0, status)).reason == "its container is being made on node n1"
+    assert see_pod(pod(0, status)).reason == "Kubernetes makes its container on node n1"
     pull = {"reason": "ImagePullBackOff", "message": "Back-off"}
     waits = [{"name": "first", "image": "x", "state": {"waiting": pull}}]
     found = see_pod(pod(0, {**status, "initContainerStatuses": waits}))
-    assert found.reason == "the image x can't be had on node n1: ImagePullBackOff: Back-off"
+    assert found.reason == "node n1 can't pull the image x: ImagePullBackOff: Back-off"
 
 
 def test_a_container_that_cannot_start_has_its_reason() -> None:
