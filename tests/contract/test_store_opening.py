@@ -297,7 +297,7 @@ def test_postgresql_may_be_spelled_as_everywhere(postgresql: Postgresql, scheme:
 
 def test_a_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
     url = f"postgresql://user:secret@/db?host={tmp_path}"
-    with pytest.raises(Unavailable, match=r"\*\*\*.*see whether PostgreSQL runs") as caught:
+    with pytest.raises(Unavailable, match=r"\*\*\*.*check that PostgreSQL runs") as caught:
         open_store(url)
     assert "secret" not in caught.value.message
 

@@ -64,7 +64,7 @@ def test_a_restarted_server_is_found_again(postgresql: Postgresql) -> None:
         store = open_store(server.create_database())
         store.create(JOB, ())
         server.stop()
-        with pytest.raises(Unavailable, match="see whether PostgreSQL runs"):
+        with pytest.raises(Unavailable, match="check that PostgreSQL runs"):
             store.get(JOB.name)
         with pytest.raises(Unavailable):
             store.update(replace(JOB, version=2), ())

@@ -37,7 +37,7 @@ class TestMemoryStore(WholeContract):
 
 
 class TestTellingStore(WholeContract):
-    """Whoever listens hears of every job that was written to."""
+    """A listener hears of every job that was written to."""
 
     @pytest.fixture
     def store(self) -> Iterator[Store]:

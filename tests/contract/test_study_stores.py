@@ -40,7 +40,7 @@ class TestMemoryStudies(WholeContract):
 
 
 class TestTellingStudies(WholeContract):
-    """Whoever listens hears of every study that was written to."""
+    """A listener hears of every study that was written to."""
 
     @pytest.fixture
     def studies(self) -> Iterator[StudyStore]:

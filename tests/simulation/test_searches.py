@@ -135,7 +135,7 @@ class Life:
             assert self.points.setdefault(trial.number, trial.point) == trial.point
             if trial.outcome is State.CANCELLED and trial.state is TrialState.SUCCEEDED:
                 assert trial.stopped_early
-            if "could begin" in trial.infeasible_reason:
+            if "before this trial started" in trial.infeasible_reason:
                 assert self.rig.ending is not None, "it was never run"
         ends = sorted(trial.ended_as for trial in kept if trial.ended_as)
         assert ends == list(range(1, len(ends) + 1)), "two trials ended at once"

@@ -95,7 +95,7 @@ class Admission:
         except NotFound:
             return False
         except DataLoss as error:
-            _log.error("%s; it is left alone", error.message)
+            _log.error("%s; the server leaves this job as it is", error.message)
             return False
 
     def _expire(self, uid: JobUid) -> bool:

@@ -92,10 +92,10 @@ def _missing(job: Job, seen: Mapping[str, ReplicaObservation], now: datetime) ->
         if observation is None:
             if replica.phase in (Phase.WAITING, Phase.GONE) and replica.name not in ending:
                 continue
-            yield _leave(job, replica, now, "the backend knows nothing of it")
+            yield _leave(job, replica, now, "the backend no longer has this replica")
         elif observation.restart < replica.restart:
             if replica.name in ending and observation.presence is Presence.GONE:
-                yield _leave(job, replica, now, "it was not started again")
+                yield _leave(job, replica, now, "the server did not start it again")
         elif observation.presence is Presence.GONE:
             yield _leave(job, replica, now, observation.reason)
         elif observation.presence is Presence.LOST:

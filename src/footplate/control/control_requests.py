@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 MOST_OF_A_REPLICA = 8
 """Control requests that wait for the same replica."""
 _MANY_DIGITS = 19
-_CLOSED = ControlResponse(error="the server is being stopped; ask again when it is back")
+_CLOSED = ControlResponse(error="the server is stopping; ask again when it runs")
 _MOVED = ControlResponse(error="another server leads now; ask again")
 _PHASES = {
     Phase.WAITING: "hasn't started yet",
     Phase.PREPARING: "is PREPARING: its program hasn't started yet",
-    Phase.READY: "is READY: its program starts when all replicas of its job are ready",
+    Phase.READY: "is READY: its program starts when all replicas of the job are ready",
     Phase.LOST: "is LOST: its supervisor is dead",
     Phase.EXITED: "has EXITED: its program has ended",
     Phase.GONE: "is GONE: its program has ended",

@@ -80,7 +80,7 @@ class Exports:
             if token is None:
                 break
         if not copied:
-            raise NotFound(f"there are no files in {export.source}")
+            raise NotFound(f"the folder {export.source} has no files to export")
 
     def _chunks(self, bucket: str, name: str) -> Iterator[bytes]:
         with self._buckets.read(bucket, name) as file:

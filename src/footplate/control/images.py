@@ -54,8 +54,11 @@ def _describe_runtime(program: ContainerProgram) -> str:
     if not is_prebuilt(program.image_uri):
         return ""
     if program.command:
-        return ". No runtime stands for this prebuilt image here: one of another version may"
-    return ". With a command it runs in a runtime here, without an engine"
+        return (
+            ". No runtime here stands for this prebuilt image; one may stand for another version "
+            "of the image"
+        )
+    return ". With a command, the job runs in a runtime here, without an engine"
 
 
 def _fault(engine: ContainerEngine, region: str, cluster: EngineMachines | None) -> str | None:
@@ -110,7 +113,7 @@ class Images:
         if name not in named:
             raise NotFound(f"the job runs no image {name[:200]!r}")
         if not _REFERENCE.fullmatch(reference):
-            raise InvalidArgument(f"{reference[:200]!r} is no image's digest or id")
+            raise InvalidArgument(f"{reference[:200]!r} is not the digest or id of an image")
         for _ in range(TRIES):
             owner = self._store.get_by_uid(job.tuning_job or job.uid)
             found = dict(owner.images).get(name)
@@ -122,7 +125,7 @@ class Images:
             except Aborted:
                 continue
             return reference, True
-        raise Aborted(f"job {job.uid} is being changed by others all the time; try again")
+        raise Aborted(f"other requests keep changing job {job.uid}; try again")
 
     def _owner(self, job: Job) -> Job:
         """A trial's images are those of its tuning job."""

@@ -92,7 +92,8 @@ class JobBuckets:
         if not self._holds(bucket):
             raise PermissionDenied(
                 f"bucket {name!r} belongs to the project {bucket.project!r}, and not to "
-                f"{self._scope.project!r}; the server's setting shared_buckets can open it"
+                f"{self._scope.project!r}; "
+                "the server's setting shared_buckets can open it to others"
             )
         return bucket
 
@@ -108,7 +109,7 @@ class JobBuckets:
         return self._all.create_bucket(name, location, self._scope.project)
 
     def assign_bucket(self, name: str, project: str) -> None:  # noqa: ARG002 - nobody's
-        raise PermissionDenied(f"bucket {name!r}: programs can't give buckets to projects")
+        raise PermissionDenied(f"bucket {name!r}: a program can't give a bucket to a project")
 
     def label_bucket(
         self, name: str, labels: Mapping[str, str], metageneration: int | None = None

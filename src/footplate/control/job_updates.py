@@ -49,7 +49,7 @@ def apply_all(store: Store, uid: JobUid, steps: Sequence[Event | JobEvent]) -> R
         except Aborted:
             continue
         return reaction
-    raise Aborted(f"job {uid} is being changed by others all the time; try again")
+    raise Aborted(f"other requests keep changing job {uid}; try again")
 
 
 def _decide(job: Job, steps: Sequence[Event | JobEvent]) -> Reaction:

@@ -211,7 +211,9 @@ class Jobs:
         while True:
             job = self._store.get(name)
             if version is not None and job.version != version:
-                raise Aborted(f"{name} has changed since: its etag is another one; get it again")
+                raise Aborted(
+                    f"{name} has changed since you read it (its etag is another); read it again"
+                )
             now = self._clock.now()
             changed = replace(change(job), update_time=now, version=job.version + 1)
             try:

@@ -73,7 +73,7 @@ class Leadership:
             return self._try() if self._lease is None else self._hold(self._lease)
         except ServiceError as error:
             if self._lease is not None and not self.leads:
-                self._lose(f"the lease couldn't be renewed: {error.message}")
+                self._lose(f"this server could not renew the lease: {error.message}")
             return self._life_s / _AGAIN
 
     def close(self) -> None:
@@ -85,16 +85,16 @@ class Leadership:
         try:
             self._leases.release(lease)
         except ServiceError as error:
-            _log.warning("the lead can't be given back: %s", error.message)
+            _log.warning("this server can't give the lead back: %s", error.message)
 
     def _hold(self, lease: Lease) -> float:
         if not self.leads:
-            self._lose("this server wasn't awake in time to renew the lease")
+            self._lose("this server didn't run in time to renew the lease")
             return 0.0
         asked_at = self._monotonic()
         renewed = self._leases.renew(lease, self._life_s)
         if renewed is None:
-            self._lose("the lease is another server's")
+            self._lose("another server has the lease")
             return 0.0
         self._lease, self._until = renewed, asked_at + self._life_s
         self._keep()
@@ -131,6 +131,6 @@ class Leadership:
         return self._seen if self._seen is not None and aged else None
 
     def _lose(self, why: str) -> None:
-        _log.warning("this server doesn't lead any more: %s", why)
+        _log.warning("this server no longer leads: %s", why)
         self._lease = None
         self._end()

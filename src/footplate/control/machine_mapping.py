@@ -60,8 +60,9 @@ def _unmapped(
 
 def _say(given: str, region: str, title: str, allowed: frozenset[str], table: str) -> str:
     return (
-        f"{given!r} given, which {region} has no mapping for on {title}; allowed: "
-        f"{listed(sorted(allowed)) or 'none'}, or have the operator add it to the region's {table}"
+        f"{given!r} given, which {region} maps to nothing on {title}; allowed: "
+        f"{listed(sorted(allowed)) or 'none'}, "
+        f"or have the operator add it to the region's {table}"
     )
 
 

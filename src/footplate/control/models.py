@@ -197,4 +197,4 @@ def change_model(store: ModelStore, name: ModelName, change: Callable[[Model], M
         except Aborted:
             continue
         return model
-    raise Aborted(f"{name} is being changed by others all the time; try again")
+    raise Aborted(f"other requests keep changing {name}; try again")

@@ -39,8 +39,10 @@ def trial_violations(submission: Submission, last: int, buckets: Buckets) -> Ite
     if taken is None:
         return
     place = shortened(f"{directory}/{taken}/")
-    said = f"{place} isn't empty, and trial {taken} of this job would take its files for its own"
-    way = "give another directory, or move that one away"
+    said = (
+        f"{place} isn't empty, and trial {taken} of this job would take the files there for its own"
+    )
+    way = "give another directory, or move the old one away"
     yield Violation(submission.spec.directories[0].field, f"{said}; {way}")
 
 

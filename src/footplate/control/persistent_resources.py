@@ -75,9 +75,9 @@ class PersistentResources:
         engine = self._site(resource.name.location).engine
         if engine is not None:
             raise FailedPrecondition(
-                f"{resource.name.location} is bound to {engine.title}, which gives machines to "
-                "jobs alone. Reserve them by its own means, or create the resource in a region "
-                "of this machine (`footplate regions list`)"
+                f"{resource.name.location} is bound to {engine.title}, which gives machines "
+                "only to jobs. Reserve machines there, or create the resource in a region of "
+                "this machine (`footplate regions list`)"
             )
         self._check_room(resource)
         try:
@@ -126,8 +126,8 @@ class PersistentResources:
         if running:
             names = listed([job.id for job in running], 3)
             raise FailedPrecondition(
-                f"{name} runs {names}: wait for the end of its jobs, or cancel them, and reboot it "
-                "then"
+                f"{name} runs {names}: wait for the end of these jobs, or cancel them, then "
+                "reboot it"
             )
         now = self._clock.now()
         return self._change(name, lambda resource: begin_reboot(resource, now))
@@ -150,7 +150,7 @@ class PersistentResources:
     def _check_room(self, resource: PersistentResource) -> None:
         said = too_large(resource, self._site(resource.name.location), self._catalogue)
         if said:
-            raise FailedPrecondition(f"{resource.name} can never have its machines here: {said}")
+            raise FailedPrecondition(f"{resource.name} can never get its machines here: {said}")
         counts = counted_machines(resource, self._catalogue)
         of = resource.name.project, resource.name.location
         sentences = exceeded(counts, *of, self._quotas())
@@ -186,4 +186,4 @@ def change_resource(
         except Aborted:
             continue
         return after
-    raise Aborted(f"{name} is being changed by others all the time; try again")
+    raise Aborted(f"other requests keep changing {name}; try again")

@@ -123,11 +123,11 @@ class PipelineAdvance:
         if job.spec.search is not None:
             number = self._best_trial(job, job.spec.search)
             if number is None:
-                said = "there is no model: no trial has reported its metric"
+                said = "the training made no model: no trial has reported its metric"
                 return job, Ending(State.SUCCEEDED, message=said)
             who, directory = f"the best trial, {number},", numbered(directory, number, MODEL_LEAF)
         if not self._registry.has_files(directory):
-            said = f"there is no model: {who} left no file in AIP_MODEL_DIR, {directory}"
+            said = f"the training made no model: {who} left no file in AIP_MODEL_DIR, {directory}"
             return job, Ending(State.SUCCEEDED, message=said)
         name = pipeline_model_name(job.name, upload.model_id)
         version = version_of(upload.request, self._clock.now())
@@ -137,7 +137,7 @@ class PipelineAdvance:
         except Unavailable:
             raise
         except ServiceError as error:
-            said = f"the job succeeded, but its model can't be made: {error.message}"
+            said = f"the job succeeded, but the service can't make its model: {error.message}"
             return job, Ending(State.FAILED, error.code, said)
         text = f"{upload.parent or name}@{made.number}"
         return self._note_model(job, pipeline, text), Ending(State.SUCCEEDED)

@@ -106,7 +106,7 @@ class _Preflight:
                 return
             self._require_bucket(uri)
             if self._buckets.bucket(uri.bucket).read_only:
-                text = f"{shortened(str(uri))} is in a bucket that can only be read; choose another"
+                text = f"{shortened(str(uri))} is in a read-only bucket; choose another"
                 yield Violation(directory.field, text)
                 return
             taken = self._find_object(uri, folder=self._buckets.local_path(uri) is not None)
@@ -193,7 +193,7 @@ class _Preflight:
         try:
             self._buckets.stat(uri.bucket, uri.path)
         except NotFound:
-            raise NotFound(f"{shortened(str(uri))} is not there; upload it first") from None
+            raise NotFound(f"{shortened(str(uri))} does not exist; upload it first") from None
 
 
 def _wrong(field: str, error: InvalidArgument | NotFound) -> Violation:

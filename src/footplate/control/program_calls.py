@@ -52,7 +52,10 @@ class ProgramCalls:
             return ""
         if caller.kind is CallerKind.UNKNOWN:
             raise PermissionDenied(
-                f"this call may come from a job's program ({caller.reason}), so it is refused; "
+                (
+                    f"this call may come from a job's program ({caller.reason}), so the server "
+                    "refuses it; "
+                )
                 + (
                     "keep the connection open until the answer comes"
                     if self._closed
@@ -62,8 +65,8 @@ class ProgramCalls:
         job = self._find_job(caller)
         if job is None:
             raise PermissionDenied(
-                "programs of jobs may not call this API, and which job this one belongs to is "
-                "unknown"
+                "programs of jobs may not call this API, and the server can't tell whose "
+                "program this is"
             )
         if self._closed:
             raise PermissionDenied(
@@ -77,8 +80,8 @@ class ProgramCalls:
             )
         if not job.spec.service_account:
             raise PermissionDenied(
-                f"the program of {job.name} may not call this API: its job has no serviceAccount, "
-                "by which a job asks for access"
+                f"the program of {job.name} may not call this API: its job has no "
+                "serviceAccount, which asks for access"
             )
         return str(job.name)
 

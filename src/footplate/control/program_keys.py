@@ -62,9 +62,9 @@ class KeyedCalls:
         try:
             job = self._storage(key)
         except ServiceError:
-            raise NotFound("nothing is served here but to programs that show their key") from None
+            raise NotFound("this port serves only programs that send their key") from None
         self._calls.check(Caller(CallerKind.PROGRAM, job.attempt_id))
         raise PermissionDenied(
-            f"this key of the program of {job.name} opens buckets and its log alone. For the API "
-            "send the token in its variable FOOTPLATE_TOKEN"
+            f"this key of the program of {job.name} opens only buckets and its log. For the "
+            "API send the token in its variable FOOTPLATE_TOKEN"
         )

@@ -66,7 +66,7 @@ class ProgramMetadata:
         if instance_metadata.made_for(path) == TOKEN:
             return {"access_token": key, "expires_in": _LIFETIME_S, "token_type": "Bearer"}
         if not audience:
-            wanted = "required: for whom the identity token is"
+            wanted = "required: the audience of the identity token"
             raise InvalidArgument.of((Violation("audience", wanted),))
         return self._sign(self._instance(key).email, audience)
 

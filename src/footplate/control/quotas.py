@@ -177,7 +177,7 @@ def _checked(configured: tuple[Quota, ...], rules: QuotaRules) -> tuple[Quota, .
         scope = rules.scope(quota.project, quota.region, violations, prefix)
         limits = rules.limits(quota.limits, violations, prefix)
         if scope in checked:
-            text = f"there is another table for project {scope[0]} in region {scope[1]}"
+            text = f"project {scope[0]} in region {scope[1]} has another table; allowed: one"
             violations.append(Violation(f"quotas[{index}]", text))
         checked[scope] = Quota(*scope, limits)
     _raise_any(violations)

@@ -343,7 +343,10 @@ class Reconciler:
 
 
 def _waits(limit_s: float) -> str:
-    return f"its evaluator is waited for, at most {limit_s:g} s after the end of the primary"
+    return (
+        f"the job waits for its evaluator, at most {limit_s:g} s after the end of the primary "
+        "replica"
+    )
 
 
 def _runs_itself(job: Job) -> bool:

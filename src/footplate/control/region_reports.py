@@ -162,7 +162,7 @@ class _Question:
         try:
             found = self._check()
         except Exception:
-            _log.exception("an engine can't be checked")
+            _log.exception("Footplate can't check this engine")
         finally:
             with self._lock:
                 before, self._last, self._asking = self._last, found, False

@@ -53,7 +53,7 @@ def _check_numbers(records: Sequence[Record], restart: int) -> None:
     """Records of one start must not pass for those of another."""
     wrong = next((r.sequence for r in records if restart_of(r.sequence) != restart), None)
     if wrong is not None:
-        raise InvalidArgument(f"record {wrong} isn't one of restart {restart} of the replica")
+        raise InvalidArgument(f"record {wrong} doesn't belong to restart {restart} of the replica")
 
 
 @dataclass(frozen=True)

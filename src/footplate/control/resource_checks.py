@@ -68,7 +68,7 @@ def _parent_violations(
         return
     model = find(name)
     if name.location != location:
-        said = f"{upload.parent!r} given; allowed: a model in {location}, as the pipeline"
+        said = f"{upload.parent!r} given; allowed: a model in {location}, where the pipeline is"
     elif model is None:
         said = f"{upload.parent!r} given, which doesn't exist; leave it out for a new model"
     elif version and not any(

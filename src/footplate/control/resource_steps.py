@@ -103,4 +103,4 @@ class ResourceSteps:
         try:
             do(resource.uid)
         except OSError as error:
-            _log.error("the environments of %s can't be removed: %s", resource.name, error)
+            _log.error("the server can't remove the environments of %s: %s", resource.name, error)

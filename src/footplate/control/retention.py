@@ -128,7 +128,8 @@ class Retention:
             return False
         self._deletion.delete_logs(job)
         text = (
-            "the log and the usage of this job were deleted, because the setting keep_logs says so"
+            "the server has deleted the log and the usage of this job, because the setting "
+            "keep_logs says so"
         )
         try:
             self._store.append(job.uid, (JobEvent(self._clock.now(), LOGS_DELETED, text),))

@@ -43,7 +43,9 @@ class ServiceLog:
         except NotFound:  # deleted since
             return
         except ServiceError as error:
-            _LOG.warning("events of job %s aren't in its log yet: %s", uid, error.message)
+            _LOG.warning(
+                "the server can't write events of job %s into its log yet: %s", uid, error.message
+            )
 
     def copy(self, job: Job) -> None:
         """Append all events that the log lacks.

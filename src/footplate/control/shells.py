@@ -79,7 +79,7 @@ class Shells:
         try:
             job = self._store.get_by_uid(uid)
         except NotFound:
-            raise PermissionDenied("the job of this shell is not here any more") from None
+            raise PermissionDenied("the job of this shell no longer exists") from None
         if reason := closed_because(job, replica):
             raise FailedPrecondition(f"{job.name}, replica {replica}: {reason}")
         return job, replica
@@ -88,7 +88,7 @@ class Shells:
         """Request a shell; ``answered`` of its control request is set when it is open or has
         failed.
 
-        Whoever asks calls ``end`` afterwards, whatever comes of it.
+        The caller calls ``end`` afterwards, whatever comes of it.
 
         Raises:
             PermissionDenied, FailedPrecondition: as ``find`` says.
@@ -132,13 +132,13 @@ class Shells:
         try:
             job = self._store.get_by_uid(shell.uid)
         except NotFound:
-            return "the job is not here any more"
+            return "the job no longer exists"
         if job.state.terminal:
             return f"the job has ended: {job.state.value}"
         if reason := closed_because(job, shell.replica):
             return reason
         if running(job, shell.replica) != shell.control_request.asked:
-            return f"replica {shell.replica} was started again"
+            return f"replica {shell.replica} has started again"
         return ""
 
     def _forget(self, asked: Bearer) -> None:

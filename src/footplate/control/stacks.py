@@ -89,7 +89,7 @@ class Stacks:
     def _taken(self) -> Iterator[None]:
         if not self._room.acquire(blocking=False):
             raise ResourceExhausted(
-                f"the stacks of {MOST_AT_ONCE} jobs are being asked for; try again in a moment"
+                f"{MOST_AT_ONCE} jobs are asked for their stacks already; try again in a moment"
             )
         try:
             yield

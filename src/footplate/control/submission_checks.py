@@ -172,7 +172,7 @@ class SubmissionChecks:
             if place is submission:
                 continue  # its own rules look at the region that it says itself
             if not zones_for([pool.machine for pool in pools], region, self._catalogue):
-                text = f"{region} has no zone with all accelerators of this job; leave it out"
+                text = f"no zone of {region} has all accelerators of this job; leave the zone out"
                 yield Violation(f"labels.{LABEL}", text)
 
     def warnings(

@@ -51,7 +51,7 @@ class WorkQueue:
     def take(self, now: float) -> tuple[JobUid, ...] | None:
         """What is to be looked at now, in the order in which it was noted; None: all jobs.
 
-        What comes in from here on is for the next pass. Whoever fails to look says ``note_all``.
+        What comes in from here on is for the next pass. A look that fails calls ``note_all``.
         """
         with self._lock:
             noted, self._noted = self._noted, {}

@@ -64,7 +64,7 @@ class WrittenEntries:
         """
         job = writer.job
         if job.state.terminal:
-            raise FailedPrecondition(f"{job.name} has ended: nothing is added to its log")
+            raise FailedPrecondition(f"{job.name} has ended: its log takes no more entries")
         fresh = self._without_repeats(writer, [*lines])
         if fresh:
             above = writer.restart * RESTART_SPAN

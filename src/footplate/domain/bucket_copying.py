@@ -47,7 +47,7 @@ def find_problem(part: str) -> str:
     if not part:
         return "no part between two slashes, nor the first one, can be empty"
     if part in (".", ".."):
-        return f"{part!r} between slashes has a meaning of its own"
+        return f"the part {part!r} between slashes has a meaning of its own in folders"
     if "\x00" in part:
         return "no name can have the character U+0000"
     if len(part.encode()) > MAX_SEGMENT_BYTES:
@@ -66,10 +66,10 @@ def describe_fetched(
     named = ", ".join(f"gs://{bucket}/{prefix}" for prefix in prefixes[:MAX_NAMED])
     sentence = (
         f"{count(objects, 'object')} ({size_bytes} bytes) of {source} copied to /gcs/{bucket}: "
-        f"what the job names ({named}); nothing else of the bucket is there"
+        f"the files that the job names ({named}). Programs see no other files of the bucket"
     )
     if skipped:
-        sentence += f". {len(skipped)} can be no files, such as {skipped[0]!r}"
+        sentence += f". {len(skipped)} have names that a folder can't hold, such as {skipped[0]!r}"
     return sentence
 
 
@@ -85,8 +85,9 @@ def describe_unsaved(
 ) -> str:
     named = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
     return (
-        f"{count(len(names), 'file')} of /gcs/{bucket} can't be written to {target}: "
-        f"{reason}. They are in {folder}: {named}"
+        f"the service can't write {count(len(names), 'file')} of /gcs/{bucket} to {target}: "
+        f"{reason}. "
+        f"They are in {folder}: {named}"
     )
 
 

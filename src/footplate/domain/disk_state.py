@@ -48,11 +48,14 @@ class DiskState:
             return ""
         head = "disk full" if self.full else "disk nearly full"
         if not self.wanted_bytes:
-            reserve = "there is no reserve"
+            reserve = "the server has reserved no space for an emergency"
         elif self.missing_bytes:
-            reserve = f"{_mib(self.missing_bytes)} of {_mib(self.wanted_bytes)} MiB reserve in use"
+            reserve = (
+                f"{_mib(self.missing_bytes)} of the {_mib(self.wanted_bytes)} MiB that the server "
+                "reserves are in use"
+            )
         else:
-            reserve = f"reserve of {_mib(self.wanted_bytes)} MiB untouched"
+            reserve = f"the {_mib(self.wanted_bytes)} MiB that the server reserves are untouched"
         return f"{head}: {_mib(self.free_bytes)} MiB free; {reserve}"
 
 

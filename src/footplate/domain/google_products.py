@@ -11,11 +11,11 @@ _API = (
     "Where the setting api_access names the project and the job has a serviceAccount, its Python "
     "clients reach this service"
 )
-_FILES = "Give the job what it holds as files in a bucket"
+_FILES = "Copy what it holds into a bucket, and give that to the job"
 _HERE = {
     "aiplatform": ("Vertex AI", _API),
     "cloudresourcemanager": ("Resource Manager", _API),
-    "logging": ("Cloud Logging", "Print what is to be logged: the job's log has it"),
+    "logging": ("Cloud Logging", "Print what you want to log: the job's log keeps it"),
     "ml": ("AI Platform Training", _API),
     "storage": (
         "Cloud Storage",
@@ -31,7 +31,7 @@ _ELSEWHERE = {
     "bigtable": ("Bigtable", _FILES),
     "cloudbuild": ("Cloud Build", "Build before the job, and name the image or package in it"),
     "cloudkms": ("Cloud KMS", "Give the key as a variable of the job or as a file in a bucket"),
-    "cloudtrace": ("Cloud Trace", "Print what is to be kept: the job's log has it"),
+    "cloudtrace": ("Cloud Trace", "Print what you want to keep: the job's log has it"),
     "compute": ("Compute Engine", "The job's own machines are in its worker pools"),
     "container": ("Kubernetes Engine", "The job's own machines are in its worker pools"),
     "dataflow": ("Dataflow", "Prepare data before the job, and put it into a bucket"),
@@ -42,8 +42,8 @@ _ELSEWHERE = {
     "iam": ("IAM", "The program's account exists here alone, and has no keys"),
     "iamcredentials": ("IAM", "The program's account exists here alone, and signs nothing"),
     "monitoring": ("Cloud Monitoring", "Print figures, or write them as TensorBoard's summaries"),
-    "pubsub": ("Pub/Sub", "Print what is to be known, or write it into a bucket"),
-    "run": ("Cloud Run", "Footplate trains, and serves nothing"),
+    "pubsub": ("Pub/Sub", "Print what you want to know, or write it into a bucket"),
+    "run": ("Cloud Run", "Footplate trains models, and serves nothing"),
     "secretmanager": (
         "Secret Manager",
         "Give the secret as a variable of the job (env), or as a file in a bucket",
@@ -76,7 +76,7 @@ def explain_host(host: str, path: str = "") -> "str | None":
         return f"Footplate has no {host}. {_FILES}"
     name, way = _PRODUCTS[label]
     if label in _HERE:
-        return f"{name} ({host}) isn't reached this way. {way}"
+        return f"programs can't reach {name} ({host}) from here. {way}"
     return f"Footplate has no {name} ({host}). {way}"
 
 

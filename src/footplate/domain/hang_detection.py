@@ -172,16 +172,15 @@ def _silent(sign: Sign, now: datetime, rules: Rules) -> str | None:
     if not _is_unheard(sign, now, rules):
         return None if sign.heard_at is None else ""
     return (
-        f"its supervisor has not reported since {_spell(sign.last_report_time)}: it is stopped "
-        "by a signal, or its machine is too busy; what its program does isn't known"
+        f"its supervisor has not reported since {_spell(sign.last_report_time)}: a signal has "
+        "stopped it, or its machine is too busy. The server doesn't know what its program "
+        "does"
     )
 
 
 def _stopped(sign: Sign) -> str | None:
     if sign.stopped >= STOPPED_SAMPLES:
-        return (
-            "all its processes are stopped by a signal (such as SIGSTOP); SIGCONT lets them go on"
-        )
+        return "a signal such as SIGSTOP has stopped all its processes; SIGCONT lets them go on"
     return None if sign.stopped or sign.sampled_at is None else ""
 
 
@@ -206,7 +205,7 @@ def _doing(sign: Sign, now: datetime, rules: Rules) -> str:
     if _is_unheard(sign, now, rules):
         return "not heard of"
     if sign.stopped:
-        return "stopped by a signal (such as SIGSTOP)"
+        return "stopped by a signal such as SIGSTOP"
     return f"busy ({sign.cpus:.1f} vCPUs)" if sign.cpus >= BUSY_CPUS else _IDLE
 
 
@@ -215,7 +214,7 @@ def describe_hang(since: datetime, now: datetime, doing: Mapping[str, str]) -> s
     silent_s = (now - since).total_seconds()
     groups = "; ".join(_groups(doing))
     length = f"{silent_s:.0f} s, since {_spell(since)}"
-    return f"nothing was printed, reported or written for {length}: {groups}"
+    return f"no program has printed, reported or written anything for {length}: {groups}"
 
 
 def _groups(doing: Mapping[str, str]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def check_parameter_names(
         if not name:
             yield Violation(field, "required: the name, which the program gets as --NAME=VALUE")
         elif "=" in name or any(c.isspace() or not c.isprintable() for c in name):
-            allowed = "a name without = and white space"
+            allowed = "a name without = and blanks"
             yield Violation(field, f"{quoted(name)} given; allowed: {allowed}")
         elif len(name) > MAX_NAME_LENGTH:
             said = f"{len(name)} characters given; allowed: at most {MAX_NAME_LENGTH}"

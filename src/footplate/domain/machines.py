@@ -70,7 +70,7 @@ def unknown_region(region: str, catalogue: Catalogue) -> str:
     known = nearest(region, catalogue.regions, "regions")
     if not region:
         return f"required: the region of the job; {known}"
-    return f"{quoted(region)} given, which is no region of the catalogue; {known}"
+    return f"{quoted(region)} given, which is not a region of the catalogue; {known}"
 
 
 def _absent(request: MachineRequest, name: str, region: Region, catalogue: Catalogue) -> str:
@@ -99,8 +99,8 @@ def _scattered(wanted: tuple[str, ...], region: Region, catalogue: Catalogue) ->
         else "no other region has such a zone either: ask for fewer kinds of accelerators"
     )
     return (
-        f"{quoted(region.name)} given; all replicas of a job run in one zone, and none of this "
-        f"region has {joined(wanted)} together: {'; '.join(zones)}; {way_out}"
+        f"{quoted(region.name)} given; all replicas of a job run in one zone, but no zone of "
+        f"this region has {joined(wanted)} together: {'; '.join(zones)}; {way_out}"
     )
 
 
@@ -118,7 +118,7 @@ def check_accelerators(
         said = f"required beside a count of {count}{_takes(kind)}"
         yield Violation(request.accelerator_type_field, said)
     elif name not in catalogue.accelerators:
-        said = f"{quoted(name)} given, which is no accelerator of the catalogue{_takes(kind)}"
+        said = f"{quoted(name)} given, which is not an accelerator of the catalogue{_takes(kind)}"
         yield Violation(request.accelerator_type_field, said)
     elif kind is not None and name not in attachable(kind):
         said = _not_attachable(kind, catalogue.accelerators[name], catalogue)
@@ -162,7 +162,7 @@ def _counts(kind: MachineType, valid: tuple[int, ...], on: str | None = None) ->
 
 
 def _legacy(kind: MachineType) -> str:
-    own = "{1} {0}, which it has already".format(*kind.included) if kind.included else "none"
+    own = "{1} {0}, which the type has already".format(*kind.included) if kind.included else "none"
     like = f", such as {kind.like}" if kind.like else ""
     return (
         f"{kind.name} is a legacy machine type, which takes no accelerators (it comes with {own}); "
@@ -272,7 +272,7 @@ def check_machine(request: MachineRequest, catalogue: Catalogue) -> Iterator[Vio
     kind = catalogue.machine_types.get(name)
     if name and kind is None:
         known = nearest(name, catalogue.machine_types, "machine types")
-        text = f"{quoted(name)} given, which is no machine type of the catalogue; {known}"
+        text = f"{quoted(name)} given, which is not a machine type of the catalogue; {known}"
         yield Violation(request.type_field, text)
     yield from check_accelerators(request, kind, catalogue)
 

@@ -103,7 +103,7 @@ def pipeline_model_name(pipeline: JobName, model_id: str = "") -> ModelName:
 
 def _parts(name: JobName) -> tuple[str, str, str]:
     if isinstance(name, TrainingJobName):
-        raise TypeError(f"{name} has nothing to do with a training pipeline")
+        raise TypeError(f"{name} is neither a training pipeline nor a part of one")
     return name.project, name.location, name.job_id
 
 
@@ -307,8 +307,8 @@ def check_project(project: str) -> None:
     """
     if not _PROJECT.fullmatch(project):
         rule = (
-            "letters, digits, dots, underscores and dashes, a domain and a colon before them "
-            "if need be (example.com:ID), at most 100 characters"
+            "letters, digits, dots, underscores and dashes, at most 100 characters; a domain "
+            "and a colon may come first (example.com:ID)"
         )
         raise InvalidArgument.of(
             (Violation("project", f"{project[:200]!r} given; allowed: {rule}"),)

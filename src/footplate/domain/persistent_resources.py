@@ -130,7 +130,7 @@ def misfits(
             )
             yield Violation(f"{at}.machineSpec", f"{label} given; {there}: {way_out}")
         elif asked[label] > has[label]:
-            given = f"{pool.replica_count} given, and the job needs {asked[label]} {label} in all"
+            given = f"{pool.replica_count} given, but the job needs {asked[label]} {label} in all"
             way_out = "ask for fewer, or raise replicaCount of its pool"
             yield Violation(f"{at}.replicaCount", f"{given}; {there}: {way_out}")
 
@@ -165,8 +165,8 @@ def patch(resource: PersistentResource, change: Change, at: datetime) -> Persist
         raise _wrong_state(resource, "updated", "RUNNING")
     if [(p.id, p.machine) for p in change.pools] != [(p.id, p.machine) for p in resource.pools]:
         raise FailedPrecondition(
-            f"the pools of {resource.name} and their machines stay as they were created: only "
-            "replicaCount and autoscalingSpec can be changed. Create another resource for others"
+            f"the pools of {resource.name} and their machines can't change: only replicaCount "
+            "and autoscalingSpec can. Create another resource for other machines"
         )
     pairs = zip(resource.provisioned, change.pools, strict=True)
     kept = tuple(

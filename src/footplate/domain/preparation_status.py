@@ -54,12 +54,15 @@ def _describe(
     rest = len(awaited) - len(named)
     others = f" and {rest} other{'s' if rest > 1 else ''}" if rest else ""
     ready = len(replicas) - len(awaited)
-    return f"{ready} of {len(replicas)} replicas are ready; awaited: {', '.join(named)}{others}"
+    return (
+        f"{ready} of {len(replicas)} replicas are ready; the job waits for "
+        f"{', '.join(named)}{others}"
+    )
 
 
 def _stage(replica: Replica, reported: dict[str, str], waits: str) -> str:
     if replica.phase is Phase.WAITING:
         return waits or "its supervisor has not started yet"
     if replica.phase is Phase.LOST:
-        return "it was lost, and starts again"
-    return reported.get(replica.name) or "its environment is being looked for"
+        return "its machine or supervisor was lost, and it starts again"
+    return reported.get(replica.name) or "the server looks for an environment that fits it"

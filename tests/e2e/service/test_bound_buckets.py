@@ -91,7 +91,7 @@ def test_a_program_finds_its_projects_folders(tmp_path: Path, shared: str) -> No
             listed = {each.name: each.resource for each in client.storage.buckets("demo")}
             assert listed["data"]["target"] == str(srv / "data")
             assert b"".join(client.storage.download(GcsUri("results", "new"))) == b"written"
-            with pytest.raises(PermissionDenied, match="can only be read"):
+            with pytest.raises(PermissionDenied, match="is read-only"):
                 client.storage.upload(GcsUri("data", "new"), b"x")
 
 
@@ -109,7 +109,5 @@ def test_a_job_directory_that_can_only_be_read_is_refused(tmp_path: Path) -> Non
                 "jobDir": "gs://data/out",
             },
         }
-        with pytest.raises(
-            Exception, match="jobDir: gs://data/out is in a bucket that can only be read"
-        ):
+        with pytest.raises(Exception, match="jobDir: gs://data/out is in a read-only bucket"):
             client.training_jobs.create("demo", job)  # type: ignore[arg-type]  # JSON by hand

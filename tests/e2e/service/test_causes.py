@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from footplate.domain.names import JobName
 
 MASTER = "replica master-replica-0"
-OWN = "its own doing"
+OWN = "the program did this"
 FAILED = f"{MASTER} exited with code 1: "
 REQUIRING = """\
 from setuptools import find_packages, setup
@@ -41,7 +41,7 @@ PROGRAMS = {
             "import subprocess, sys\n"
             "sys.exit(128 - subprocess.run(['sh', '-c', 'kill -9 $$']).returncode)"
         ),
-        f"{MASTER} exited with code 137 (as when a process below it is ended by SIGKILL)",
+        f"{MASTER} exited with code 137 (which often means that SIGKILL killed a process below it)",
     ),
     "interrupt": (
         "raise KeyboardInterrupt('100 steps are enough')",
@@ -57,7 +57,7 @@ PROGRAMS = {
     ),
     "segfault": (
         "import ctypes\nctypes.string_at(0)",
-        f"{MASTER} was killed by signal 11 (SIGSEGV), {OWN}: it touched memory that isn't its own",
+        f"{MASTER} was killed by signal 11 (SIGSEGV), {OWN}: it used memory that isn't its own",
     ),
     "abort": (
         (
@@ -71,7 +71,7 @@ PROGRAMS = {
     ),
     "limit": (
         "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 2))\nwhile True: pass",
-        f"{MASTER} was killed by signal 24 (SIGXCPU), {OWN}: it used up its limit of CPU time",
+        f"{MASTER} was killed by signal 24 (SIGXCPU), {OWN}: it reached its limit of CPU time",
     ),
     "memory": (
         "bytearray(1 << 60)",

@@ -124,8 +124,9 @@ def test_a_signal_of_the_programs_own_is_a_failure(shared: Context) -> None:
         job = shared.wait_for(name, State.FAILED)
 
     assert (
-        job.error_message == f"replica {MASTER} was killed by signal 11 (SIGSEGV), its own doing: "
-        "it touched memory that isn't its own"
+        job.error_message
+        == f"replica {MASTER} was killed by signal 11 (SIGSEGV), the program did this: "
+        "it used memory that isn't its own"
     )
 
 

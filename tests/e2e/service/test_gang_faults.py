@@ -126,7 +126,7 @@ def test_a_primary_that_is_out_of_memory_is_the_cause(enforcing: Context) -> Non
     name = send_pair(enforcing, GREEDY, **small)
 
     job = enforcing.wait_for(name, State.FAILED)
-    assert job.error_message.startswith(f"replica {MASTER} was killed for want of memory")
+    assert job.error_message.startswith(f"replica {MASTER} was killed because memory ran out")
     assert living(enforcing, name) == []
     with enforcing.client() as client:
         assert {"RESTART", "RETRY"}.isdisjoint(event.kind for event in client.events(name))

@@ -70,7 +70,7 @@ def programs(context: Context) -> list[int]:
 def test_a_silence_is_told_once_whoever_serves_and_again_after_a_line(context: Context) -> None:
     name = context.submit(SLEEPER, **GANG)
     told = wait_for(context, name, "HANG")
-    assert told.message.startswith("nothing was printed, reported or written for ")
+    assert told.message.startswith("no program has printed, reported or written anything for ")
     assert told.message.endswith(": all 2 replicas are idle")
 
     context.service.kill()
@@ -95,7 +95,7 @@ def test_a_stopped_program_and_a_stopped_supervisor_are_told_apart(context: Cont
     assert told.replica == "master-replica-0"
     assert "SIGCONT" in told.message
     hang = wait_for(context, name, "HANG")
-    assert hang.message.endswith("master-replica-0 is stopped by a signal (such as SIGSTOP)")
+    assert hang.message.endswith("master-replica-0 is stopped by a signal such as SIGSTOP")
     os.kill(pid, signal.SIGCONT)
     wait_for(context, name, "CONTINUED")
 
@@ -118,7 +118,7 @@ def test_a_job_that_is_silent_for_too_long_is_ended_and_says_where_it_stood(
         context = Context(service)
         name = context.submit(SLEEPER, **GANG)
         job = context.wait_for(name, State.FAILED)
-        assert job.error_message == "nothing was printed, reported or written for 4 s"
+        assert job.error_message == "no program has printed, reported or written anything for 4 s"
         assert len(events(context, name, "HANG")) == 1
         (stacks,) = events(context, name, "STACKS")
         assert stacks.message

@@ -33,7 +33,8 @@ def test_more_memory_than_the_machine_type_has_fails_the_job(enforcing: Context)
 
     job = enforcing.wait_for(name, State.FAILED)
     assert job.error_message == (
-        f"replica master-replica-0 was killed for want of memory: the kernel ended it: {CAUSE}. "
+        "replica master-replica-0 was killed because memory ran out: the kernel ended it: "
+        f"{CAUSE}. "
         "Smaller batches, less data at once, or a machine type with more memory are ways out"
     )
     assert events(enforcing, name, "LIMITS") == [

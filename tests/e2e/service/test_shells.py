@@ -340,7 +340,7 @@ def test_who_leaves_takes_his_shell_along(desk_of_all: Sshing) -> None:
     assert next(m for m in shell if isinstance(m, bytes)) == b"in\n"
     shell.close()
     wait_until(lambda: find_living(word) == [], "the shell's end")
-    desk_of_all.until(lambda: desk_of_all.shells()[-1][1].endswith("the user has left"))
+    desk_of_all.until(lambda: desk_of_all.shells()[-1][1].endswith("the user closed the shell"))
 
 
 def test_a_server_that_stops_says_goodbye_and_its_successor_opens_others(

@@ -175,7 +175,7 @@ def test_a_study_is_found_again_by_its_display_name(connect: Callable[[], Any]) 
     client = connect()
     study = create(client, "found")
     assert create(client, "found") == study
-    with pytest.raises(exceptions.Conflict, match="its studySpec is another one"):
+    with pytest.raises(exceptions.Conflict, match="with another studySpec"):
         create(client, "found", algorithm="RANDOM_SEARCH")
     found = client.lookup_study(request={"parent": PARENT, "display_name": "found"})
     assert found.name == study

@@ -329,7 +329,7 @@ def test_quotas_hold_for_a_project_and_can_be_changed() -> None:
 
 
 def test_the_quotas_that_hold_are_those_that_were_set_last() -> None:
-    """Whoever reads them in between, and however long that takes, hides no later ones."""
+    """A reader in between, however long that takes, hides no later ones."""
     rig = Rig(make_site(replicas=9), Quotas((Quota("ads", "*", {"jobs": 1}),)))
     two_jobs = Quotas((Quota("ads", "*", {"jobs": 2}),))
     reads: list[Quotas] = []

@@ -185,7 +185,7 @@ def test_the_end_of_the_server_lets_everybody_go(control_requests: ControlReques
     assert control_requests.hold(ASKED, woken.set) is None
     late = control_requests.ask(JOB, WORKER, ControlRequestKind.STACKS)
     for answer in control_requests.wait([control_request, late], 60):
-        assert answer.error == "the server is being stopped; ask again when it is back"
+        assert answer.error == "the server is stopping; ask again when it runs"
 
 
 def test_an_asker_that_gave_up_does_no_harm(control_requests: ControlRequests) -> None:
@@ -199,7 +199,7 @@ def test_an_asker_that_gave_up_does_no_harm(control_requests: ControlRequests) -
     [
         (Phase.WAITING, "hasn't started yet"),
         (Phase.PREPARING, "is PREPARING: its program hasn't started yet"),
-        (Phase.READY, "is READY: its program starts when all replicas of its job are ready"),
+        (Phase.READY, "is READY: its program starts when all replicas of the job are ready"),
         (Phase.EXITED, "has EXITED: its program has ended"),
         (Phase.GONE, "is GONE: its program has ended"),
     ],

@@ -74,7 +74,7 @@ def test_without_files_it_fails_with_a_reason(rig: Rig) -> None:
     export = rig.export()
     assert (export.code, export.message) == (
         Code.NOT_FOUND,
-        "there are no files in gs://b-1/m/model/",
+        "the folder gs://b-1/m/model/ has no files to export",
     )
 
 

@@ -240,7 +240,7 @@ def test_after_too_long_a_silence_the_job_is_ended_with_its_stacks() -> None:
     ending = rig.job.ending
     assert ending is not None
     assert (ending.state, ending.code) == (State.FAILED, Code.DEADLINE_EXCEEDED)
-    assert ending.message == "nothing was printed, reported or written for 1000 s"
+    assert ending.message == "no program has printed, reported or written anything for 1000 s"
     assert ("STACKS", "all are in recv") in [(e.kind, e.message) for e in rig.events()]
 
 
@@ -272,8 +272,8 @@ def test_a_primary_that_waits_for_a_failed_replica_ends_after_its_silence() -> N
     assert ending is not None
     assert (ending.state, ending.code) == (State.FAILED, Code.UNKNOWN)
     assert ending.message == (
-        f"replica {WORKER} exited with code 1: ValueError: bad; then nothing was printed, reported "
-        "or written for 600 s"
+        f"replica {WORKER} exited with code 1: ValueError: bad; then no program has printed, "
+        "reported or written anything for 600 s"
     )
 
 

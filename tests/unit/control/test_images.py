@@ -51,8 +51,14 @@ def test_a_region_whose_nodes_run_containers_needs_no_engine_here() -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (None, "With a command it runs in a runtime here, without an engine"),
-        (("true",), "No runtime stands for this prebuilt image here: one of another version may"),
+        (None, "With a command, the job runs in a runtime here, without an engine"),
+        (
+            ("true",),
+            (
+                "No runtime here stands for this prebuilt image; one may stand for another "
+                "version of the image"
+            ),
+        ),
     ],
 )
 def test_a_prebuilt_image_may_need_no_engine(command: tuple[str, ...] | None, said: str) -> None:

@@ -49,7 +49,7 @@ def test_each_field_of_a_worker_pool_is_named() -> None:
 
     def say(given: str, allowed: str, table: str) -> str:
         return (
-            f"{given!r} given, which {region} has no mapping for on Slurm; allowed: {allowed}, or "
+            f"{given!r} given, which {region} maps to nothing on Slurm; allowed: {allowed}, or "
             f"have the operator add it to the region's {table}"
         )
 

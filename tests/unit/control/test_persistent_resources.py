@@ -161,7 +161,7 @@ def test_its_machines_stay_reserved_after_a_restart_and_count_in_the_quota() -> 
     with pytest.raises(ResourceExhausted, match="the persistent resource asks for 32 vCPUs"):
         rig.create("more", count=8)
     rig.quotas = Quotas()
-    with pytest.raises(FailedPrecondition, match="can never have its machines here: it asks for"):
+    with pytest.raises(FailedPrecondition, match="can never get its machines here: it asks for"):
         rig.create("most", count=9)
 
 
@@ -219,7 +219,7 @@ def test_a_reboot_needs_a_resource_without_running_jobs() -> None:
     rig.admit()
     runs = rig.send("night", workers=1)
     rig.admit()
-    with pytest.raises(FailedPrecondition, match="night runs 1: wait for the end of its jobs"):
+    with pytest.raises(FailedPrecondition, match="night runs 1: wait for the end of these jobs"):
         rig.service.reboot(resource.name)
     rig.end(runs)
     rig.service.reboot(resource.name)

@@ -119,7 +119,7 @@ def test_a_model_that_cant_be_made_is_the_failure() -> None:
     job = rig.end(State.SUCCEEDED, Code.OK)
     assert job.ending is not None
     assert (job.state, job.ending.code) == (State.FAILED, Code.ALREADY_EXISTS)
-    assert "its model can't be made" in job.ending.message
+    assert "the service can't make its model" in job.ending.message
 
 
 @pytest.mark.parametrize("point", range(WRITES))
@@ -185,4 +185,7 @@ def test_a_search_without_a_model_says_why(trials: tuple[TrialRecord, ...], said
     rig.files.names = ["out/1/model/x"]
     job = rig.end(State.SUCCEEDED, Code.OK)
     assert job.ending is not None
-    assert (job.state, job.ending.message) == (State.SUCCEEDED, f"there is no model: {said}")
+    assert (job.state, job.ending.message) == (
+        State.SUCCEEDED,
+        f"the training made no model: {said}",
+    )

@@ -51,10 +51,14 @@ def test_a_program_may_call_whose_project_and_job_say_so(projects: tuple[str, ..
         (calls(), PROGRAM, "api_access doesn't name the project 'demo'"),
         (calls("other"), PROGRAM, "api_access doesn't name the project 'demo'"),
         (calls("demo", job=JOB), PROGRAM, "its job has no serviceAccount"),
-        (calls("*"), Caller(CallerKind.PROGRAM), "which job this one belongs to is unknown"),
-        (calls("*"), Caller(CallerKind.PROGRAM, AttemptId("x")), "is unknown"),
-        (calls("*"), Caller(CallerKind.PROGRAM, AttemptId(f"{JOB.uid}-2")), "is unknown"),
-        (calls("*", job=replace(ASKING, state=State.FAILED)), PROGRAM, "is unknown"),
+        (
+            calls("*"),
+            Caller(CallerKind.PROGRAM),
+            "the server can't tell whose program",
+        ),
+        (calls("*"), Caller(CallerKind.PROGRAM, AttemptId("x")), "can't tell whose"),
+        (calls("*"), Caller(CallerKind.PROGRAM, AttemptId(f"{JOB.uid}-2")), "can't tell whose"),
+        (calls("*", job=replace(ASKING, state=State.FAILED)), PROGRAM, "can't tell whose"),
         (calls("*"), Caller(CallerKind.UNKNOWN, reason="it hides"), r"\(it hides\).* token"),
     ],
 )

@@ -80,7 +80,7 @@ def test_a_job_without_an_account_is_refused(store: MemoryStore, job: Job) -> No
 
 
 def test_the_key_to_buckets_is_none_to_the_api(store: MemoryStore, job: Job) -> None:
-    with pytest.raises(PermissionDenied, match=r"opens buckets and its log alone.*FOOTPLATE_TOKEN"):
+    with pytest.raises(PermissionDenied, match=r"opens only buckets and its log.*FOOTPLATE_TOKEN"):
         make_calls(store).check(storage_key(store, job))
     with pytest.raises(PermissionDenied):
         ProgramStorage(store, SECRET, "").check(make_key(job))

@@ -118,7 +118,10 @@ def test_logs_go_and_the_job_says_so_once(rig: Rig) -> None:
     assert rig.kinds(OLD) == rig.kinds(OTHER) == ["LOGS_DELETED"]
     assert rig.kinds(YOUNG) == rig.kinds(RUNNING) == []
     assert rig.texts(OLD) == [
-        "the log and the usage of this job were deleted, because the setting keep_logs says so"
+        (
+            "the server has deleted the log and the usage of this job, because the setting "
+            "keep_logs says so"
+        )
     ]
     assert rig.usage.replicas(rig.job(OLD).uid) == ()
     rig.clock.advance(INTERVAL_S)

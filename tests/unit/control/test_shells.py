@@ -135,8 +135,8 @@ def test_a_job_that_is_gone_has_none(context: Counter) -> None:
         ({"state": State.FAILED}, "the job has ended: FAILED"),
         ({"state": State.CANCELLING}, "the job is CANCELLING"),
         ({"replicas": (Replica(MASTER, Phase.EXITED),)}, "isn't running"),
-        ({"replicas": (Replica(MASTER, Phase.RUNNING, restart=1),)}, "was started again"),
-        ({"attempt": 2}, "was started again"),
+        ({"replicas": (Replica(MASTER, Phase.RUNNING, restart=1),)}, "has started again"),
+        ({"attempt": 2}, "has started again"),
     ],
 )
 def test_a_shell_is_over_with_the_start_of_its_replica(

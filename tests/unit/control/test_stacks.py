@@ -131,9 +131,11 @@ def test_only_so_many_wait_at_once() -> None:
         asked.clear()
         thread.start()
         assert asked.wait(LONG_S)
-    with pytest.raises(ResourceExhausted, match="8 jobs are being asked for; try again"):
+    with pytest.raises(
+        ResourceExhausted, match="8 jobs are asked for their stacks already; try again"
+    ):
         world.stacks.collect(world.job)
-    assert world.stacks.tell(world.job).startswith("no stacks: the stacks of 8 jobs are being")
+    assert world.stacks.tell(world.job).startswith("no stacks: 8 jobs are asked for their stacks")
     world.control_requests.close()
     for thread in asking:
         thread.join()

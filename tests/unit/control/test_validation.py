@@ -220,7 +220,7 @@ def test_what_is_only_missing_here_may_be_there(context: Desk) -> None:
     assert verdict.parity.accepted is None
     assert (
         verdict.parity.reasons[0]
-        == "trainingInput.packageUris[0] isn't accepted here, and may be there"
+        == "this service refuses trainingInput.packageUris[0], and Google's may accept it"
     )
 
 

@@ -19,8 +19,12 @@ from footplate.domain.google_products import explain_host, explain_package, is_s
         ("www.googleapis.com", "/drive/v3/files", "Google Drive"),
         ("new.googleapis.com", "", "Footplate has no new.googleapis.com. Give the job"),
         ("googleapis.com", "", "Footplate has no googleapis.com"),
-        ("storage.googleapis.com", "", "isn't reached this way. Its clients go by STORAGE_EMUL"),
-        ("us-central1-aiplatform.googleapis.com", "", "isn't reached this way. Where the setting"),
+        (
+            "storage.googleapis.com",
+            "",
+            "(storage.googleapis.com) from here. Its clients go by STORAGE_EMUL",
+        ),
+        ("us-central1-aiplatform.googleapis.com", "", "from here. Where the setting"),
     ],
 )
 def test_a_host_of_googles(host: str, path: str, said: str) -> None:

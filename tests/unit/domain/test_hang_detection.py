@@ -82,7 +82,8 @@ def test_a_silence_of_all_is_a_hang() -> None:
     findings = find(one=make_sign(quiet_s=650.0, cpus=1.94))
     assert findings.hung_since == ago(655)
     assert findings.troubles[HANG, ""] == (
-        "nothing was printed, reported or written for 655 s, since 2026-01-02T02:53:10Z: "
+        "no program has printed, reported or written anything for 655 s, since "
+        "2026-01-02T02:53:10Z: "
         "worker-replica-0 is busy (1.9 vCPUs); the others are idle"
     )
 
@@ -183,8 +184,8 @@ def test_replicas_that_have_ended_are_not_waited_for() -> None:
             "c is idle; the others are busy",
         ),
         (
-            {"a": "idle", "b": "idle", "c": "idle", "d": "stopped by a signal (such as SIGSTOP)"},
-            "d is stopped by a signal (such as SIGSTOP); the others are idle",
+            {"a": "idle", "b": "idle", "c": "idle", "d": "stopped by a signal such as SIGSTOP"},
+            "d is stopped by a signal such as SIGSTOP; the others are idle",
         ),
     ],
 )

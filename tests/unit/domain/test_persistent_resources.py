@@ -112,7 +112,7 @@ def test_machines_are_alike_whose_type_and_accelerators_are() -> None:
             STANDARD,
             [
                 (
-                    "jobSpec.workerPoolSpecs[1].replicaCount: 2 given, and the job needs 3 "
+                    "jobSpec.workerPoolSpecs[1].replicaCount: 2 given, but the job needs 3 "
                     "n1-standard-4 in all; persistent resource night has 2 n1-standard-4"
                 )
             ],

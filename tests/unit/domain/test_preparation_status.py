@@ -29,7 +29,10 @@ def said(job: Job, *events: JobEvent, after_s: float = 100) -> str:
 def test_of_one_replica_its_last_step_is_told() -> None:
     job = preparing(master_replica_0=Phase.PREPARING)
     begun = tell(58)
-    assert said(job, begun) == "Being prepared for 42 s: its environment is being looked for."
+    assert (
+        said(job, begun)
+        == "Being prepared for 42 s: the server looks for an environment that fits it."
+    )
     steps = (tell(60, "building trainer.tar.gz", MASTER), tell(70, "your packages: 1 of 3", MASTER))
     assert said(job, begun, *steps) == "Being prepared for 42 s: your packages: 1 of 3."
     other = replace(steps[1], kind="ISOLATION", message="cgroup")
@@ -51,8 +54,10 @@ def test_of_a_gang_those_are_told_that_are_awaited() -> None:
         worker_replica_3=Phase.PREPARING,
     )
     assert said(job, tell(40), tell(41, "runtime 2.21: 3 of 60 packages", WORKER)) == (
-        "Being prepared for 60 s: 1 of 5 replicas are ready; awaited: worker-replica-0 (runtime "
-        "2.21: 3 of 60 packages), worker-replica-1 (it was lost, and starts again), "
+        "Being prepared for 60 s: 1 of 5 replicas are ready; the job waits for "
+        "worker-replica-0 (runtime "
+        "2.21: 3 of 60 packages), worker-replica-1 (its machine or supervisor was lost, and "
+        "it starts again), "
         "worker-replica-2 (its supervisor has not started yet) and 1 other."
     )
     ready = preparing(master_replica_0=Phase.READY, worker_replica_0=Phase.READY)

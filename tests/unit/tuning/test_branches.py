@@ -135,7 +135,7 @@ def test_each_point_is_in_one_branch_of_each_choice(space: SearchSpace, seed: in
 @BRIEF
 @given(spaces(depth=2), st.integers(0, 2**31), st.integers(0, 3))
 def test_each_branch_is_tried_within_the_bound(space: SearchSpace, seed: int, kept: int) -> None:
-    """Whoever chooses the other points avoids all branches but those of one point."""
+    """The chooser of the other points avoids all branches but those of one point."""
     every = branches(space)
     if not every or len(every) > MOST // 4:
         return

@@ -123,7 +123,7 @@ class Models:
             missing.append(link)
         for link in reversed(missing):
             if self._closed:
-                raise Unavailable("the service is about to end; try again")
+                raise Unavailable("the server is shutting down; try again")
             study = first_ended(kept.study, kept.trials, link)
             model = known[link] = tuner.refit(study, model)
         for old in sorted(known.keys() - {0})[:-_LINKS]:  # 0 has what earlier studies say

@@ -99,7 +99,7 @@ class Suggester:
             except Aborted:
                 continue
             return Suggested(made, offer.exhausted)
-        raise Aborted(f"study {uid} is being changed by others all the time; try again")
+        raise Aborted(f"other requests keep changing study {uid}; try again")
 
     def replay(self, uid: StudyUid, number: int) -> Point:
         """Suggest the point of a trial again, from what its suggestion was made of.

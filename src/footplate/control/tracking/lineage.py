@@ -56,7 +56,7 @@ class Lineage:
         known = {link.target for link in self._store.links((context,), (LinkKind.CHILD,))}
         strange = sorted(str(child) for child in set(children) - known)
         if strange:
-            raise FailedPrecondition(f"{strange[0]} is no child of {context}")
+            raise FailedPrecondition(f"{strange[0]} is not a child of {context}")
         self._store.unlink(context, children)
 
     def parents(self, contexts: Collection[TrackingName]) -> dict[TrackingName, list[TrackingName]]:
@@ -116,9 +116,15 @@ class Lineage:
         parents = self.parents(children)
         for child in sorted(children, key=str):
             if child in above:
-                raise _wrong(f"{child} given, which {context} is in; allowed: no circles")
+                raise _wrong(
+                    f"{child} given, which contains {context}; allowed: a context that doesn't "
+                    "contain it"
+                )
             if len({*parents.get(child, ()), context}) > MAX_PARENTS:
-                raise _wrong(f"{child} given, which is in {MAX_PARENTS} contexts; that is the most")
+                raise _wrong(
+                    f"{child} given, which is in {MAX_PARENTS} contexts already; a context can be "
+                    "in no more"
+                )
 
 
 def _wrong(said: str) -> InvalidArgument:

@@ -126,8 +126,10 @@ class LogUploads:
                 self._write(upload, job, piece.scalars)
         except (NotFound, InvalidArgument) as error:
             # Its bucket or its TensorBoard was deleted, or a program has made a link out of it.
-            _log.warning("the event files of job %s are left: %s", upload.uid, error.message)
-            self._tell(job, f"its event files aren't shown any more: {error.message}")
+            _log.warning(
+                "the server doesn't read the event files of job %s: %s", upload.uid, error.message
+            )
+            self._tell(job, f"the server no longer reads its event files: {error.message}")
             self._finish(upload)
             return None
         if piece.positions != upload.positions:
@@ -156,7 +158,7 @@ class LogUploads:
             source = {} if job is None else {"source": str(job.name)}
             shown = experiment.id if job is None else job.display_name or experiment.id
             self._make(experiment, {DISPLAY_NAME: shown, **source})
-            self._tell(job, f"its event files are shown in {experiment}")
+            self._tell(job, f"{experiment} shows its event files")
         points: dict[TrackingName, dict[int, Point]] = {}
         runs: dict[str, TrackingName] = {}
         for each in scalars:

@@ -72,7 +72,7 @@ class Resources:
                     raise
                 continue  # another created the store, or a default TensorBoard, at this moment
             return new
-        raise Aborted(f"{new[0].name.collection} is being changed by others all the time")
+        raise Aborted(f"other requests keep changing {new[0].name.collection}; try again")
 
     def get(self, name: TrackingName) -> Resource:
         """Raises NotFound."""
@@ -113,7 +113,7 @@ class Resources:
             except Aborted:
                 continue
             return changed
-        raise Aborted(f"{name} is being changed by others all the time; try again")
+        raise Aborted(f"other requests keep changing {name}; try again")
 
     def delete(self, name: TrackingName, etag: str | None = None) -> None:
         """With all that is in it. Raises NotFound; Aborted as ``patch`` does."""

@@ -35,7 +35,7 @@ class TimeSeries:
             known = series.text(VALUE_TYPE)
             given = types[series.name]
             if given != known:
-                said = f"{given} given for {series.name}; allowed: {known}, its valueType"
+                said = f"{given} given for {series.name}; allowed: {known}, which is its valueType"
                 raise InvalidArgument.of((Violation("timeSeriesData.valueType", said),))
         self._store.append(points)
 

@@ -67,7 +67,7 @@ class SearchResolver:
         given, job = f"{quoted(name.job_id)} given", self._find(name)
         if job is None:
             allowed = f"a finished tuning job of {name.collection}"
-            yield Violation(RESUMED, f"{given}; there is no such job; allowed: {allowed}")
+            yield Violation(RESUMED, f"{given}, which does not exist; allowed: {allowed}")
         elif job.spec.search is None:
             yield Violation(RESUMED, f"{given}, which isn't a tuning job; allowed: one that is")
         elif not job.state.terminal:
@@ -90,7 +90,7 @@ class SearchResolver:
             has = ", ".join(f"{m.name} ({m.goal.name})" for m in known.metrics)
             yield Violation(LEARNED, f"{quoted(name)} measures {has}; allowed: the same metrics")
         elif search.study.space.names.isdisjoint(known.space.names):
-            yield Violation(LEARNED, f"{quoted(name)} has none of the parameters")
+            yield Violation(LEARNED, f"{quoted(name)} has none of these parameters")
 
     def _find(self, name: JobName) -> Job | None:
         try:

@@ -158,7 +158,7 @@ class TuningStep:
 
     def _after(self, search: Search, trial: TrialRecord, run: Job | None) -> TrialRecord:
         if run is None:
-            return drop(trial, "the job ended before it could begin")
+            return drop(trial, "the job ended before this trial started")
         if run.state.terminal:
             uid = StudyUid(run.tuning_job or run.uid)
             curve = self._reported.curve(uid, trial.number, search.study.metrics)

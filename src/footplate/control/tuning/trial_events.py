@@ -55,7 +55,7 @@ def _told(given: Sequence[str]) -> str:
 
 
 def stopping_event(trial: TrialRecord, now: datetime) -> JobEvent:
-    message = f"trial {trial.number} is told to stop: {trial.stop_reason}"
+    message = f"trial {trial.number} stops early: {trial.stop_reason}"
     return JobEvent(now, "TRIAL_STOPPED", message, key=f"trial/{trial.number}/stopped")
 
 
@@ -91,9 +91,9 @@ def outdated_event(trial: TrialRecord, step: int, now: datetime) -> JobEvent:
     """Of a trial whose evaluator ended before it had evaluated the last checkpoint."""
     of = 0 if trial.final is None else trial.final.step
     message = (
-        f"trial {trial.number}: its metric is of step {of}, and its model of step {step}, because "
-        "its evaluator ended before. A shorter throttle_secs of EvalSpec, or a longer "
-        "evaluator_limit_s, lets it evaluate the last checkpoint"
+        f"trial {trial.number}: its metric is of step {of}, but its model of step {step}, "
+        "because its evaluator ended before the last evaluation. Set a shorter throttle_secs "
+        "in EvalSpec, or a longer evaluator_limit_s"
     )
     return JobEvent(now, "WARNING", message, key=f"trial/{trial.number}/outdated")
 
@@ -101,9 +101,9 @@ def outdated_event(trial: TrialRecord, step: int, now: datetime) -> JobEvent:
 def unseen_event(trial: TrialRecord, now: datetime) -> JobEvent:
     """Of a metric that only event files have; once for a job."""
     message = (
-        f"trial {trial.number} reported its metric in event files only, which Google's service "
-        "reads for TensorFlow on a runtime version of AI Platform alone. Elsewhere it would see no "
-        "metric: report it with cloudml-hypertune"
+        f"trial {trial.number} reported its metric only in event files. Google's service "
+        "reads these only for TensorFlow on a runtime version of AI Platform. For other "
+        "programs it sees no metric: report with cloudml-hypertune"
     )
     return JobEvent(now, "WARNING", message, key="unseen-there")
 

@@ -62,7 +62,9 @@ class Trials:
         if study is None:
             return ()
         if len(study.config.metrics) > 1:
-            raise FailedPrecondition("stopping rules are replayed for searches of a single metric")
+            raise FailedPrecondition(
+                "the server replays stopping rules only for searches with a single metric"
+            )
         past = _past(self.trials(uid), self.curves(uid))
         return tuner_loader.load().replay(replace(study.config, stopping=spec), past)
 

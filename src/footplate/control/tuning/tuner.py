@@ -150,6 +150,8 @@ class Tuner:
         if isinstance(error, Aborted | NotLeading) or self._failed.get(uid, 0) >= _TOLD:
             return
         if isinstance(error, ServiceError):
-            _log.error("tuning job %s: %s; it is looked at again", uid, error.message)
+            _log.error("tuning job %s: %s; the server tries it again", uid, error.message)
         else:
-            _log.error("tuning job %s failed to advance; retrying", uid, exc_info=error)
+            _log.error(
+                "tuning job %s could not advance; the server tries it again", uid, exc_info=error
+            )

@@ -88,8 +88,9 @@ class Studies:
         if there.request == request.request:
             return there
         raise AlreadyExists(
-            f"{there.name} is called {quoted(request.display_name)} already, and its studySpec is "
-            "another one; look it up with studies:lookup, or choose another displayName"
+            f"{there.name} has the display name {quoted(request.display_name)} already, with "
+            "another studySpec; look it up with studies:lookup, or choose another "
+            "displayName"
         )
 
     def _earlier(self, where: Location, ids: Sequence[str]) -> tuple[Study, ...]:

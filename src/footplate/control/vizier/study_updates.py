@@ -33,4 +33,4 @@ def change(
         except Aborted:
             continue
         return decided
-    raise Aborted(f"{name} is being changed by others all the time; try again")
+    raise Aborted(f"other requests keep changing {name}; try again")

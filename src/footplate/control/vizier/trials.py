@@ -150,7 +150,7 @@ def find(kept: StudyWithTrials, number: int) -> TrialRecord:
     """Raises NotFound."""
     trial = next((trial for trial in kept.trials if trial.number == number), None)
     if trial is None:
-        raise NotFound(f"there is no {kept.study.name}/trials/{number}")
+        raise NotFound(f"{kept.study.name} has no trial {number}")
     return trial
 
 

@@ -61,7 +61,7 @@ def explanation(
         sentences.append(_in_line(place, length, claim.accelerator))
     if starts_by is not None:
         by = _time(starts_by, now)
-        sentences.append(f"It starts by {by} at the latest, unless others come before it.")
+        sentences.append(f"It starts by {by} at the latest, unless other jobs come before it.")
     if way_out is not None:
         sentences.append(f"{way_out[:1].upper()}{way_out[1:]} it would start now.")
     return Explanation(place, reason(claim, why), " ".join(sentences), starts_by)
@@ -78,7 +78,7 @@ def reason(claim: Claim, why: Why) -> str:
         case NoRoom(shortages):
             return f"Waits for {_asked(shortages)} on {_place(claim)}"
         case Behind():
-            return "Waits for its turn: others that come first would be delayed"
+            return "Waits for its turn: it would delay jobs that come first"
         case Soon():
             return "Starts in a moment"
         case _:
@@ -148,8 +148,8 @@ def _behind(claim: Claim, first: Claim, shortages: Sequence[Shortage]) -> str:
     waits = f" and waits for {_asked(shortages)}" if shortages else ""
     delayed = _job(first, claim.project)
     return (
-        f"There is room for it on {_place(claim)}, but it would delay {delayed}, "
-        f"which comes first{waits}."
+        f"There is room for it on {_place(claim)}, but it would delay {delayed}, which comes "
+        f"first{waits}."
     )
 
 

@@ -162,7 +162,7 @@ def _what_preceded(job: Job, cause: Replica) -> str:
 
 def hung_verdict(job: Job, limit_s: float) -> Ending:
     """The ending of a job that is silent, with the failed replica that it waits for, if any."""
-    message = f"nothing was printed, reported or written for {limit_s:g} s"
+    message = f"no program has printed, reported or written anything for {limit_s:g} s"
     for failure in judged_failures(job)[:1]:
         if failure.exit is not None:
             ending = ending_of(failure.name, failure.exit)
@@ -255,7 +255,7 @@ def describe(replica: str, end: Exit) -> str:
         case ExitKind.TIME_LIMIT:
             return f"cancelled at the running time limit of the job{because}"
         case ExitKind.OUT_OF_MEMORY:
-            return f"replica {replica} was killed for want of memory{because}"
+            return f"replica {replica} was killed because memory ran out{because}"
         case ExitKind.OUT_OF_DISK:
             return f"replica {replica} was ended at the limit of its disk{because}"
         case ExitKind.STOPPED:

@@ -55,7 +55,7 @@ def _restart_lost(job: Job, at: datetime) -> Change:
             and replica_losses.may_restart(job, replica)
         ):
             back = replace(_again(replica), losses=replica.losses + 1)
-            how = f"starting it again in place, restart {back.losses} of {limit}"
+            how = f"only this replica starts again, restart {back.losses} of {limit}"
             events.append(_notify(job, replica, how, at))
             forgiven = (replace(r, echoes=0) for r in job.replicas)
             job = _put(replace(job, replicas=tuple(forgiven)), back)
@@ -64,7 +64,10 @@ def _restart_lost(job: Job, at: datetime) -> Change:
 
 def _restart_echoes(job: Job, at: datetime) -> Change:
     events: list[JobEvent] = []
-    how = "that is an echo of what happened to others, or to it before: starting it again in place"
+    how = (
+        "it failed because another replica did, or because of its own restart: only this replica "
+        "starts again"
+    )
     for replica in job.replicas:
         if _is_gone(replica) and replica_losses.is_echo(job, replica):
             events.append(_notify(job, replica, how, at))
@@ -109,7 +112,7 @@ def _put(job: Job, back: Replica) -> Job:
 def _spent(job: Job) -> str:
     limits = job.spec.scheduling
     if limits.max_restarts + limits.max_retries == 0:
-        return "no restart is allowed"
+        return "the job allows no restart"
     return f"attempt {job.attempt}, the last one allowed"
 
 

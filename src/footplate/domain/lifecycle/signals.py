@@ -10,20 +10,20 @@ _WRAP = 256
 _OFTEN_PASSED_ON = frozenset({2, 6, 7, 9, 11, 15})
 """INT, ABRT, BUS, KILL, SEGV, TERM: not 1, as 255 is rather a program's own -1."""
 _OWN_DOING = {
-    2: "its own doing: Python ends so at a KeyboardInterrupt that nothing catches",
-    4: "its own doing: an instruction that this processor lacks",
-    5: "its own doing: a trap",
-    6: "its own doing: it aborted itself",
+    2: "the program did this: Python ends so at a KeyboardInterrupt that nothing catches",
+    4: "the program did this: it ran an instruction that this processor lacks",
+    5: "the program did this: a trap",
+    6: "the program did this: it aborted itself",
     7: "invalid memory access, such as a full /dev/shm or a truncated file",
-    8: "its own doing: arithmetic that has no result",
-    11: "its own doing: it touched memory that isn't its own",
-    13: "its own doing: it wrote to a pipe that nobody reads any more",
-    14: "its own doing: its alarm went off",
-    24: "its own doing: it used up its limit of CPU time",
-    25: "its own doing: it wrote past its limit of the size of files",
-    26: "its own doing: its timer went off",
-    27: "its own doing: its timer went off",
-    31: "its own doing: a system call that isn't allowed to it",
+    8: "the program did this: an arithmetic operation without a result",
+    11: "the program did this: it used memory that isn't its own",
+    13: "the program did this: it wrote to a pipe that no process reads any more",
+    14: "the program did this: its alarm went off",
+    24: "the program did this: it reached its limit of CPU time",
+    25: "the program did this: it reached its limit of the size of files",
+    26: "the program did this: its timer went off",
+    27: "the program did this: its timer went off",
+    31: "the program did this: it made a system call that it may not make",
 }
 OWN_SIGNALS = frozenset(_OWN_DOING)
 """Those that a program brings on itself (Linux numbers).
@@ -58,6 +58,6 @@ def read_code(code: int) -> str:
     if not 0 < number < _MAX_SIGNAL:
         return ""
     try:
-        return f" (as when a process below it is ended by {signal.Signals(number).name})"
+        return f" (which often means that {signal.Signals(number).name} killed a process below it)"
     except ValueError:
         return ""

@@ -183,7 +183,7 @@ def _cancel(job: Job, event: CancelRequested) -> Change:
 
 
 def _dismiss(job: Job) -> Job:
-    """Whoever lingers is to end now."""
+    """Replicas that linger are to end now."""
     lingering = exit_analysis.lingering(job)
     if not lingering:
         return job

@@ -72,8 +72,8 @@ def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if gpu is None:
         if _variant(pool) == "gpu":
             yield (
-                f"{pool.cluster_role}: its image is made for GPUs and it asks for none, "
-                "so it runs on the CPU"
+                f"{pool.cluster_role}: its image is made for GPUs, but it asks for none, so "
+                "it runs on the CPU"
             )
         return
     part, have = role_of(pool), f"{pool.cluster_role}'s {gpu}"
@@ -82,15 +82,19 @@ def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     elif part is ClusterRole.REDUCER:
         yield f"{have} would stand idle: {part.value} don't use GPUs"
     elif part is ClusterRole.EVALUATOR:
-        yield f"{have} would be held all the time, and work only while a checkpoint is evaluated"
+        yield (
+            f"{have} would be held all the time, but work only while the evaluator evaluates a "
+            "checkpoint"
+        )
     if _without_gpu(pool, catalogue):
         yield f"{have} would stand idle: what it runs in, {_software(pool)}, has no GPU support"
     cuda = _machine_cuda(pool, catalogue)
     if cuda:
         yield (
-            f"{have} would stand idle unless the machine has CUDA {cuda} with cuDNN, which "
-            f"{_software(pool)} looks for in the service's LD_LIBRARY_PATH. Runtime versions "
-            "from 2.14 on bring their own"
+            f"{have} would stand idle unless the machine has CUDA {cuda} with cuDNN: "
+            f"{_software(pool)} "
+            "looks for these in the service's LD_LIBRARY_PATH. Runtime versions from 2.14 on "
+            "bring their own"
         )
 
 
@@ -163,8 +167,9 @@ def _evaluators_beside_a_master(spec: JobSpec, pools: Sequence[WorkerPool]) -> I
     if isinstance(spec.primary.program, ContainerProgram):
         way = "set useChiefInTfConfig"
     yield (
-        "its evaluator would fail: TF_CONFIG has a `master`, beside which TensorFlow's estimators "
-        f"refuse an evaluator; leave it out, for a master evaluates itself, or {way}"
+        "its evaluator would fail: TF_CONFIG has a `master`, beside which TensorFlow's "
+        "estimators refuse an evaluator. Leave it out, because a master evaluates itself, "
+        f"or {way}"
     )
 
 
@@ -192,6 +197,7 @@ def _crowd(pools: Sequence[WorkerPool], site: Site) -> Iterator[str]:
     replicas = sum(pool.replica_count for pool in pools)
     if site.mode is Mode.EMULATE and replicas > site.replicas and site.engine is None:
         yield (
-            f"its {replicas} replicas are more than the {site.replicas} that this machine runs "
-            "at once. So it waits until nothing else runs, and may be short of memory"
+            f"its {replicas} replicas are more than the {site.replicas} that this machine "
+            "runs at once. So the job waits until nothing else runs, and may be short of "
+            "memory"
         )

@@ -61,9 +61,9 @@ def advise_buckets(
             continue
         if name not in own and not may_use(name, bucket.project, project, shared):
             yield (
-                f"{shortened(address)} is named, but the bucket {name!r} belongs to the project "
-                f"{bucket.project!r}. Programs of {project!r} may read it only if the server's "
-                "setting shared_buckets names it"
+                f"the job names {shortened(address)}, but the bucket {name!r} belongs to the "
+                f"project {bucket.project!r}. Programs of {project!r} may read it only if the "
+                "server's setting shared_buckets names it"
             )
         if not covers(bucket.location, spec.region):
             yield (

@@ -45,13 +45,13 @@ def reducer_doubts(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterato
 
 def _pool_doubts(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if not _has_gpu(pool, catalogue):
-        yield "no GPU; Google's Reduction Server wants GPU workers that all-reduce by NCCL"
+        yield "no GPU; Google's Reduction Server requires GPU workers that all-reduce by NCCL"
     image = _image(pool)
     match = _IMAGE.search(image)
     if match is None:
         if isinstance(pool.program, ContainerProgram):
             yield (
-                "Google's Reduction Server wants NCCL 2.7 or later and the package "
+                "Google's Reduction Server requires NCCL 2.7 or later and the package "
                 "google-reduction-server in a container of your own"
             )
         return
@@ -60,8 +60,8 @@ def _pool_doubts(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if match["variant"] == "cpu" or least is None or version < least:
         name = shortened(image.rpartition("/")[2])
         yield (
-            f"Google's Reduction Server wants NCCL, which {_WANTED} have, and {name} is none of "
-            "these"
+            f"Google's Reduction Server requires NCCL, which {_WANTED} have, and {name} is "
+            "none of these"
         )
 
 
@@ -87,7 +87,7 @@ _SIZE = re.compile(r"(?:n1|n2|n2d|e2)-(standard|highcpu)-([0-9]{1,4})")
 _LEAST_VCPUS = {"standard": 4, "highcpu": 16}
 """Of the machine types that training has. Source: both services' pages on machine types."""
 
-REFUSED_ALIKE = "it would be refused there for the same reasons"
+REFUSED_ALIKE = "Google's service would refuse the job for the same reasons"
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,10 @@ def parity_of(
     spec = submission.spec
     lacks, doubts = tuple(_lacks(spec, catalogue)), tuple(_doubts(spec, catalogue))
     same = (REFUSED_ALIKE,) if submission.violations else ()
-    away = (f"{violation.field} isn't accepted here, and may be there" for violation in absent)
+    away = (
+        f"this service refuses {violation.field}, and Google's may accept it"
+        for violation in absent
+    )
     reasons = (*same, *submission.parity, *lacks, *doubts, *away)
     accepted: bool | None = None if reasons else True
     if submission.violations or lacks or _differs(spec):
@@ -125,7 +128,7 @@ def _differs(spec: JobSpec) -> bool:
 
 def _lacks(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
     """What isn't in Google's catalogue for certain."""
-    own = "is of this service's own catalogue"
+    own = "is only in this service's catalogue"
     machines = dict.fromkeys(pool.machine.machine_type for pool in spec.pools)
     devices = dict.fromkeys(accelerators_of(pool.machine, catalogue)[0] for pool in spec.pools)
     for kind, names in (
@@ -149,8 +152,8 @@ def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
         kind = catalogue.machine_types.get(name)
         if kind is not None and name not in catalogue.own and (made := _made_with(kind)):
             yield (
-                f"machine type {name} is made with {made}, and the job asks for none; whether "
-                "Google's service takes that isn't known here"
+                f"machine type {name} always has {made}, but the job asks for none; it is not "
+                "known here whether Google's service accepts that"
             )
     for name in dict.fromkeys(pool.machine.machine_type for pool in spec.pools):
         if _is_small(name) and name not in catalogue.own:
@@ -168,7 +171,7 @@ def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
         except InvalidArgument:
             continue
         if _number(python) > LAST_IMAGE_PYTHON:
-            yield f"whether Google has the image {name}, for Python {python}, isn't known here"
+            yield f"it is not known here whether Google has the image {name}, for Python {python}"
 
 
 def _is_small(machine_type: str) -> bool:

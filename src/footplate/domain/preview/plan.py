@@ -54,7 +54,7 @@ def trial_steps(spec: JobSpec, search: SearchRequest, first: int = 1) -> Iterato
     yield f"The search runs {trials} of {each}" + (f", {together}." if counts.trials > 1 else ".")
     yield f"Each trial runs like trial {first}, shown here, with its own values and directories."
     if first > 1:
-        yield f"Its trials have the numbers from {first} on, behind those of earlier searches."
+        yield f"Its trials have the numbers from {first} on, after those of earlier searches."
     if search.space is None and search.resumes is not None:
         yield f"Each gets the parameters of {search.resumes}, whose search goes on, too."
 

@@ -29,8 +29,8 @@ FUSION_BYTES = 128 << 20
 _FAMILIES = ("n1-", "n2-")
 _FRAMEWORK = "PyTorch"
 _INSTEAD = (
-    "its replicas all-reduce among themselves, with the same result, and the reduction servers "
-    "stand idle"
+    "its replicas all-reduce among themselves, with the same result, and its reduction "
+    "servers stand idle"
 )
 
 
@@ -44,7 +44,7 @@ def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterat
         yield from for_pools(workers, lambda worker: _unserved(worker, catalogue))
     if reducers:
         yield (
-            "reduction servers like large messages: wrap the model with "
+            "reduction servers are faster with large messages: wrap the model with "
             f"DistributedDataParallel(..., bucket_cap_mb={BUCKET_MB}); its default is 25"
         )
         yield from _horovod(workers)
@@ -67,7 +67,7 @@ def _machine(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     kind = catalogue.machine_types.get(name)
     if kind is not None and (not name.startswith(_FAMILIES) or kind.vcpus < REDUCER_VCPUS):
         yield (
-            f"reduction servers want an n1 or n2 machine of at least {REDUCER_VCPUS} vCPUs, "
+            f"reduction servers need an n1 or n2 machine of at least {REDUCER_VCPUS} vCPUs, "
             f"such as n1-highcpu-16, for its bandwidth; {pool.cluster_role} has {name}"
         )
 
@@ -76,7 +76,7 @@ def _count(pool: WorkerPool, workers: Sequence[WorkerPool], catalogue: Catalogue
     """Whether there are workers enough to gain something, and reducers enough for them."""
     members = sum(worker.replica_count for worker in workers)
     if members == 1:
-        yield "1 worker has no peer to reduce with: its reduction servers would stand idle"
+        yield "1 worker has no other worker to reduce with: its reduction servers would stand idle"
         return
     if members == 2:
         yield "with 2 workers a ring is as fast as reduction servers, and needs none"
@@ -171,7 +171,10 @@ def _horovod(workers: Sequence[WorkerPool]) -> Iterator[str]:
         )
     advice = "" if any(given.values()) else f"; there set {FUSION_VARIABLE}={FUSION_BYTES} (128 MB)"
     yield (
-        "Horovod all-reduces by itself here, and leaves reduction servers idle; Google's serve it"
+        (
+            "Horovod all-reduces by itself here, and its reduction servers stand idle; Google's "
+            "serve it"
+        )
         + advice
     )
 

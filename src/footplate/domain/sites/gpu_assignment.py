@@ -151,7 +151,7 @@ def _without_gpus(spec: JobSpec, catalogue: Catalogue, site: Site) -> Iterator[s
             yield f"its {kind} are simulated: programs find no GPU"
         elif granted[kind] and all(gpu.accelerator != kind for gpu in site.gpus):
             models = ", ".join(sorted({gpu.model or "another model" for gpu in site.gpus}))
-            yield f"gets what this machine has in place of {kind}: {models}"
+            yield f"gets {models}, which this machine has, in place of {kind}"
 
 
 def _by_type(requested_devices: ControlRequests) -> Counter[str]:

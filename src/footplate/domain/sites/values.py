@@ -156,9 +156,9 @@ def unlimited_here(spec: JobSpec, catalogue: Catalogue, site: Site) -> str | Non
     if not gone:
         return None
     return (
-        f"the catalogue no longer has machine type {', '.join(gone)}, so it is unknown how much of "
-        f"{site.name} to reserve. Put the type into the catalogue file again, or send the job with "
-        "another one"
+        f"the catalogue no longer has machine type {', '.join(gone)}, so the server doesn't "
+        f"know how much of {site.name} to reserve. Put the type into the catalogue file "
+        "again, or send the job with another one"
     )
 
 

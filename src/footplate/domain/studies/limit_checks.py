@@ -55,9 +55,9 @@ def _is_early(limits: StudyLimits, ended: int, now: datetime, created: datetime)
 def _time_is_up(limits: StudyLimits, created: datetime, now: datetime) -> Iterator[str]:
     longest, end = limits.max_duration_s, limits.max_end
     if longest is not None and _passed(created, longest, now):
-        yield f"the study is {longest:g} s old, the longest that it was given"
+        yield f"the study is {longest:g} s old, which is its limit"
     if end is not None and now >= end:
-        yield f"the study was to end at {end:%Y-%m-%d %H:%M:%S} UTC"
+        yield f"the study's time ended at {end:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _has_all_trials(limits: StudyLimits, made: int) -> Iterator[str]:
@@ -77,10 +77,10 @@ def _is_stuck(
     since = len(ended) - 1 - best if best is not None else len(ended)
     most, longest = limits.max_trials_no_progress, limits.max_duration_no_progress_s
     if most and since >= most:
-        yield f"the last {since} trials to end brought nothing better"
+        yield f"the last {since} trials brought no better result"
     begun = ended[best].end_time if best is not None else _first_start(trials)
     if longest is not None and begun is not None and _passed(begun, longest, now):
-        yield f"nothing better was found in {longest:g} s"
+        yield f"no trial has brought a better result for {longest:g} s"
 
 
 def _last_improvement(ended: Sequence[TrialRecord], metric: Metric) -> int | None:

@@ -75,7 +75,7 @@ def _compared(less_s: float, more_s: float) -> str:
         less, more = f"{less_s:.{digits}f}", f"{more_s:.{digits}f}"
         if less != more:
             return f"{less} s of machine time against {more} s"
-    return "by less than a thousandth of a second of machine time"
+    return "the difference is less than a thousandth of a second of machine time"
 
 
 def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

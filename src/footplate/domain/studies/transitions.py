@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from footplate.domain.studies.metrics import Measurement
     from footplate.domain.studies.records import StudyRecord, TrialRecord
 
-ASKED_TO_STOP = "a client asked for it"
+ASKED_TO_STOP = "a client has asked for it"
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def refuse_ended(trial: TrialRecord) -> None:
     """Raise FailedPrecondition if it has ended."""
     if trial.state.ended:
         given = f"trial {trial.number} has ended as {trial.state.name}"
-        raise FailedPrecondition(f"{given}; what has ended doesn't change any more")
+        raise FailedPrecondition(f"{given}; a trial that has ended doesn't change any more")
 
 
 def as_handed_out(trial: TrialRecord) -> TrialRecord:
@@ -136,8 +136,9 @@ def _selected(
     wanted = joined([metric.name for metric in config.metrics])
     seen = sorted({name for measurement in measurements for name in measurement.values})
     raise FailedPrecondition(
-        f"trial {trial.number} has no measurement of {wanted} to be judged by (measured so far: "
-        f"{listed(seen) or 'nothing'}); add one, give a finalMeasurement, or complete it with "
+        f"trial {trial.number} has no measurement of {wanted} (measured so far: "
+        f"{listed(seen) or 'nothing'}), "
+        "so it has no result. Add one, give a finalMeasurement, or complete it with "
         "trialInfeasible"
     )
 

@@ -57,11 +57,11 @@ def prior_trials(search: Search, earlier: Sequence[Study]) -> PriorTrials | None
 def describe_prior(prior: PriorTrials, search: Search) -> str:
     """One sentence, for the events of the job."""
     if not prior.count:
-        return f"{prior.source} has no finished trial: this search begins without earlier ones"
+        return f"{prior.source} has no finished trial: this search starts without earlier ones"
     trials = (
         f"{prior.count} earlier trials inform" if prior.count > 1 else "1 earlier trial informs"
     )
-    role = "like trials of its own" if prior.equal else "with a first idea"
+    role = "as if they were its own" if prior.equal else "with a first idea"
     said = f"goes on from {prior.source}: {trials} this search {role}"
     if prior.best is None or prior.best.final is None:
         return said

@@ -33,10 +33,10 @@ MOST_AT_ONCE = 200
 """Trials that run or wait, however many the job wants at once: each is a job, and a cluster."""
 
 _MOST_TAGS = 20
-_FIRST_FAILED = "The first trial's failure ends a search that sets no number of failed trials"
+_FIRST_FAILED = "A search that sets no number of failed trials ends when its first trial fails"
 _REMEDY = (
     "Programs report with cloudml-hypertune's report_hyperparameter_tuning_metric, or in "
-    "TensorFlow summaries, under the metric's very name"
+    "TensorFlow summaries, under exactly this name"
 )
 
 

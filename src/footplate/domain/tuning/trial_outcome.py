@@ -76,7 +76,7 @@ def _measured(
     lost = [name for name in names if not math.isfinite(final.values[name])]
     if lost:
         said = ", ".join(f"{name} was {final.values[name]}" for name in lost)
-        why = f"{said} at step {final.step}, which is no number to judge by"
+        why = f"{said} at step {final.step}, which is not a number, so the trial has no result"
         return _infeasible(replace(trial, final=final), why)
     return replace(trial, state=TrialState.SUCCEEDED, final=final)
 

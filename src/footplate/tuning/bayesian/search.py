@@ -119,7 +119,7 @@ class _Step:
             points = map(self._encoding.point, rows)
             point = next((p for p in points if p not in self._known), None)
             if point is not None:
-                sentence = "initial design: earlier studies expect the most of it"
+                sentence = "initial design: earlier studies expect the best result here"
                 return Suggestion(point, Explanation(Reason.INITIAL, sentence))
         return self._spread()
 
@@ -130,13 +130,15 @@ class _Step:
         if point is None:
             return None
         first = self._given == 0 and not len(self._known)
-        sentence = "the middle, or the defaults" if first else "spread evenly"
-        why = Explanation(Reason.INITIAL, f"initial design: {sentence}; too little is known yet")
+        sentence = "the middle of the ranges, or the defaults" if first else "spread evenly"
+        why = Explanation(
+            Reason.INITIAL, f"initial design: {sentence}; too few trials have ended for more"
+        )
         return Suggestion(point, why)
 
     def _unmodelled(self, due: Neglected) -> Suggestion | None:
         point = self._drawn(due.branch)
-        why = Explanation(Reason.EXPLORE, f"explores: {due}; too little is known yet")
+        why = Explanation(Reason.EXPLORE, f"explores: {due}; too few trials have ended for more")
         return None if point is None else Suggestion(point, why)
 
     def _modelled(self, due: Neglected | None) -> Suggestion | None:

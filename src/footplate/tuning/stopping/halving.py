@@ -92,7 +92,7 @@ class HalvingRule:
         ends = sorted([forecasted.low, forecasted.high], key=self.ruler.metric.value)
         between = " and ".join(shown(end) for end in ends)
         to_beat = f"the best of {whole} whole trials has {shown(forecasted.to_beat)}"
-        return f"{at}: {shown(own.best)}, to end between {between}, and {to_beat}"
+        return f"{at}: {shown(own.best)}, expected to end between {between}, and {to_beat}"
 
 
 def _until(curve: Curve, x: float) -> Curve:

@@ -124,7 +124,7 @@ def test_the_end_waits_for_one_fit_and_not_for_a_chain_of_them(
         assert submission_checks.begun.wait(60)
         models.close()
         submission_checks.open.set()
-        with pytest.raises(Unavailable, match="about to end"):
+        with pytest.raises(Unavailable, match="shutting down"):
             asked.result(60)
     assert len(submission_checks.fitted) == 1
 

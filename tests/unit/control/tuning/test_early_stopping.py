@@ -77,7 +77,7 @@ def test_a_trial_is_judged_once_for_each_report(rig: SearchRig) -> None:
 
 
 def test_one_that_is_to_stop_is_told_until_that_is_kept(rig: SearchRig) -> None:
-    """Whoever was to write it down may have been too late, or had no disk."""
+    """The server that was to write it down may have been too late, or had no disk."""
     stopping = Watched(rig)
     rig.report(ENDED + 2, 9.0)
 

@@ -156,10 +156,10 @@ def context(tmp_path: Path) -> Desk:
 
 
 SENTENCES = {
-    "an unknown job": "'no' given; there is no such job; allowed: a finished tuning job of",
+    "an unknown job": "'no' given, which does not exist; allowed: a finished tuning job of",
     "an unfinished job": "'goes_on' given, which is RUNNING; wait for its end, or cancel it",
     "a plain job": "'plain' given, which isn't a tuning job; allowed: one that is",
-    "a job of another project": "other projects' jobs can't be resumed",
+    "a job of another project": "jobs of other projects can't be resumed",
 }
 
 
@@ -223,8 +223,9 @@ def test_a_directory_that_a_trial_of_a_resumed_search_would_find_full_is_refused
                 "trainingInput.jobDir",
                 (
                     f"gs://demo-bucket/out/{taken}/ isn't empty, and trial {taken} of this job "
-                    "would take its files for its own; give another directory, or move that one "
-                    "away"
+                    "would take the files there for its own; give another directory, or move "
+                    "the old "
+                    "one away"
                 ),
             )
         ]
@@ -320,7 +321,7 @@ def test_a_search_over_regions_is_refused_for_what_one_of_them_has_not(tmp_path:
     submission = read_submission(body, "demo", built_in())
     (violation,) = context.validation.validate(submission).violations
     assert violation.field == "trainingInput.masterType"
-    assert "europe-west4 has no mapping for on Slurm" in violation.description
+    assert "europe-west4 maps to nothing on Slurm" in violation.description
 
 
 def test_a_search_over_regions_is_refused_where_one_has_no_such_accelerator(context: Desk) -> None:
@@ -336,5 +337,5 @@ def test_a_search_over_regions_is_refused_where_one_has_no_such_accelerator(cont
 
     found = {violation.field: violation.description for violation in verdict.violations}
     assert found["labels.footplate-trial-regions"] == (
-        "southamerica-east1 has no zone with all accelerators of this job; leave it out"
+        "no zone of southamerica-east1 has all accelerators of this job; leave the zone out"
     )

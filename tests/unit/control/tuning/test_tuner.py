@@ -175,14 +175,14 @@ def test_a_trial_whose_metric_is_older_than_its_model_says_so(rig: SearchRig) ->
         rig.begin(number)
         run = rig.runs()[number]
         rig.store.update(replace(run, spec=spec, version=run.version + 1), ())
-        said = "the checkpoint of step 2000 has not been evaluated, none was; it is waited for"
+        said = "no evaluation has read the checkpoint of step 2000: none was; it is waited for"
         rig.store.append(run.uid, (JobEvent(rig.clock.now(), "EVALUATOR_BEHIND", said),))
         rig.report(number, 0.5, step)
         rig.end(number)
     rig.settle()
 
     [told] = [text for text in rig.told("WARNING") if "its model" in text]
-    assert told.startswith("trial 1: its metric is of step 500, and its model of step 2000, ")
+    assert told.startswith("trial 1: its metric is of step 500, but its model of step 2000, ")
 
 
 def test_a_trial_whose_event_file_stayed_empty_says_so(rig: SearchRig) -> None:
@@ -337,7 +337,7 @@ def test_a_trial_that_is_clearly_worse_is_stopped_with_its_reason(rig: SearchRig
     assert trial.state is TrialState.STOPPING
     assert "median" in trial.stop_reason
     assert rig.runs()[7].ending is not None, "its run was told to end"
-    assert rig.told("TRIAL_STOPPED") == [f"trial 7 is told to stop: {trial.stop_reason}"]
+    assert rig.told("TRIAL_STOPPED") == [f"trial 7 stops early: {trial.stop_reason}"]
 
     rig.end(7, State.CANCELLED)
     rig.settle()
@@ -461,7 +461,9 @@ def test_the_first_trial_of_a_search_that_resumes_ends_it_with_its_failure(rig: 
     rig.settle()
 
     assert rig.ending is not None
-    assert rig.ending.message.startswith("trial 4 failed: no such file. The first trial's failure")
+    assert rig.ending.message.startswith(
+        "trial 4 failed: no such file. A search that sets no number"
+    )
 
 
 def test_deleting_what_it_learned_from_takes_nothing_away(rig: SearchRig) -> None:
@@ -586,5 +588,5 @@ def test_it_is_told_once_where_google_would_see_no_metric(
         rig.end(number)
         rig.settle()
 
-    warnings = [text for text in rig.told("WARNING") if "would see no metric" in text]
+    warnings = [text for text in rig.told("WARNING") if "it sees no metric" in text]
     assert len(warnings) == told

@@ -43,7 +43,8 @@ def test_what_is_missing_who_holds_it_its_place_its_time_and_a_way_out() -> None
     assert found.text == (
         "Waits for 4 NVIDIA_TESLA_T4 on this machine: 2 of 8 are free; train_a (project ads) holds "
         "4 and train_b 2. It is first in the line for NVIDIA_TESLA_T4. It starts by 13:05 UTC at "
-        "the latest, unless others come before it. With 2 NVIDIA_TESLA_T4 instead of 4 it would "
+        "the latest, unless other jobs come before it. With 2 NVIDIA_TESLA_T4 instead of 4 "
+        "it would "
         "start now."
     )
     assert found.reason == "Waits for 4 NVIDIA_TESLA_T4 on this machine"
@@ -162,7 +163,7 @@ def test_one_that_may_not_pass_is_told_whom_it_would_delay_and_how_short_it_must
         "With a limit of 96 minutes on its running time (maxRunningTime or timeout) it would "
         "start now."
     )
-    assert found.reason == "Waits for its turn: others that come first would be delayed"
+    assert found.reason == "Waits for its turn: it would delay jobs that come first"
 
 
 def test_a_limit_of_less_than_a_minute_is_not_advised() -> None:

@@ -44,7 +44,7 @@ RESET = Exit(ExitKind.EXITED, 1, "ConnectionResetError: by peer")
 ABORTED = Exit(ExitKind.SIGNALLED, 6)
 BUG = Exit(ExitKind.EXITED, 1, "ValueError: bad")
 KILLED = Exit(ExitKind.SIGNALLED, 9)
-STOPPED = Exit(ExitKind.STOPPED, 0, "its supervisor was told to end it")
+STOPPED = Exit(ExitKind.STOPPED, 0, "the service asked its supervisor to end it")
 
 
 def at(seconds: float) -> datetime:
@@ -215,8 +215,8 @@ def test_a_primary_that_can_not_go_on_without_a_failed_replica_ends_the_job() ->
     assert gang.job.ending is not None
     assert (gang.job.state, gang.job.ending.code) == (State.FAILED, Code.UNKNOWN)
     assert gang.message == (
-        f"replica {WORKER} exited with code 1: ValueError: bad; then nothing was printed, reported "
-        "or written for 600 s. mend it"
+        f"replica {WORKER} exited with code 1: ValueError: bad; then no program has printed, "
+        "reported or written anything for 600 s. mend it"
     )
 
 
@@ -323,7 +323,7 @@ def test_the_last_attempt_ends_with_its_loss_and_not_with_an_echo() -> None:
     assert gang.message == (
         f"replica {SECOND} was killed by signal 9 (SIGKILL), which Footplate did not send; "
         f"then replica {MASTER} exited with code 1, as did 1 other "
-        "(no restart is allowed)"
+        "(the job allows no restart)"
     )
 
 

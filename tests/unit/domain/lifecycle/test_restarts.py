@@ -38,7 +38,7 @@ OK = Exit(ExitKind.EXITED, 0)
 RESET = Exit(ExitKind.EXITED, 1, "ConnectionResetError: by peer")
 BUG = Exit(ExitKind.EXITED, 1, "ValueError: bad")
 KILLED = Exit(ExitKind.SIGNALLED, 9)
-SHUT_OUT = Exit(ExitKind.UNPREPARED, 0, "it can't come back to port 4001")
+SHUT_OUT = Exit(ExitKind.UNPREPARED, 0, "it can't use port 4001")
 
 
 class Gang:
@@ -127,7 +127,7 @@ def test_a_lost_replica_starts_again_in_place(lost: str) -> None:
     [told] = gang.events("RESTART")
     assert told == (
         f"replica {lost} was killed by signal 9 (SIGKILL), which Footplate did not send; "
-        "starting it again in place, restart 1 of 5"
+        "only this replica starts again, restart 1 of 5"
     )
 
 
@@ -137,32 +137,32 @@ def test_a_lost_replica_starts_again_in_place(lost: str) -> None:
         (
             Exit(ExitKind.SIGNALLED, 2, "KeyboardInterrupt"),
             (
-                "was killed by signal 2 (SIGINT), its own doing: Python ends so at a "
+                "was killed by signal 2 (SIGINT), the program did this: Python ends so at a "
                 "KeyboardInterrupt that nothing catches: KeyboardInterrupt"
             ),
         ),
         (
             Exit(ExitKind.SIGNALLED, 13),
             (
-                "was killed by signal 13 (SIGPIPE), its own doing: it wrote to a pipe that nobody "
-                "reads any more"
+                "was killed by signal 13 (SIGPIPE), the program did this: it wrote to a pipe that "
+                "no process reads any more"
             ),
         ),
         (
             Exit(ExitKind.EXITED, 130),
-            "exited with code 130 (as when a process below it is ended by SIGINT)",
+            "exited with code 130 (which often means that SIGINT killed a process below it)",
         ),
         (
             Exit(ExitKind.EXITED, 137),
-            "exited with code 137 (as when a process below it is ended by SIGKILL)",
+            "exited with code 137 (which often means that SIGKILL killed a process below it)",
         ),
         (
             Exit(ExitKind.EXITED, 143),
-            "exited with code 143 (as when a process below it is ended by SIGTERM)",
+            "exited with code 143 (which often means that SIGTERM killed a process below it)",
         ),
         (
             Exit(ExitKind.EXITED, 247),
-            "exited with code 247 (as when a process below it is ended by SIGKILL)",
+            "exited with code 247 (which often means that SIGKILL killed a process below it)",
         ),
         (Exit(ExitKind.EXITED, 255, "no data"), "exited with code 255: no data"),
         (Exit(ExitKind.EXITED, 200), "exited with code 200"),
@@ -310,7 +310,7 @@ def test_an_echo_starts_again_with_the_loss_and_uncounted(known: str) -> None:
     ]
     gang.wait()
     assert gang.job.ending is None
-    assert "is an echo" in gang.events("RESTART")[-1]
+    assert "because another replica did" in gang.events("RESTART")[-1]
 
 
 def test_an_echo_waits_until_the_lost_one_is_on_its_way_back() -> None:

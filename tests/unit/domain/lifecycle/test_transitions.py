@@ -36,7 +36,7 @@ MASTER = "master-replica-0"
 OK = Exit(ExitKind.EXITED, 0)
 FAILED = Exit(ExitKind.EXITED, 1, "ValueError: bad")
 KILLED = Exit(ExitKind.SIGNALLED, 9)
-STOPPED = Exit(ExitKind.STOPPED, 0, "its supervisor was told to end it")
+STOPPED = Exit(ExitKind.STOPPED, 0, "the service asked its supervisor to end it")
 SEGFAULT = Exit(ExitKind.SIGNALLED, 11)
 
 
@@ -93,8 +93,8 @@ def test_the_end_waits_until_nothing_is_left() -> None:
             State.FAILED,
             Code.UNKNOWN,
             (
-                f"replica {MASTER} was killed by signal 11 (SIGSEGV), its own doing: it touched "
-                "memory that isn't its own"
+                f"replica {MASTER} was killed by signal 11 (SIGSEGV), the program did this: "
+                "it used memory that isn't its own"
             ),
         ),
         (
@@ -294,7 +294,7 @@ def test_hanging_too_long() -> None:
     job = after(HangExpired(T0, 1, 900.0), job=running)
 
     assert (job.state, commands(job)) == (State.RUNNING, (Stop(),))
-    message = "nothing was printed, reported or written for 900 s"
+    message = "no program has printed, reported or written anything for 900 s"
     assert job.ending == Ending(State.FAILED, Code.DEADLINE_EXCEEDED, message)
     assert react(job, HangExpired(T0, 1, 900.0)).job is job
 

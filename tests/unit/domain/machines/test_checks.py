@@ -108,11 +108,11 @@ def test_what_the_catalogue_allows(specs: list[Spec]) -> None:
 
 def test_an_unknown_machine_type_comes_with_the_nearest_ones() -> None:
     assert found(("n1-standrd-4",)) == {
-        "a.type": "'n1-standrd-4' given, which is no machine type of the catalogue; "
+        "a.type": "'n1-standrd-4' given, which is not a machine type of the catalogue; "
         "did you mean n1-standard-4 or n1-standard-64 or n1-standard-32?"
     }
     assert found(("quantum",)) == {
-        "a.type": "'quantum' given, which is no machine type of the catalogue; "
+        "a.type": "'quantum' given, which is not a machine type of the catalogue; "
         "there are 8 machine types, such as cloud_tpu, n1-highcpu-16, n1-highcpu-8"
     }
     assert len(found(("x" * 10_000,))["a.type"]) < 400
@@ -141,7 +141,9 @@ def test_nothing_can_be_attached_to_a_legacy_type() -> None:
             "(it comes with none); allowed: a Compute Engine machine type that takes them, such "
             "as n1-standard-4"
         }
-    assert "1 NVIDIA_TESLA_K80, which it has already" in found(("standard_gpu", K80, 1))["a.gpu"]
+    assert (
+        "1 NVIDIA_TESLA_K80, which the type has already" in found(("standard_gpu", K80, 1))["a.gpu"]
+    )
 
 
 def test_a_type_and_a_count_belong_together() -> None:
@@ -171,7 +173,9 @@ def test_an_accelerator_that_the_type_doesnt_take() -> None:
     }
     assert "can't be attached to cloud_tpu" in found(("cloud_tpu", T4, 1))["a.gpu"]
     unknown = found(("n1-standard-64", "NVIDIA_TESLA_Z9", 1))["a.gpu"]
-    assert unknown.startswith("'NVIDIA_TESLA_Z9' given, which is no accelerator of the catalogue;")
+    assert unknown.startswith(
+        "'NVIDIA_TESLA_Z9' given, which is not an accelerator of the catalogue;"
+    )
 
 
 def test_a_count_that_the_type_doesnt_take() -> None:
@@ -202,7 +206,7 @@ def test_a_large_machine_needs_more_of_them() -> None:
 
 def test_the_region_is_known() -> None:
     assert found(("n1-standard-4",), region="us-centrall") == {
-        "region": "'us-centrall' given, which is no region of the catalogue; "
+        "region": "'us-centrall' given, which is not a region of the catalogue; "
         "did you mean us-central1?"
     }
     assert found(("n1-standard-4",), region="") == {
@@ -227,8 +231,8 @@ def test_the_region_has_the_accelerators() -> None:
 def test_one_zone_has_them_all() -> None:
     pools: list[Spec] = [("n1-standard-4", gpu, 1) for gpu in (T4, P100, K80)]
     assert found(*pools) == {
-        "region": "'us-central1' given; all replicas of a job run in one zone, and none of this "
-        "region has NVIDIA_TESLA_T4, NVIDIA_TESLA_P100 and NVIDIA_TESLA_K80 together: "
+        "region": "'us-central1' given; all replicas of a job run in one zone, but no zone of "
+        "this region has NVIDIA_TESLA_T4, NVIDIA_TESLA_P100 and NVIDIA_TESLA_K80 together: "
         "us-central1-a has NVIDIA_TESLA_T4 and NVIDIA_TESLA_K80; us-central1-c has "
         "NVIDIA_TESLA_P100 and NVIDIA_TESLA_K80; us-central1-f has NVIDIA_TESLA_T4 and "
         "NVIDIA_TESLA_P100; no other region has such a zone either: ask for fewer kinds of "

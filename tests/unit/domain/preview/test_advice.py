@@ -78,7 +78,7 @@ def test_few_trials() -> None:
         ("ps", WITH_T4, "ps's 1 NVIDIA_TESLA_T4 would likely stand idle"),
         ("workerpool2", WITH_T4, "idle: parameter servers seldom compute on GPUs"),
         ("ps", MachineSpec("complex_model_m_gpu"), "ps's 4 NVIDIA_TESLA_K80"),
-        ("evaluator", WITH_T4, "work only while a checkpoint is evaluated"),
+        ("evaluator", WITH_T4, "work only while the evaluator evaluates"),
         ("workerpool3", WITH_T4, "would be held all the time"),
     ],
 )
@@ -121,7 +121,7 @@ def test_an_image_for_gpus_without_one() -> None:
 
     (advice,) = advise(job(pool("workerpool0", PLAIN, program=program)), CATALOGUE)
 
-    assert "workerpool0: its image is made for GPUs and it asks for none" in advice
+    assert "workerpool0: its image is made for GPUs, but it asks for none" in advice
 
 
 def test_nothing_is_said_of_images_that_nobody_knows() -> None:

@@ -120,7 +120,7 @@ def test_buckets_of_other_projects() -> None:
 
     (said,) = advice(made)
     assert said == (
-        "gs://theirs/x.csv is named, but the bucket 'theirs' belongs to the project 'others'. "
+        "the job names gs://theirs/x.csv, but the bucket 'theirs' belongs to the project 'others'. "
         "Programs of 'demo' may read it only if the server's setting shared_buckets names it"
     )
     assert advice(made, "the*") == []

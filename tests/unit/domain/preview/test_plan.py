@@ -64,9 +64,9 @@ def test_prices_give_what_it_costs_at_most() -> None:
 
 
 def test_an_engine_has_no_mode_and_says_what_it_enforces() -> None:
-    site = make_engine_site(EngineMachines("Ray", limits="none: Ray enforces nothing"))
+    site = make_engine_site(EngineMachines("Ray", limits="none: Ray doesn't limit programs"))
     made = plan(make_spec(), CATALOGUE, site)
-    assert (made.mode, made.limits) == (None, "none: Ray enforces nothing")
+    assert (made.mode, made.limits) == (None, "none: Ray doesn't limit programs")
     assert plan(make_spec(), CATALOGUE, LAPTOP).mode is Mode.EMULATE
 
 

@@ -57,7 +57,7 @@ def test_images_without_its_nccl(name: str) -> None:
     (said,) = doubts(job(image(name)))
 
     assert said == (
-        "workerpool0: Google's Reduction Server wants NCCL, which prebuilt GPU images of "
+        "workerpool0: Google's Reduction Server requires NCCL, which prebuilt GPU images of "
         f"TensorFlow 2.3, PyTorch 1.4 and later have, and {name}:latest is none of these"
     )
 
@@ -66,7 +66,8 @@ def test_cpu_workers() -> None:
     (said,) = doubts(job(image("pytorch-gpu.1-13"), PLAIN))
 
     assert said == (
-        "workerpool0: no GPU; Google's Reduction Server wants GPU workers that all-reduce by NCCL"
+        "workerpool0: no GPU; Google's Reduction Server requires GPU workers that all-reduce "
+        "by NCCL"
     )
     assert doubts(job(image("pytorch-gpu.1-13"), MachineSpec("standard_gpu"))) == []
 
@@ -88,4 +89,4 @@ def test_it_makes_the_verdict_uncertain() -> None:
     parity = parity_of(submission, CATALOGUE)
 
     assert parity.accepted is None
-    assert any("wants NCCL" in reason for reason in parity.reasons)
+    assert any("requires NCCL" in reason for reason in parity.reasons)

@@ -88,7 +88,7 @@ def test_where_bandwidths_are_not_known_machines_count() -> None:
 
 def test_few_workers_need_none() -> None:
     assert advice("n1-highcpu-16", 16, others=0) == [
-        "1 worker has no peer to reduce with: its reduction servers would stand idle"
+        "1 worker has no other worker to reduce with: its reduction servers would stand idle"
     ]
     assert advice("n1-highcpu-16", 16, others=1) == [
         "with 2 workers a ring is as fast as reduction servers, and needs none"
@@ -96,7 +96,7 @@ def test_few_workers_need_none() -> None:
 
 
 def test_small_machines() -> None:
-    assert "want an n1 or n2 machine of at least 16 vCPUs" in advice("n1-standard-4", 1)[0]
+    assert "need an n1 or n2 machine of at least 16 vCPUs" in advice("n1-standard-4", 1)[0]
     assert advice("n2-highcpu-16", 16) == []
 
 
@@ -113,7 +113,7 @@ def test_gpus_of_theirs_stand_idle() -> None:
 
 
 INSTEAD = (
-    "its replicas all-reduce among themselves, with the same result, and the reduction servers "
+    "its replicas all-reduce among themselves, with the same result, and its reduction servers "
     "stand idle"
 )
 
@@ -167,7 +167,8 @@ def test_the_threshold_of_horovod(value: str, too_low: bool) -> None:  # noqa: F
     *said, last = advise(JobSpec("us-central1", pools), CATALOGUE)
 
     assert last == (
-        "Horovod all-reduces by itself here, and leaves reduction servers idle; Google's serve it"
+        "Horovod all-reduces by itself here, and its reduction servers stand idle; Google's "
+        "serve it"
     )
     wrong = (
         f"workerpool1: HOROVOD_FUSION_THRESHOLD is {value}; with reduction servers at least "

@@ -93,8 +93,8 @@ def test_emulating_any_model_serves_the_right_one_first() -> None:
     site = make_site(Mode.EMULATE, None, None)
     assert assign(spec, CATALOGUE, site, ()) == {"pool0-0": ("0",), "pool1-0": ("1",)}
     assert done_without(spec, CATALOGUE, site) == (
-        "gets what this machine has in place of NVIDIA_L4: model of None",
-        "gets what this machine has in place of NVIDIA_TESLA_T4: model of None",
+        "gets model of None, which this machine has, in place of NVIDIA_L4",
+        "gets model of None, which this machine has, in place of NVIDIA_TESLA_T4",
     )
 
 

@@ -97,7 +97,7 @@ def test_it_is_over_when_trials_bring_nothing_better() -> None:
     limits = StudyLimits(max_trials_no_progress=2)
     assert said(limits, [ended(1, 1.0), ended(2, 1.5)]) == ""
     assert said(limits, [ended(1, 1.0), ended(2, 1.5), ended(3, 0.5), ended(4, None)]) == ""
-    told = "the last 2 trials to end brought nothing better"
+    told = "the last 2 trials brought no better result"
     assert said(limits, [ended(1, 1.0), ended(2, 1.0), ended(3, None)]) == told
     assert said(limits, [ended(1, None), ended(2, None)]) == told
 
@@ -112,7 +112,7 @@ def test_it_is_over_when_nothing_better_was_found_for_long() -> None:
     limits = StudyLimits(max_duration_no_progress_s=60)
     trials = [ended(1, 1.0), ended(2, 2.0)]
     assert said(limits, trials, 69.9) == ""
-    assert said(limits, trials, 70) == "nothing better was found in 60 s"
+    assert said(limits, trials, 70) == "no trial has brought a better result for 60 s"
 
 
 def test_what_has_not_begun_can_not_fail_to_progress() -> None:

@@ -101,7 +101,7 @@ def _beats(one: Trial, other: Trial, metrics: tuple[Metric, ...]) -> bool:
     [
         ((0.101, 0.126), "0.10 s of machine time against 0.13 s"),
         ((61.2, 60.9), "60.9 s of machine time against 61.2 s"),
-        ((1.0, 1.0001), "by less than a thousandth of a second of machine time"),
+        ((1.0, 1.0001), "the difference is less than a thousandth of a second of machine time"),
     ],
 )
 def test_what_was_saved_is_told_with_as_many_digits_as_it_takes(

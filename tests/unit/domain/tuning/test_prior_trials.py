@@ -33,23 +33,23 @@ def test_a_search_that_begins_anew_has_none() -> None:
 
 def test_the_best_of_the_job_that_it_resumes() -> None:
     assert told(study(0.5, 0.25, 0.75)) == (
-        "goes on from rate_1: 3 earlier trials inform this search like trials of its own; "
+        "goes on from rate_1: 3 earlier trials inform this search as if they were its own; "
         "the best is trial 2 of rate_1, rmse = 0.25"
     )
 
 
 def test_trials_of_jobs_before_that_count_and_have_no_number() -> None:
     assert told(study(0.1), study(0.5)).endswith(
-        "2 earlier trials inform this search like trials of its own; "
+        "2 earlier trials inform this search as if they were its own; "
         "the best is an older one, rmse = 0.1"
     )
 
 
 def test_other_metrics_have_no_best() -> None:
     assert told(study(0.1, metric=Metric("loss", Goal.MINIMIZE))) == (
-        "goes on from rate_1: 1 earlier trial informs this search like trials of its own"
+        "goes on from rate_1: 1 earlier trial informs this search as if they were its own"
     )
 
 
 def test_no_finished_trial() -> None:
-    assert told() == "rate_1 has no finished trial: this search begins without earlier ones"
+    assert told() == "rate_1 has no finished trial: this search starts without earlier ones"

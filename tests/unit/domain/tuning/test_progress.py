@@ -120,7 +120,7 @@ def test_the_first_trials_failure_ends_the_job_at_once(letters: str) -> None:
     state, message = end(letters, total=30)
 
     assert state is State.FAILED
-    assert message.startswith("trial 1 failed: why. The first trial's failure ends")
+    assert message.startswith("trial 1 failed: why. A search that sets no number")
 
 
 @pytest.mark.parametrize("letters", ["rx", "gx", "gxxxx", "ux", "cx", "gggggxxxxx"])

@@ -142,6 +142,8 @@ def test_what_has_no_model_yet_explores_too() -> None:
     for _ in range(20):
         study = with_finished(study, {"family": "f0", "f0x0": 0.5}, None)
     (suggestion,) = BayesianSearch().suggest(study, 1, seed=0).suggestions
-    sentence = "explores: branch `f1` not tried in the first 20 trials; too little is known yet"
+    sentence = (
+        "explores: branch `f1` not tried in the first 20 trials; too few trials have ended for more"
+    )
     assert suggestion.why.sentence == sentence
     assert suggestion.point["family"] == "f1"

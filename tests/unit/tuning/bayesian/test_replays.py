@@ -128,7 +128,7 @@ def test_a_suggestion_replays_from_what_is_kept_of_it(seed: int, ends: list[int]
 
 
 def test_past_the_first_trials_a_model_follows_from_trials_alone() -> None:
-    """Whoever has none of those before it makes the same one."""
+    """A process that has none of those before it makes the same one."""
     study, wrong = empty(MIXED), empty(MIXED)
     for place in range(330):
         point = draw(MIXED, generator(7, place))

@@ -61,7 +61,7 @@ def test_changed_bounds_are_no_reason_to_start_from_nothing(earlier: Study) -> N
     assert best_loss(study) < 0.1 * best_loss(alone)
     first = BayesianSearch().suggest(transfers, 1, seed=0).suggestions[0]
     assert bowl(first.point) < 0.1
-    assert first.why.sentence == "initial design: earlier studies expect the most of it"
+    assert first.why.sentence == "initial design: earlier studies expect the best result here"
 
 
 def test_an_added_parameter_is_none_either(earlier: Study) -> None:

@@ -265,7 +265,7 @@ def test_a_diverged_trial_stops() -> None:
     lost = trial(9, [math.nan] * 5, done=False)
     assert "no number" in rule(HalvingSpec()).reason_to_stop(lost, others)
     assert "no number" in rule(MedianSpec()).reason_to_stop(lost, others)
-    assert "no numbers" in rule(DecayCurveSpec()).reason_to_stop(lost, others)
+    assert "not numbers" in rule(DecayCurveSpec()).reason_to_stop(lost, others)
 
 
 def test_the_decay_rule_knows_late_bloomers_from_finished_curves() -> None:
