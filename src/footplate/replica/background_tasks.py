@@ -46,7 +46,7 @@ class BackgroundTasks:
         if limit is None:
             return f"its supervisor does not support control requests of kind {kind}"
         if sum(background_task.kind == kind for background_task in self._running) >= limit:
-            return f"its supervisor already runs {limit} requests of kind {kind}"
+            return f"its supervisor already runs {limit} requests of kind {kind}; try again later"
         launch = Launch(
             [*self._command, kind, self._home, control_request], dict(self._host), "/", 1, 2
         )

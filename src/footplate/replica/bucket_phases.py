@@ -74,7 +74,7 @@ class Copying(Phase):
         """Raises TaskError: why it could not."""
         result = self._notes.conclude(self._status, self.context.home / _LOG)
         if "notes" not in result:
-            raise TaskError("copying buckets was ended before it was done")
+            raise TaskError("the copying of buckets ended before it was done")
         for note in result["notes"]:
             self.context.journal.event("BUCKETS", str(note))
 
@@ -147,5 +147,8 @@ def after_saving(context: Context, kind: str, code: int, cause: str, advice: str
     try:
         return Saving(context, kind, code, cause, advice)
     except (SpawnFailed, OSError) as error:
-        context.journal.event("BUCKETS", f"what is in the copies of buckets stays there: {error}")
+        context.journal.event(
+            "BUCKETS",
+            f"its files for buckets stay on the node, because they can't be written back: {error}",
+        )
         return Delivering(context, kind, code or _UNSAVED_CODE, cause or str(error), advice)

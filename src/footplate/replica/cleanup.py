@@ -38,10 +38,10 @@ def main(path: str) -> int:
     if home.finished:
         return OK
     if not _kill_rest(home):
-        print("something of the program can't be killed", file=sys.stderr)
+        print("some processes of the program can't be killed", file=sys.stderr)
         return AGAIN
     if not is_directory(home.spool):
-        home.finish("its supervisor died before it began")
+        home.finish("its supervisor died before the program started")
         return OK
     make_room(home)
     return _deliver(home)
@@ -54,7 +54,7 @@ def _kill_rest(home: Home) -> bool:
         if record and not mode_selection.sweep(record):
             return False
     except (KeyError, TypeError) as error:
-        print(f"what was left of the program is not known: {error!r}", file=sys.stderr)
+        print(f"the cleanup can't tell what the program left: {error!r}", file=sys.stderr)
     return True
 
 
@@ -73,7 +73,10 @@ def _read(home: Home, name: str) -> dict[str, Any]:
 def _deliver(home: Home) -> int:
     ticket = _read(home, "ticket.json")
     if "server_file" not in ticket or "token" not in ticket:
-        home.finish("its supervisor died, and nobody can tell for it: its ticket is spoilt")
+        home.finish(
+            "its supervisor died, and its last reports can't be sent: its file ticket.json is "
+            "damaged"
+        )
         return OK
     limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
     spool = Spool(home.spool, limit_bytes)
@@ -90,14 +93,16 @@ def _deliver(home: Home) -> int:
             journal.end(lambda: give_step(str(ticket.get("reserve") or "")))
             journal.event(
                 "SUPERVISOR_LOST",
-                "the supervisor died; what it had kept up to its record "
-                f"{spool.last % RESTART_SPAN} is here, "
-                "what the program said after that is lost",
+                (
+                    "the supervisor died; this log has all that it stored, up to its record "
+                    f"{spool.last % RESTART_SPAN}. "
+                    "Later output of the program is lost"
+                ),
             )
         while spool.waiting:
             spool.acknowledge(min(spool.last, server.report(spool.read().body)))
     except ServerUnavailable as error:
-        print(f"the server is away: {error}", file=sys.stderr)
+        print(f"the server doesn't answer: {error}", file=sys.stderr)
         return AGAIN
     except Refused as error:
         if error.status != _HTTP_FORBIDDEN:
@@ -139,7 +144,7 @@ class Server:
         body = b'{"records":[' + records + b"]}"
         number = self._connection.post_bytes(REPORTS_PATH + ENDED, body).get("acknowledged")
         if type(number) is not int:
-            raise ServerUnavailable("it doesn't say what it has")
+            raise ServerUnavailable("the server doesn't say which records it has")
         return number
 
 

@@ -23,7 +23,7 @@ MAX_BACKOFF_S = 5.0
 MAX_REFUSED_BACKOFF_S = 60.0
 """From a server that doesn't know the question, or doesn't want it."""
 RETRY_WITHIN_S = 1.0
-"""Whoever answers sooner that there is nothing would be asked again without end."""
+"""A server that answers sooner that there is nothing would be asked again without end."""
 MIN_AGE_S = 0.5
 """A program that ends sooner has nobody who looks into it, and needs no question."""
 _HTTP_UNAVAILABLE = 503

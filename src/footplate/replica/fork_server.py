@@ -60,7 +60,7 @@ class ProcessTitle:
         ValueError: there is no room for them.
         """
         if len(self._spell(words)) > self._size:
-            raise ValueError(f"there is no room for {words[-1]} on the command line")
+            raise ValueError(f"the command line is too short for {words[-1]}")
 
     def change(self, words: Sequence[str]) -> None:
         """What is left of the room is filled with empty words."""
@@ -115,7 +115,7 @@ def serve(run: Callable[[str], int]) -> int:
             try:
                 answer = str(_fork(title, os.fsdecode(path), descriptors, channel, run))
             except (OSError, ValueError) as error:
-                answer = f"no supervisor can be forked: {error}"
+                answer = f"the fork server can't fork a supervisor: {error}"
             for descriptor in descriptors:
                 os.close(descriptor)
             try:

@@ -67,7 +67,7 @@ class Response:
         if self.done:
             return
         if not self.status or self._chunked or self._left != _TO_THE_END:
-            raise BadResponse("the connection was closed in the middle of a response")
+            raise BadResponse("the connection broke in the middle of a response")
         self.done = True
 
     def _read_head(self) -> bool:
@@ -154,7 +154,7 @@ class Response:
             _, end, after = rest.partition(b"\r\n\r\n")
             if not end:
                 if len(rest) > _HEAD_LIMIT_BYTES:
-                    raise BadResponse("a trailer without an end")
+                    raise BadResponse("the response's trailer is too long")
                 return False
             rest = b"\r\n" + after
         self._buffer = rest[2:]

@@ -125,7 +125,7 @@ class Connection:
         except ValueError as error:
             raise ServerUnavailable(f"{path} answered no JSON") from error
         if not isinstance(value, dict):
-            raise ServerUnavailable(f"{path} answered no JSON object")
+            raise ServerUnavailable(f"{path} answered with something that isn't a JSON object")
         return value
 
     def close(self) -> None:
@@ -141,7 +141,7 @@ class Connection:
             nonlocal size
             size += len(data)
             if size > _BODY_LIMIT_BYTES:
-                raise BadResponse("an answer without end")
+                raise BadResponse("the server's answer is too long")
             parts.append(data)
 
         self._request(method, path, body, collect)
@@ -176,7 +176,7 @@ class Connection:
         except (BrokenPipeError, ConnectionResetError) as error:
             raise _Stale(str(error)) from error
         if not data:
-            raise _Stale("the connection was closed before an answer")
+            raise _Stale("the connection broke before an answer")
         while True:
             content = response.feed(data)
             if response.status >= 300:

@@ -59,8 +59,11 @@ class Journal:
             self._closed = True
             self._notify(
                 "bound",
-                f"{self._spool.size_bytes} bytes of records wait for the server, which is the "
-                "bound: the program's output is held back until half of them is delivered",
+                (
+                    f"{self._spool.size_bytes} bytes of records wait for the server, which is "
+                    "the limit. The supervisor holds the program's output back until it has "
+                    "sent half of them"
+                ),
             )
         return not self._closed
 
@@ -120,8 +123,10 @@ class Journal:
         except OSError as error:
             self._notify(
                 "disk",
-                f"records can't be kept on disk ({error.strerror}): "
-                "the program's output is held back until they can",
+                (
+                    f"records can't be stored on disk ({error.strerror}): the supervisor holds "
+                    "the program's output back until they can"
+                ),
             )
             self._held = bodies
 

@@ -50,14 +50,17 @@ def report(context: Context, *, succeeded: bool) -> None:
     kept = f". {_keep(context)}" if succeeded else ""
     context.journal.event(
         "LOST_FILES",
-        f"written to ./gs: of the working directory and to no bucket, {found}. {WAYS_OUT}{kept}",
+        (
+            f"the program wrote {found} to ./gs: of its working directory, and to no bucket. "
+            f"{WAYS_OUT}{kept}"
+        ),
     )
 
 
 WAYS_OUT = (
-    "What opens files takes no gs:// address, here and in the cloud. Use /gcs/BUCKET/PATH, which "
-    "works on Vertex AI, too, or a client of Cloud Storage. With the job's label "
-    "footplate-directories=paths, --job-dir and AIP_... are paths"
+    "Functions that open files take no gs:// address, here and in the cloud. Use "
+    "/gcs/BUCKET/PATH, which works on Vertex AI, too, or a client of Cloud Storage. With the "
+    "job's label footplate-directories=paths, --job-dir and AIP_... are paths"
 )
 
 

@@ -164,7 +164,7 @@ class NonblockingRequest:
             self._content.append(self._response.feed(data))
             self._size_bytes += len(self._content[-1])
             if self._size_bytes > _ANSWER_LIMIT_BYTES:
-                raise BadResponse("an answer without end")
+                raise BadResponse("the server's answer is too long")
         return self._finish()
 
     def _finish(self) -> Answer:

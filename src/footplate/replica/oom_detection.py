@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 VMSTAT = "/proc/vmstat"
 MEMINFO = "/proc/meminfo"
-OTHERWISE = "not by the kernel for want of memory, as its control group counts"
+OTHERWISE = "not by the kernel because memory ran out: its control group has counted no such end"
 _TELLING = 10
 """Less than this part of all was seen long before it was too much: that tells nothing."""
 
@@ -72,8 +72,8 @@ class OomWatch:
             return ""
         processes = "a process" if count == 1 else f"{count} processes"
         return (
-            f"meanwhile the kernel ended {processes} of this machine, which was out of memory; "
-            "whether this was among them only containment by cgroup can tell"
+            f"meanwhile this machine ran out of memory, and the kernel ended {processes}; "
+            "only containment by cgroup can tell whether this was among them"
         )
 
     def _describe_limit(self) -> str:

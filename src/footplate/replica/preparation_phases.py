@@ -48,7 +48,10 @@ class Fetching(Phase):
 
     def advance(self) -> Phase:
         if self.context.report_client.fault:
-            return fail(self.context, f"its task can't be had: {self.context.report_client.fault}")
+            return fail(
+                self.context,
+                f"its supervisor can't get its task: {self.context.report_client.fault}",
+            )
         if self.context.report_client.task is None:
             return self
         return Starting(self.context, lambda: begin(self.context))
@@ -182,7 +185,7 @@ def _prepare(context: Context) -> Phase:
         prepared = recall(context)
         return Preparing(context) if prepared is None else follow(context, prepared)
     if context.task.get("packages"):
-        raise TaskError("packages need a runtime to go into, and the task has none")
+        raise TaskError("the packages need a runtime, and the task names none")
     return follow(context, Prepared(sys.executable, []))
 
 
@@ -249,7 +252,9 @@ def _limit(containment: Containment, limits: Limits, promised: Promised) -> dict
     faults = containment.limit(limits)
     for name, fault in faults.items():
         if fault and not promised.fault(name):
-            raise Unavailable(f"a limit of {name} was promised and can't be set: {fault}")
+            raise Unavailable(
+                f"the server promised a limit of {name}, and this machine can't set it now: {fault}"
+            )
     return faults
 
 
@@ -267,7 +272,7 @@ def read_limits(context: Context) -> Limits | None:
     try:
         return None if allotment is None else Limits.parse(allotment)
     except (KeyError, TypeError, ValueError) as error:
-        raise TaskError(f"the task's allotment can't be read: {error!r}") from error
+        raise TaskError(f"the machine's limits in the task can't be read: {error!r}") from error
 
 
 def follow(context: Context, prepared: Prepared) -> Phase:

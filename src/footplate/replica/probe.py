@@ -124,7 +124,9 @@ def _try_programs(ticket: Mapping[str, Any], folder: str, faults: dict[str, str]
     faults[IMAGE_USERS] = unmapped or _find_image_users_fault(setting)
     closed = find_closed([os.path.join(find_real(folder), "work", "")]) if faults[VIEW] else []
     if closed and not faults[USER]:
-        faults[USER] = f"no other user can pass {closed[0]}, and it can't be hidden: {unmapped}"
+        faults[USER] = (
+            f"no other user can enter {closed[0]}, and the service can't hide it: {unmapped}"
+        )
     elif unmapped and not faults[USER]:
         faults[USER] = _find_list_fault(folder, user, unmapped)
     return disks
@@ -133,7 +135,7 @@ def _try_programs(ticket: Mapping[str, Any], folder: str, faults: dict[str, str]
 def _find_view_fault(ticket: Mapping[str, Any], folder: str) -> str:
     paths = [str(ticket.get("cache") or ""), *(str(p) for p in ticket.get("tmp_paths") or ())]
     if _HOST_TMP in [find_real(path) for path in paths if path]:
-        return f"{_HOST_TMP} itself is in use by the service"
+        return f"the service itself uses {_HOST_TMP}"
     real = find_real(folder)
     root, tmp, work, cover = (os.path.join(real, name) for name in ("root", "tmp", "work", "cover"))
     view = MountNamespace(root, tmp, "", [])

@@ -30,4 +30,4 @@ def describe(limits: Limits | None, refused: int | None, cause: str) -> str:
 
 def _count(refused: int) -> str:
     times = "once" if refused == 1 else f"{refused} times"
-    return f"the kernel refused it a process {times}"
+    return f"the kernel refused it one more process {times}"

@@ -118,7 +118,7 @@ class Running(Phase):
 
     def stop(self) -> Phase:
         if self._ended_by is None:
-            self._end("STOPPED", "its supervisor was told to end it")
+            self._end("STOPPED", "the service asked its supervisor to end it")
         return self
 
     def _describe_limit(self) -> str:
@@ -147,7 +147,10 @@ class Running(Phase):
         self._disk.close()
         status = self.context.end_child() or 0
         if not self.context.clean:
-            message = "something that the program started can't be killed; trying on"
+            message = (
+                "some processes that the program started can't be killed; the supervisor tries "
+                "again"
+            )
             self.context.journal.event("LEFTOVERS", message)
         fault = "" if self.context.containment is None else self.context.containment.fault
         end = End(status, self._ended_by, self._watch.judge(status), fault)
@@ -237,7 +240,7 @@ class Draining(Phase):
     """The program is dead: read what it left in the pipes, and of its metrics, however long
     delivery holds that up.
 
-    Whoever keeps a pipe open now isn't the program: not waited for longer than it goes on.
+    A process that keeps a pipe open now isn't the program: not waited for longer than it goes on.
     """
 
     def __init__(
@@ -286,7 +289,10 @@ class Draining(Phase):
         for stream in still_open:
             stream.close()
         if still_open:
-            message = "a process outside holds the program's output open; it is read no longer"
+            message = (
+                "a process outside holds the program's output open; the supervisor reads no more "
+                "of it"
+            )
             journal.event("LEFTOVERS", message)
         return True
 

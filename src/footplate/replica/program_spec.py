@@ -67,7 +67,7 @@ class Prepared:
         """Raises TaskError."""
         python, bins = value.get("python"), value.get("bin")
         if not isinstance(python, str) or not isinstance(bins, list):
-            raise TaskError(f"the environment was answered as {str(value)[:200]}")
+            raise TaskError(f"the environment can't be read: {str(value)[:200]}")
         uses = value.get("uses")
         found = [str(use) for use in uses] if isinstance(uses, list) else []
         return cls(python, [str(path) for path in bins], found)
@@ -197,7 +197,7 @@ def _is_passed_on(name: str) -> bool:
 def _check_variable(pair: Any) -> tuple[str, str]:
     name, value = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
     if not isinstance(name, str) or not isinstance(value, str):
-        raise TaskError(f"environment: {str(pair)[:200]} is no pair of texts")
+        raise TaskError(f"environment: {str(pair)[:200]} is not a pair of texts")
     if not name or "=" in name or "\0" in name + value:
         raise TaskError(f"environment: {name[:200]!r} can't be a variable, or not with this value")
     return name, value
@@ -206,5 +206,5 @@ def _check_variable(pair: Any) -> tuple[str, str]:
 def _get(value: dict[str, Any], name: str, kind: type) -> Any:
     found = value.get(name)
     if not isinstance(found, kind):
-        raise TaskError(f"the task has no {name}, or one that is no {kind.__name__}")
+        raise TaskError(f"the task has no {name} that is a {kind.__name__}")
     return found

@@ -165,7 +165,7 @@ def start(context: Context, launch: Launch, view: MountNamespace | None) -> None
     Raises SpawnFailed, OSError.
     """
     if context.containment is None:
-        raise SpawnFailed("no isolation was chosen")
+        raise SpawnFailed("the task names no isolation")
     context.child = None
     context.started += 1
     context.containment.prepare()

@@ -43,7 +43,10 @@ def choose(context: Context, promised: Promised) -> str:
         words = "the program runs as root, as the setting allow_root says"
         return levels.describe(words, levels.ROOT.missing)
     if promised.fault(USER):
-        words = f"the program runs as root, which can't be changed here: {promised.fault(USER)}"
+        words = (
+            "the program runs as root, because this machine can't change users: "
+            f"{promised.fault(USER)}"
+        )
         return levels.describe(words, levels.ROOT.missing)
     try:
         user = take(setting)
@@ -144,4 +147,6 @@ def require_reach(context: Context, paths: Sequence[str]) -> None:
     """Without a view of its own a user must reach all ``paths``. Raises TaskError."""
     closed = find_closed([find_real(path) for path in paths])
     if context.user is not None and closed:
-        raise TaskError(f"the program can't run as a user of its own, who can't pass {closed[0]}")
+        raise TaskError(
+            f"the program can't run as a user of its own, which can't enter {closed[0]}"
+        )

@@ -139,7 +139,7 @@ class Rendezvous(Phase):
     def advance(self) -> Phase:
         report_client = self.context.report_client
         if report_client.fault:
-            return self._fail(f"its environment can't be had: {report_client.fault}")
+            return self._fail(f"its supervisor can't get its environment: {report_client.fault}")
         if report_client.environment is not None:
             return self._start(report_client.environment)
         awaited, report_client.awaited = report_client.awaited, None
@@ -187,13 +187,13 @@ def take_ports(address: dict[str, Any] | None, host: str = HOST) -> Ports:
         return Ports([0] * (1 + OPEN_PORTS), host)
     if address["host"] != host:
         there = f"{address['host']}, where its peers know it"
-        raise TaskError(f"it can't come back to {there}: its machine is {host} now")
+        raise TaskError(f"it can't return to {there}: its machine is {host} now")
     wanted = [address["port"], *address["open_ports"]]
     try:
         return Ports(wanted, host)
     except OSError as error:
         ports = " or ".join(str(number) for number in wanted)
-        message = f"it can't come back to port {ports}, where its peers know it: {error.strerror}"
+        message = f"it can't return to port {ports}, where its peers know it: {error.strerror}"
         raise TaskError(message) from error
 
 

@@ -314,7 +314,7 @@ class ReportClient:
 def find_fault(answer: bytes) -> str:
     """Why a request will fail however often it is made; empty if it may succeed later.
 
-    Only an error as our server spells it counts: whoever else has its port knows nothing of us.
+    Only an error as our server spells it counts: another server at its port knows nothing of us.
     """
     error = (parse_object(answer) or {}).get("error")
     if not isinstance(error, dict) or error.get("status") not in _FINAL:

@@ -48,14 +48,14 @@ def answer(home: Home, control_request: str, value: dict[str, Any]) -> int:
         except ServerUnavailable as error:
             if time.monotonic() + _BACKOFF_S > end:
                 print(
-                    f"the response to control request {control_request} failed: {error}",
+                    f"the response to control request {control_request} could not be sent: {error}",
                     file=sys.stderr,
                 )
                 return NO_RESPONSE
             time.sleep(_BACKOFF_S)
         except Refused as error:
             print(
-                f"the response to control request {control_request} was rejected: {error}",
+                f"the server rejected the response to control request {control_request}: {error}",
                 file=sys.stderr,
             )
             return OK

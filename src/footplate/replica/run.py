@@ -58,7 +58,7 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
     except OSError as error:
         return _refuse(f"{home.path} can't be used: {error}", UNUSABLE)
     if home.finished or is_directory(home.spool):
-        return _refuse(f"{home.path} had a supervisor before: sweep it", NOTHING_TO_DO)
+        return _refuse(f"{home.path} had a supervisor before: run sweep on it", NOTHING_TO_DO)
     try:
         ticket = home.read("ticket.json") or {}
         ticket["server_file"], ticket["token"]
@@ -90,7 +90,9 @@ def _finish(home: Home, reason: str, signals: Signals) -> None:
             home.finish(reason)
         except OSError as error:
             if signals.stop:
-                print(f"Told to stop: its end can't be noted: {error}", file=sys.stderr)
+                print(
+                    f"Signal to stop received, but the end can't be noted: {error}", file=sys.stderr
+                )
                 return
             time.sleep(_DISK_RETRY_S)
         else:

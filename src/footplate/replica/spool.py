@@ -196,7 +196,7 @@ class Spool:
     def _drop_acknowledged(self) -> None:
         """Remove the first segment, all of which is acknowledged, unless it is small and last.
 
-        There is always one: its name tells the next number to whoever opens the spool.
+        There is always one: its name gives the next number to the process that opens the spool.
         """
         if len(self._segments) > 1:
             os.unlink(self._path(self._segments.pop(0)))

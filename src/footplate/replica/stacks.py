@@ -39,7 +39,7 @@ _DUMP_MEMORY_BYTES = 256 << 20
 gigabyte in these seconds."""
 _TEXT_LENGTH = 300
 _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
-_NO_PYTHON = "there is no Python process in its program"
+_NO_PYTHON = "its program has no Python process"
 
 
 class Unreadable(Exception):
@@ -122,7 +122,7 @@ def _read(tool: str, process: Process, program: Process, end: float) -> dict[str
 
 
 def _main_first(threads: list[Any], pid: int) -> list[dict[str, Any]]:
-    """Whoever has never imported threading has threads without names."""
+    """A program that has never imported threading has threads without names."""
     found = [thread for thread in threads if isinstance(thread, dict)]
 
     def rank(thread: dict[str, Any]) -> int:
@@ -146,7 +146,7 @@ def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
     """Raises Unreadable."""
     limit_s = min(_DUMP_LIMIT_S, end - time.monotonic())
     if limit_s <= 0:
-        raise Unreadable(f"the stacks of its processes took longer than {LIMIT_S:g} s")
+        raise Unreadable(f"reading the stacks of its processes took longer than {LIMIT_S:g} s")
     try:
         done = subprocess.run(
             [tool, "dump", "--json", "--nonblocking", "--pid", str(pid)],
@@ -160,7 +160,7 @@ def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
             raise Unreadable(explain(done.stderr.decode("utf-8", "replace"), _read_yama()))
         value = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise Unreadable(f"py-spy got nothing out of its process {pid} in time") from None
+        raise Unreadable(f"py-spy could not read its process {pid} in time") from None
     except (OSError, ValueError, RecursionError) as error:
         raise Unreadable(f"py-spy failed: {error}") from error
     if not isinstance(value, list):
@@ -180,7 +180,7 @@ def explain(words: str, yama: int) -> str:
     first = lines[0].removeprefix("Error: ") if lines else "it said nothing"
     if not any(mark in words for mark in ("Permission", "permission", "EPERM")):
         return f"py-spy failed: {first[:_TEXT_LENGTH]}"
-    reason = "the system doesn't let the service read the memory of its program"
+    reason = "the system doesn't let the service read the memory of the program"
     if yama:
         return (
             f"{reason}: kernel.yama.ptrace_scope is {yama} on its machine; "

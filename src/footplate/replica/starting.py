@@ -53,7 +53,7 @@ class Starting(Phase):
         except (TaskError, SpawnFailed, Unavailable, ValueError, OSError) as error:
             if self._may_pass(error):
                 full = find_errno(error) in _FULL and not isinstance(error, SpawnFailed)
-                again = f"the program can't be started now, and is tried again: {error}"
+                again = f"the program can't be started now; the supervisor tries again: {error}"
                 kind, words = ("DISK_FULL", _NO_ROOM) if full else ("PREPARING", again)
                 return self._wait(now, kind, words)
             prefix = "the program can't be started: " if isinstance(error, OSError) else ""

@@ -96,17 +96,17 @@ class Supervisor:
 
     def _may_leave(self) -> bool:
         if not self._desk.clean:
-            return self._stay("something that the program started can't be killed")
+            return self._stay("some processes that the program started can't be killed")
         if self._desk.journal.held:
-            return self._stay("the disk is full, and its last records aren't kept yet")
-        waiting = "the server doesn't answer; its last records stay in the spool"
-        print(f"Told to stop: {waiting} for the next server", file=sys.stderr)
+            return self._stay("the disk is full, and the last records aren't stored yet")
+        waiting = "the server doesn't answer, and the last records stay on disk"
+        print(f"Signal to stop received: {waiting} for the next server", file=sys.stderr)
         return True
 
     def _stay(self, reason: str) -> bool:
         if reason not in self._reasons:
             self._reasons.add(reason)
-            print(f"Told to stop, but this supervisor stays: {reason}", file=sys.stderr)
+            print(f"Signal to stop received, but this supervisor stays: {reason}", file=sys.stderr)
         return False
 
     def _abandon(self) -> str:
@@ -114,10 +114,10 @@ class Supervisor:
         self._desk.end_child()
         while not self._desk.clean:
             if self._signals.stop:
-                self._stay("something that the program started can't be killed")
+                self._stay("some processes that the program started can't be killed")
             select.select([], [], [], 1.0)
             self._desk.kill()
-        return "the server knows nothing of this attempt, or has ended it"
+        return "the server has no such attempt, or has ended it"
 
     def _wait(self, now: float) -> None:
         """Until something happens, or is due; then handle what can be read or written."""

@@ -93,7 +93,7 @@ class Home:
         except FileNotFoundError:
             return None
         if not isinstance(value, dict):
-            raise ValueError(f"{name} is no JSON object")  # noqa: TRY004  as broken JSON does
+            raise ValueError(f"{name} is not a JSON object")  # noqa: TRY004  as broken JSON does
         return value
 
     def write(self, name: str, value: dict[str, Any]) -> None:

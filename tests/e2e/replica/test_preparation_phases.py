@@ -143,8 +143,8 @@ def test_progress_is_told_and_the_program_starts_in_what_was_made(play: Make) ->
         ("refusing", "no wheel of frobnicate for Python 3.7: use a runtime version"),
         ("dying", "preparing the environment ended with code 1: KeyError: 'lost'"),
         ("killed", "preparing the environment was ended by signal 9"),
-        ("lying", "the environment was answered as {'python': 7}"),
-        ("silent", "the environment was answered as {}"),
+        ("lying", "the environment can't be read {'python': 7}"),
+        ("silent", "the environment can't be read {}"),
         ("reaching", "'../home/ticket.json' names no environment"),
     ],
 )
@@ -257,7 +257,7 @@ def test_a_server_that_can_not_give_the_task_ends_the_replica(
 
     end = replica.supervise()
     assert end["kind"] == "UNPREPARED"
-    assert end["cause"] == "its task can't be had: the job's bucket 'b' is not there"
+    assert end["cause"] == "its supervisor can't get its task: the job's bucket 'b' is not there"
 
 
 def test_a_server_that_is_none_of_ours_is_asked_again(make_replica: Make) -> None:

@@ -240,7 +240,7 @@ def test_what_cannot_be_started_says_why(
 def test_an_isolation_that_does_not_exist_is_named(make_replica: Make) -> None:
     end = make_replica(command_task(["true"]), isolation="cgroups").supervise()
     assert end["kind"] == "UNPREPARED"
-    assert "'cgroups' was asked for; allowed: auto, cgroup, namespace" in end["cause"]
+    assert "'cgroups' given; allowed: auto, cgroup, namespace" in end["cause"]
 
 
 def test_the_time_limit_ends_a_program_that_ignores_it(

@@ -97,8 +97,8 @@ def test_more_processes_than_the_limit_fail(make_replica: Make, make_limited: Ma
     end = make_replica(python_task(BOMB, allotment=AMPLE), isolation="cgroup").supervise()
     assert (end["kind"], end["code"]) == ("EXITED", 1)
     assert end["cause"] == (
-        "RuntimeError: can't start new thread (at <string>:4 in <module>) (the kernel refused it a "
-        "process once; its limit is 1536: 1024 and 512 for its vCPU)"
+        "RuntimeError: can't start new thread (at <string>:4 in <module>) (the kernel refused it "
+        "one more process once; its limit is 1536: 1024 and 512 for its vCPU)"
     )
 
 
@@ -167,7 +167,7 @@ def test_an_allotment_that_is_none_is_refused(make_replica: Make) -> None:
     for allotment in wrong:
         end = make_replica(python_task("", allotment=allotment)).supervise()
         assert end["kind"] == "UNPREPARED"
-        assert "the task's allotment can't be read" in end["cause"]
+        assert "the machine's limits in the task can't be read" in end["cause"]
 
 
 def test_programs_go_before_their_supervisor_when_memory_runs_out(

@@ -47,7 +47,7 @@ def start(make_replica: Make, task: dict[str, Any], lines: int = 1, **ticket: An
     return replica
 
 
-TOO_BUSY = ("got nothing out of its process", "took longer than")
+TOO_BUSY = ("could not read its process", "took longer than")
 
 
 def ask(replica: Supervised, name: str = "a1") -> dict[str, str]:
@@ -120,7 +120,7 @@ def test_one_that_is_stopped_by_a_signal_is_read_and_stays_stopped(make_replica:
 
 def test_a_program_that_is_not_python_has_no_stacks(make_replica: Make) -> None:
     replica = start(make_replica, command_task(["/bin/sh", "-c", "echo up; sleep 600"]))
-    assert ask(replica) == {"error": "there is no Python process in its program"}
+    assert ask(replica) == {"error": "its program has no Python process"}
 
 
 def test_many_threads_and_deep_stacks_are_cut_to_what_can_be_answered(
@@ -154,13 +154,13 @@ def test_where_it_is_not_permitted_it_says_what_to_do(make_replica: Make, tmp_pa
     tool.write_text(f"#!/bin/sh\necho '{REFUSAL}' >&2\nexit 1\n")
     tool.chmod(0o755)
     error = ask(start(make_replica, python_task(PROGRAM), py_spy=str(tool)))["error"]
-    assert error.startswith("the system doesn't let the service read the memory of its program")
+    assert error.startswith("the system doesn't let the service read the memory of the program")
     assert "CAP_SYS_PTRACE" in error
 
 
 def test_what_the_kernel_setting_forbids_is_named() -> None:
     assert explain(REFUSAL, 1) == (
-        "the system doesn't let the service read the memory of its program: "
+        "the system doesn't let the service read the memory of the program: "
         "kernel.yama.ptrace_scope is 1 on its machine; run the service with CAP_SYS_PTRACE or as "
         "root, or set that to 0 (sysctl kernel.yama.ptrace_scope=0)"
     )

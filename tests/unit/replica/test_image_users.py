@@ -48,7 +48,7 @@ def test_programs_and_images_share_no_id() -> None:
     ("image", "ticket", "reason"),
     [
         (PODMAN, {"allow_root": ["demo"]}, "the setting allow_root says so"),
-        ({**PODMAN, "engine": "Docker 20.10.24"}, {}, "Docker maps no users of a container"),
+        ({**PODMAN, "engine": "Docker 20.10.24"}, {}, "Docker can't map the users of a container"),
         (PODMAN, {"setting": [1000, 1000, "ada"]}, "program_users has no 65536 ids for containers"),
         (PODMAN, {"setting": [5000, 6000]}, "program_users has no 65536 ids for containers"),
         (PODMAN, {"unavailable": "this needs Linux 5.19"}, "this needs Linux 5.19"),
@@ -59,7 +59,7 @@ def test_the_reason_is_named(image: dict[str, str], ticket: Any, reason: str) ->
     assert first == 0
     assert words.startswith(reason)
     assert image_users.describe(first, words) == (
-        "not guaranteed: the image's users have the ids of this machine's users, root among them: "
+        "not guaranteed: users in the image have the ids of this machine's users, root among them: "
         + words
     )
 

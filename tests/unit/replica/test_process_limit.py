@@ -22,14 +22,18 @@ NO_FORK = "BlockingIOError: [Errno 11] Resource temporarily unavailable"
             SMALL,
             1,
             "",
-            "the kernel refused it a process once; its limit is 1536: 1024 and 512 for its vCPU",
+            (
+                "the kernel refused it one more process once; its limit is 1536: 1024 and 512 "
+                "for its vCPU"
+            ),
         ),
         (
             LARGE,
             7,
             "ValueError: bad",
             (
-                "the kernel refused it a process 7 times; its limit is 5120: 1024 and 512 for each "
+                "the kernel refused it one more process 7 times; its limit is 5120: 1024 and "
+                "512 for each "
                 "of its 8 vCPUs"
             ),
         ),

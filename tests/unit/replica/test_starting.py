@@ -132,7 +132,10 @@ def test_what_the_machine_lacks_for_a_while_is_tried_again(
     assert rig.advance(POLL_INTERVAL_S) is Starting
     assert rig.advance(POLL_INTERVAL_S) is Next
     (said,) = rig.context.journal.told
-    assert said == f"PREPARING: the program can't be started now, and is tried again: {failure}"
+    assert (
+        said
+        == f"PREPARING: the program can't be started now; the supervisor tries again: {failure}"
+    )
 
 
 def test_what_the_machine_lacks_for_ever_ends_the_start(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_link_in_the_place_of_a_directory_makes_no_program_root(tmp_path: Path
 def test_a_program_that_its_user_could_not_reach_does_not_start(tmp_path: Path) -> None:
     fake = FakeDesk(tmp_path)
     tmp_path.chmod(0o700)
-    with pytest.raises(TaskError, match="can't run as a user of its own, who can't pass"):
+    with pytest.raises(TaskError, match="can't run as a user of its own, which can't enter"):
         program_user.require_reach(fake.context, [f"{tmp_path}/"])
 
 
@@ -165,7 +165,9 @@ def test_where_no_user_was_promised_the_program_is_root_and_says_so(
     fake.user = None
     fake.ticket, fake.task = {"program_users": [FIRST, FIRST + 7]}, {"job": "projects/p/jobs/j"}
     said = program_user.choose(fake.context, Promised(make_promised(user="no setuid here")))
-    assert said.startswith("the program runs as root, which can't be changed here: no setuid here")
+    assert said.startswith(
+        "the program runs as root, because this machine can't change users: no setuid here"
+    )
     assert levels.ROOT.missing in said
     assert fake.user is None
 

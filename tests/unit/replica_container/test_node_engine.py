@@ -72,7 +72,7 @@ def test_an_engine_that_does_not_answer_may_come_back(tmp_path: Path) -> None:
 
 def test_something_else_that_listens_is_no_engine(tmp_path: Path) -> None:
     with listening(tmp_path / "x.sock", b"220 mail ready\r\n") as path:
-        assert find_fault(path) == "what answers is no container engine"
+        assert find_fault(path) == "the server at this socket is not a container engine"
 
 
 def test_what_a_node_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

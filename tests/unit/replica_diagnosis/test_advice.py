@@ -117,11 +117,14 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         ),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: 'gs://data/census/a.csv'",
-            "For files this is at /gcs/data/census/a.csv. What opens files takes no gs:// address",
+            (
+                "For files this is at /gcs/data/census/a.csv. Functions that open files take no "
+                "gs:// address"
+            ),
         ),
         (
             "RuntimeError: Parent directory gs://data/out does not exist.",
-            "For files this is at /gcs/data/out. What opens files takes no gs:// address",
+            "For files this is at /gcs/data/out. Functions that open files take no gs:// address",
         ),
         (
             "PermissionError: [Errno 13] Permission denied: 'gs:'",
@@ -191,7 +194,7 @@ def facts(tmp_path: Path) -> ReplicaFacts:
             "Footplate has no Secret Manager (secretmanager.googleapis.com). Give the secret",
         ),
         ("OSError: [Errno 24] Too many open files: 'x'", "`ulimit -n`"),
-        ("OSError: [Errno 28] No space left on device", "is full. Make room there"),
+        ("OSError: [Errno 28] No space left on device", "is full. Free some space there"),
         (
             "OSError: [Errno 28] No space left on device: '/tmp/a'",
             "The disk of /tmp/a (on the host /",

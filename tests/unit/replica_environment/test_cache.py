@@ -316,7 +316,10 @@ def test_what_programs_could_change_is_compared_before_each_use(cache: Cache, ch
             (lib / "__pycache__").mkdir()
     assert BuildCache(root, exposed=True).hold(key) is None
     get()
-    assert (len(made), told) == (2, ["it was changed after it was made, so it is made anew"])
+    assert (len(made), told) == (
+        2,
+        ["it was changed after it was made, so the service makes it anew"],
+    )
     assert [path.name for path in lib.iterdir()] == ["json.py"]
     assert (lib / "json.py").read_text() == "good"
 
@@ -338,7 +341,7 @@ def test_what_was_changed_is_made_anew_once_nobody_uses_it(cache: Cache) -> None
         BuildCache(f"{cache.root}/runtimes", exposed=True).get(make_key("a"), make, "it", tell)
     assert told == [
         "it was changed after it was made: waiting until no program uses it, to make it anew",
-        "it was changed after it was made, so it is made anew",
+        "it was changed after it was made, so the service makes it anew",
     ]
 
 

@@ -183,7 +183,7 @@ def of_job(job_id: str) -> dict[str, str]:
 def test_a_build_that_was_killed_is_made_anew(
     bench: Bench, runtime: Runtime, wheels: Path, tmp_path: Path, job_id: str, builder: str
 ) -> None:
-    """Not before the last process of the killed one is gone. Who waits is told for whom."""
+    """Not before the last process of the killed one is gone. The one that waits says for which."""
     begun = wheels / "begun"  # which builds see
     first = (
         "import pathlib, time\n"
@@ -236,7 +236,7 @@ def test_a_build_makes_room_for_itself(bench: Bench, wheels: Path, runtime: Runt
     other = make_runtime(bench, ("whole", lock(gamma), ()))
     bench.cache_limit_bytes = 1
     second = bench.prepare(bench.make_home(other))
-    assert second.messages[-1].startswith("removed 1 environment that nothing uses")
+    assert second.messages[-1].startswith("removed 1 environment that no program uses")
     assert second.run("import gamma") == ""
     assert not os.path.exists(first.python)  # noqa: PTH110
     again = bench.prepare(bench.make_home(other))
@@ -253,7 +253,7 @@ def test_a_full_disk(bench: Bench, wheels: Path, tmp_path: Path) -> None:
         left = [found.path for found in Cache(str(bench.cache)).look()]
         used = sum(path.stat().st_size for path in bench.cache.rglob("*") if path.is_file())
     assert "runtime 9.9 can't be made for Python" in outcome.error
-    assert "the disk is full; make room, for instance with `footplate runtimes prune`" in (
+    assert "the disk is full; free some space, for instance with `footplate runtimes prune`" in (
         outcome.error
     )
     assert left == []

@@ -132,5 +132,5 @@ def test_what_does_not_run_here(bare: Bench, wheels: Path, mirror: Path) -> None
     program.write_text("#!/bin/sh\necho Illegal instruction\nexit 132\n")
     program.chmod(0o755)
     outcome = prepare(bare, wheels, fetches=True)
-    assert outcome.error.startswith(f"the Python that was fetched, {program}, doesn't run here: ")
+    assert outcome.error.startswith(f"the fetched Python {program} doesn't run here: ")
     assert "Illegal instruction" in outcome.error

@@ -114,8 +114,8 @@ def test_pip_in_it_installs_for_the_build(bench: Bench, runtime: Runtime, wheels
     )
     outcome = build(bench, runtime, setup)
     assert outcome.code == 0, outcome
-    told = "your setup.py installs beta 2.0 by pip, which only builds have then: "
-    assert f"{told}the program gets what install_requires names" in outcome.messages
+    told = "your setup.py installs beta 2.0 by pip, which only the build gets: "
+    assert f"{told}the program gets only what install_requires names" in outcome.messages
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,9 @@ def test_an_end_that_takes_too_long_is_given_up(world: World) -> None:
     world.finish()
     *_, note = world.take()
     assert isinstance(note, EventRecord)
-    assert note.message == "what the program reported wasn't all read 20 s after its end"
+    assert (
+        note.message == "the service has not read all that the program reported 20 s after its end"
+    )
 
 
 def test_nothing_is_looked_for_while_nobody_takes_it(world: World) -> None:

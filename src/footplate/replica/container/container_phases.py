@@ -66,7 +66,7 @@ class PreparingImage(Preparing):
     def _follow(self, result: dict[str, Any]) -> Phase:
         image = result.get("image")
         if not isinstance(image, dict):
-            raise TaskError(f"the image was answered as {str(result)[:200]}")
+            raise TaskError(f"the image's description can't be read: {str(result)[:200]}")
         for note in result.get("notes") or ():
             self.context.journal.event("IMAGE", str(note))
         _tell_isolation(self.context, image)
@@ -102,7 +102,7 @@ def _tell_guard(context: Context, containment: EngineContainment) -> None:
 def _tell_disk(context: Context) -> None:
     limits, containment = context.wanted, context.containment
     if limits is not None and limits.disk_bytes and containment and not containment.written:
-        where = "the container engine doesn't say where the container's files lie"
+        where = "the container engine doesn't say where the container's files are"
         context.journal.event("LIMITS", f"disk: only its own mounts are measured: {where}")
 
 

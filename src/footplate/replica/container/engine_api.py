@@ -102,7 +102,9 @@ class Engine:
             found = json.loads(content)
             return [(str(each["Id"]), dict(each.get("Labels") or {})) for each in found]
         except (ValueError, KeyError, TypeError) as error:
-            raise EngineGone(f"{self.path} lists containers with no sense") from error
+            raise EngineGone(
+                f"{self.path} sends a list of containers that can't be read"
+            ) from error
 
     def inspect_image(self, reference: str) -> dict[str, Any] | None:
         """None: the engine has no such image."""
@@ -163,7 +165,9 @@ class Engine:
         try:
             value = json.loads(content or b"{}")
         except ValueError as error:
-            raise EngineGone(f"{self.path} answers {method} {path} with no JSON") from error
+            raise EngineGone(
+                f"{self.path} answers {method} {path} with something that isn't JSON"
+            ) from error
         return value if isinstance(value, dict) else {}
 
     def _fetch(self, method: str, path: str, sent: bytes | None) -> bytes:
@@ -238,9 +242,9 @@ class Attachment:
         try:
             data = self._connection.recv(min(size, 65536))
         except OSError as error:
-            raise EngineGone(f"the output breaks off: {error}") from error
+            raise EngineGone(f"the output ends too early: {error}") from error
         if not data:
-            raise EngineGone("the output breaks off")
+            raise EngineGone("the output ends too early")
         return data
 
     def close(self) -> None:
@@ -287,7 +291,7 @@ def _read(connection: socket.socket, *, headless: bool) -> tuple[int, bytes]:
             break
         content += response.feed(data)
         if len(content) > _BODY_LIMIT_BYTES:
-            raise BadResponse("an answer without end")
+            raise BadResponse("the engine's answer is too long")
     return response.status, content
 
 

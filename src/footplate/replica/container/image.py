@@ -188,7 +188,7 @@ def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) ->
     _pull(engine, name, ticket)
     found = engine.inspect_image(name) or found
     if found is None:
-        raise UnusableImage(f"the image {name} was pulled, and the engine doesn't have it")
+        raise UnusableImage(f"the engine pulled the image {name}, but doesn't have it")
     return found
 
 

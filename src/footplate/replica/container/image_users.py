@@ -37,7 +37,7 @@ def find_first_id(
     if is_root_allowed(context):
         return 0, "the setting allow_root says so"
     if not is_podman(str(image.get("engine") or "")):
-        return 0, "Docker maps no users of a container that has the machine's network"
+        return 0, "Docker can't map the users of a container that shares the machine's network"
     if not first:
         return 0, f"program_users has no {users.CONTAINER_IDS} ids for containers"
     unavailable = context.promise().fault(IMAGE_USERS)
@@ -49,7 +49,7 @@ def find_first_id(
         sources = [str(mount["Source"]) for mount in mounts]
         fault = find_fault(first, users.CONTAINER_IDS, sources)
     if fault:
-        raise TaskError(f"the image's users can't be mapped to users without power: {fault}")
+        raise TaskError(f"the image's users can't be mapped to users without rights: {fault}")
     return first, ""
 
 
@@ -57,6 +57,9 @@ def describe(first: int, reason: str) -> str:
     """For users: what holds, and what doesn't."""
     last = first + users.CONTAINER_IDS - 1
     if first:
-        return f"the image's users are users {first} to {last} of this machine, its root too"
-    words = "the image's users have the ids of this machine's users, root among them"
+        return (
+            f"users in the image run as users {first} to {last} of this machine, and so does the "
+            "image's root"
+        )
+    words = "users in the image have the ids of this machine's users, root among them"
     return levels.describe("", f"{words}: {reason}")

@@ -63,7 +63,7 @@ def find_fault(path: str) -> str:
         return error.strerror or str(error)
     finally:
         connection.close()
-    return "" if b" 200 " in answer else "what answers is no container engine"
+    return "" if b" 200 " in answer else "the server at this socket is not a container engine"
 
 
 def _is_socket(path: str) -> bool:

@@ -130,13 +130,13 @@ class Runner:
             self._pass_output(attachment)
             status = self._conclude()
         except EngineGone as error:
-            self._notify({"fault": f"the container engine was lost: {error}"})
+            self._notify({"fault": f"the container engine no longer answers: {error}"})
             status = SIGNALLED + signal.SIGKILL
         except EngineError as error:
             self._notify({"error": str(error)})
             status = FAILED
         except OSError as error:  # the reader of the output is gone
-            self._notify({"fault": f"its output can't be passed on: {error}"})
+            self._notify({"fault": f"the supervisor can't read the container's output: {error}"})
             status = SIGNALLED + signal.SIGKILL
         end_as(status)
 
@@ -266,7 +266,7 @@ class Runner:
             if not state.get("Running") and state.get("Status") not in ("running", "stopping"):
                 break
             if time.monotonic() >= end:
-                raise EngineGone("it dropped the connection to a container that still runs")
+                raise EngineGone("the engine closed its connection to a container that still runs")
             time.sleep(pause_s)
             pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
         kills = max(self._oom.kills, 1 if state.get("OOMKilled") else 0)

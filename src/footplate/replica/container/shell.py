@@ -35,12 +35,12 @@ class ContainerEntry:
     def __init__(self, record: Dict[str, Any]) -> None:
         """Raises Unavailable: no program runs there."""
         if record.get("boot") != boot_id() or not record.get("init"):
-            raise Unavailable("its program doesn't run")
+            raise Unavailable("its program isn't running")
         self._engine = Engine(str(record["engine"]))
         self._container = str(record["container"])
         self._program = Process(int(record["init"]), 0, int(record["start"]), zombie=False)
         if not self.alive:
-            raise Unavailable("its program doesn't run")
+            raise Unavailable("its program isn't running")
 
     @property
     def alive(self) -> bool:
@@ -64,7 +64,7 @@ class ContainerEntry:
             start = {"Detach": False, "Tty": terminal}
             connection, early = self._engine.upgrade(f"/exec/{execution}/start", start)
         except (EngineError, EngineGone, KeyError) as error:
-            raise Unavailable(f"the container engine starts none: {error}") from error
+            raise Unavailable(f"the container engine can't start a shell: {error}") from error
         with connection:
             inside = _connect(self._engine, execution, connection, early, terminal=terminal)
         if terminal:

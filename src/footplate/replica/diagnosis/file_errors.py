@@ -75,12 +75,13 @@ def _advise_on_full_disk(cause: str, facts: ReplicaFacts) -> str:
     try:
         disk = os.statvfs(real)
     except (OSError, ValueError):  # an advice without figures
-        return "A disk is full: make room on it, or let the program write less"
+        return "A disk is full: free some space on it, or let the program write less"
     free, size = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
     state = f"{_amount(free)} of {_amount(size)} are free now"
     return (
-        f"The disk of {path or 'its working directory'} (on the host {real}: {state}) is full. "
-        "Make room there, let the program write less, or start the service with another --data-dir"
+        f"The disk of {path or 'its working directory'} (on the host {real}: {state}) is "
+        "full. Free some space there, let the program write less, or start the service with "
+        "another --data-dir"
     )
 
 

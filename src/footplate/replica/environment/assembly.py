@@ -141,8 +141,8 @@ class Assembly:
         own = uv.find_installed_by_builds(self._interpreter)
         if own:
             self._teller.tell(
-                f"your setup.py installs {', '.join(own)} by pip, which only builds have then: "
-                "the program gets what install_requires names"
+                f"your setup.py installs {', '.join(own)} by pip, which only the build gets: "
+                "the program gets only what install_requires names"
             )
         for wheel in wheels:
             for requirement in wheel.requirements:

@@ -118,8 +118,8 @@ class BaseEnvironments:
         note = ""
         if piece.fallback:
             note = (
-                f"{piece.name} is used, which is larger, for this machine's indexes lack the "
-                "build for the CPU; name one that has it in UV_FIND_LINKS or UV_INDEX"
+                f"the larger {piece.name} is used, because this machine's indexes lack the "
+                "build for the CPU; name an index that has it in UV_FIND_LINKS or UV_INDEX"
             )
         site = find_site(built.path, self._interpreter)
         return Base(built, site, piece.lock_sha256, note)
@@ -177,4 +177,4 @@ def find_index(lock: str, arguments: list[str], uv: Uv) -> dict[str, str]:
             return variables
     if not uv_errors.is_unavailable(said):
         raise UvFailed(said)
-    raise _Unobtainable(f"{uv_errors.find_missing(said)} can't be had from this machine's indexes")
+    raise _Unobtainable(f"this machine's indexes don't have {uv_errors.find_missing(said)}")

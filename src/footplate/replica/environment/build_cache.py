@@ -95,7 +95,7 @@ class BuildCache:
             while True:
                 if self._find(key) is None and cache_locks.try_alone(descriptor):
                     if self._read(key) is not None:
-                        tell(f"{name} was changed after it was made, so it is made anew")
+                        tell(f"{name} was changed after it was made, so the service makes it anew")
                     self._build(key, make, descriptor)
                 cache_locks.share(descriptor, wait)
                 built = self._keep(key, descriptor)

@@ -174,7 +174,7 @@ def isolate_build(
         os.makedirs(path, exist_ok=True)
     unowned = build_isolation.prepare()
     if unowned:
-        raise PreparationError(f"builds can't run as a user of their own: {unowned}")
+        raise PreparationError(f"builds can't run as users of their own: {unowned}")
     usable, bound = find_buckets(ticket, task), find_bound(task)
     tools = _find_tools(ticket, programs, user)
     needed = [build_isolation.scratch, *usable, *(path for path, _, _ in bound), *tools]

@@ -206,8 +206,9 @@ def bound(cache: str, limit_bytes: int, teller: ProgressOutput) -> None:
         count = len(pruned.removed)
         what = "1 environment" if count == 1 else f"{count} environments"
         teller.tell(
-            f"removed {what} that nothing uses, {pruned.freed_bytes / 1e9:.1f} GB: the cache is "
-            f"to stay below {limit_bytes / 1e9:g} GB (setting cache_limit_gb)"
+            f"removed {what} that no program uses, {pruned.freed_bytes / 1000000000.0:.1f} "
+            f"GB, to keep the cache below {limit_bytes / 1000000000.0:g} GB (setting "
+            "cache_limit_gb)"
         )
 
 

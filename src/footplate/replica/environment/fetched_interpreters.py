@@ -102,8 +102,8 @@ def inspect(path: str, uv: Uv) -> Interpreter:
 
 def _broken(path: str, said: str) -> PreparationError:
     return PreparationError(
-        f"the Python that was fetched, {path}, doesn't run here: {said[-500:]}; remove its "
-        "directory to have it fetched again"
+        f"the fetched Python {path} doesn't run here: {said[-500:]}; remove its directory to "
+        "have it fetched again"
     )
 
 

@@ -48,7 +48,7 @@ def recognise(output: str) -> str:
             "hash is pinned. The mirror rebuilds packages, or was tampered with"
         )
     if _FULL.search(output):
-        return "the disk of the cache, or of uv's own one, is full: make room there"
+        return "the disk of the cache, or of uv's own cache, is full: free some space there"
     git = _FATAL.search(output, output.find(_GIT)) if _GIT in output else None
     if git is not None:
         return f"git says: {_without_secrets(git.group(1).strip())}"
@@ -74,8 +74,8 @@ def _describe_distrust(output: str) -> str:
     where = _host(fetch.group("place")) if fetch else "the package index"
     return (
         f"the certificate of {where} isn't trusted ({why.group(1).strip() if why else 'invalid'}). "
-        "If a proxy here signs what passes it, or the index is your own, start the service with "
-        "SSL_CERT_FILE=FILE, the certificates of those to trust"
+        "If a proxy here signs what passes it, or the index is your own, start the service "
+        "with SSL_CERT_FILE=FILE, which has the certificates to trust"
     )
 
 
@@ -135,8 +135,8 @@ _CONCLUSION = re.compile(
 )
 _NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded|\(os error (?:28|122)\)")
 FULL = (
-    "the disk is full; make room, for instance with `footplate runtimes prune`, or put the cache "
-    "elsewhere (setting cache_dir; UV_CACHE_DIR for uv's own)"
+    "the disk is full; free some space, for instance with `footplate runtimes prune`, or put "
+    "the cache elsewhere (setting cache_dir; UV_CACHE_DIR for uv's own)"
 )
 _BUILD_LINES = 8
 _WORDS_LENGTH = 1500

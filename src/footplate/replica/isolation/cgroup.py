@@ -229,7 +229,7 @@ class CgroupContainment(Containment):
     def _enclose(self, fault: str) -> None:
         """Have programs live in process namespaces; ``fault``: why they can't."""
         if fault:
-            self.missing_here = f"it sees, and can signal, others ({fault})"
+            self.missing_here = f"it sees other programs, and can signal them ({fault})"
         else:
             self._space = PidNamespace()
 

@@ -31,14 +31,16 @@ def choose(wanted: str, mark: str, *, limited: bool = False) -> tuple[Containmen
     """
     if wanted != "auto" and wanted not in CONTAINMENT_MODES:
         allowed = ", ".join(("auto", *CONTAINMENT_MODES))
-        raise Unavailable(f"isolation {wanted!r} was asked for; allowed: {allowed}")
+        raise Unavailable(f"isolation {wanted!r} given; allowed: {allowed}")
     reasons: list[str] = []
     for name in CONTAINMENT_MODES if wanted == "auto" else (wanted,):
         try:
             return _open(name, mark, limited=limited), reasons
         except Unavailable as error:
             reasons.append(f"{name}: {error}")
-    raise Unavailable(f"this machine can't isolate programs as asked for: {'; '.join(reasons)}")
+    raise Unavailable(
+        f"this machine can't isolate programs as the setting isolation says: {'; '.join(reasons)}"
+    )
 
 
 def open_promised(promised: Promised, mark: str, *, limited: bool) -> Containment:
@@ -51,7 +53,9 @@ def open_promised(promised: Promised, mark: str, *, limited: bool) -> Containmen
     try:
         return _open(promised.mode, mark, limited=limited, promised=promised)
     except Unavailable as error:
-        raise Unavailable(f"{promised.mode} was promised and can't be had: {error}") from error
+        raise Unavailable(
+            f"the server promised {promised.mode}, and this machine can't do it now: {error}"
+        ) from error
 
 
 def find_fault(view: MountNamespace) -> str:

@@ -2,7 +2,7 @@
 
 What there is to enter differs by containment mode: control groups on ``cgroup``, a process
 namespace on ``namespace``, and on all of them the program's own view of the file system where it
-has one. Whoever goes in is ended with all else that the containment mode ends; on ``best-effort``,
+has one. What goes in is ended with all else that the containment mode ends; on ``best-effort``,
 which knows a process group only, its starter must do that.
 """
 
@@ -37,7 +37,7 @@ class Entry:
             Unavailable: no program runs there.
         """
         if record.get("boot") != boot_id():
-            raise Unavailable("the machine was started anew since")
+            raise Unavailable("the machine has rebooted since")
         if "init" in record:
             program = _find_first_child(int(record["init"]), int(record["start"]))
         else:
@@ -45,7 +45,7 @@ class Entry:
             if program is not None and program.start != record.get("pid_start"):
                 program = None
         if program is None or program.zombie:
-            raise Unavailable("its program doesn't run")
+            raise Unavailable("its program isn't running")
         return cls(program, [str(group) for group in record.get("groups") or ()])
 
     @property

@@ -55,7 +55,7 @@ def make_private(root: str, *names: str) -> str:
     os.makedirs(root, mode=0o700, exist_ok=True)
     found = os.lstat(root)
     if found.st_uid != os.getuid() or found.st_mode & 0o077 or not os.path.isdir(root):
-        sys.exit("%s must be a directory of this user alone (mode 0700)" % root)
+        sys.exit("%s must be a directory that only this user may use (mode 0700)" % root)
     path = os.path.join(root, *names)
     os.makedirs(path, mode=0o700, exist_ok=True)
     return path
@@ -68,7 +68,7 @@ def fetch_patiently(facts: dict[str, Any], digest: str, archives: str, end: floa
         except (OSError, ValueError) as error:
             sys.stderr.write("%s: %s\n" % (facts["url"], error))
             if time.monotonic() > end:
-                sys.exit("the server can't be reached at %s" % facts["url"])
+                sys.exit("the server doesn't answer at %s" % facts["url"])
             time.sleep(RETRY_S)
 
 
@@ -105,7 +105,7 @@ def download(facts: dict[str, Any], digest: str, path: str) -> None:
                 found.update(chunk)
                 file.write(chunk)
         if found.hexdigest() != digest:
-            raise ValueError("the archive came with other bytes")
+            raise ValueError("the archive arrived damaged")
         os.replace(part, path)
     except http.client.HTTPException as error:
         raise ValueError(repr(error)) from error

@@ -160,7 +160,7 @@ class Launcher:
 
     def _check_lease(self) -> None:
         if now_s() - self._answered_s > self._config["lease_s"]:
-            self._end("the server has not answered for as long as the lease allows")
+            self._end("the server has not answered for longer than the lease")
 
     def _end(self, reason: str) -> None:
         if not self._must_end:

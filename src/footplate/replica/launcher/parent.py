@@ -68,7 +68,7 @@ class Parent:
             status = self._live(deaths)
             if os.WIFEXITED(status) and os.WEXITSTATUS(status) in (OK, LEFT):
                 return os.WEXITSTATUS(status)
-            print("the launcher has died: its replica ends", file=sys.stderr)
+            print("the launcher has died, so its replica ends", file=sys.stderr)
             if not self._end_rest():
                 break
             time.sleep(_REST_S)

@@ -119,7 +119,9 @@ def set_loader(file: str, name: str) -> None:
         for start, size in _find_names(content, file):
             text = name.encode() + b"\0"
             if len(text) > size:
-                raise Uncopyable("%s is too long a name for the loader of %s" % (name, file))
+                raise Uncopyable(
+                    "the loader of %s has no space for the long name %s" % (name, file)
+                )
             program.seek(start)
             program.write(text.ljust(size, b"\0"))
 

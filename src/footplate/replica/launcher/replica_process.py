@@ -87,7 +87,7 @@ class ReplicaProcess:
         try:
             write_text(self / "stop", "", _WRITE, 0o600)
         except OSError as error:
-            print(f"the mark to stop can't be written: {error}", file=sys.stderr)
+            print(f"the request to stop can't be written: {error}", file=sys.stderr)
         if self.lived:
             self._signal(signal.SIGTERM)
             self._signal(signal.SIGCONT)

@@ -51,7 +51,7 @@ class ServerLink:
         except (OSError, BadResponse, ValueError, asyncio.TimeoutError) as error:
             raise ServerUnavailable(f"{path}: {error!r}") from error
         if not isinstance(value, dict):
-            raise ServerUnavailable(f"{path} answered no JSON object")
+            raise ServerUnavailable(f"{path} answered with something that isn't a JSON object")
         return value
 
     async def _post(self, path: str, body: bytes) -> bytes:
@@ -84,7 +84,7 @@ async def _read(reader: asyncio.StreamReader) -> bytes:
         content.append(response.feed(data))
         size_bytes += len(content[-1])
         if size_bytes > _MAX_BYTES:
-            raise BadResponse("an answer without end")
+            raise BadResponse("the server's answer is too long")
     body = b"".join(content)
     if response.status >= 500:
         raise BadResponse(f"HTTP {response.status}")

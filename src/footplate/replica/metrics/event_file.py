@@ -49,7 +49,7 @@ _FRAME_BYTES = 16
 
 
 class EventFile:
-    """``source`` is told with what is in it."""
+    """Each record that is read from it names ``source``."""
 
     __slots__ = ("_file", "_stamp", "ended", "has_scalars", "offset", "path", "size", "source")
 
@@ -125,7 +125,7 @@ class EventFile:
     def _check(self, content: bytes, data: bytes, place: int) -> None:
         if masked_crc32c(content) != unpack_from("<I", data, place)[0]:
             self.ended = True
-            raise Corrupt(f"its record at byte {self.offset} is corrupt")
+            raise Corrupt(f"its record at byte {self.offset} is damaged")
 
 
 class Corrupt(Exception):

@@ -65,7 +65,10 @@ class MetricRecords:
         held, self._held = self._held, []
         self._journal.metrics(held)
         if held and self.full:
-            self.note(f"{MOST_MEASUREMENTS} measurements were found, more aren't looked for")
+            self.note(
+                f"the program wrote {MOST_MEASUREMENTS} measurements, which is the limit: the "
+                "service reads no more"
+            )
 
     def note(self, message: str) -> None:
         """Tell the user, but not for ever."""

@@ -51,8 +51,8 @@ class Scanner:
             whole = whole and not walk.cut
             if walk.cut:
                 self._note(
-                    f"{place} holds more than {MOST_ENTRIES} files and directories: "
-                    "event files that are deeper in it may be missed"
+                    f"{place} holds more than {MOST_ENTRIES} files and directories: the "
+                    "service may miss event files that are deeper in it"
                 )
         if whole:
             self._files = {path: file for path, file in self._files.items() if path in there}
@@ -75,7 +75,10 @@ class Scanner:
         file = self._files.get(found.path)
         if file is None:
             if len(self._files) >= MOST_FILES:
-                self._note(f"there are more than {MOST_FILES} event files: others aren't read")
+                self._note(
+                    f"the program has more than {MOST_FILES} event files: the service reads no "
+                    "more of them"
+                )
                 return
             file = self._files[found.path] = EventFile(found.path, found.source)
         if not file.changed(found.status):
@@ -103,7 +106,9 @@ class Scanner:
             return file.read(found.status.st_size, self._wants, take)
         except Corrupt as corrupt:
             name = file.path.rpartition("/")[2]
-            self._note(f"the event file {name} in {file.source} is read no further: {corrupt}")
+            self._note(
+                f"the service reads no further in the event file {name} in {file.source}: {corrupt}"
+            )
             return 0
         finally:
             self._findings.flush()

@@ -96,7 +96,7 @@ class Watch:
         self._stat_at = self._look_at = now
         if now >= self._give_up_at and not over:
             passed = f"{MAX_FINAL_SCAN_S:g} s after its end"
-            self._findings.note(f"what the program reported wasn't all read {passed}")
+            self._findings.note(f"the service has not read all that the program reported {passed}")
         if over or self._findings.full or now >= self._give_up_at:
             self._inspect = None
             self._concluded = True

@@ -206,8 +206,8 @@ class NodeCopier:
         free = shutil.disk_usage(self._root).free
         if size - have + SPARED_BYTES > free:
             raise OSError(
-                f"object {name!r} has {size} bytes, and the disk of the copies has {free} bytes "
-                f"free, of which {SPARED_BYTES} are spared; name fewer objects"
+                f"object {name!r} has {size} bytes. The disk of the copies has {free} bytes "
+                f"free, of which {SPARED_BYTES} must stay free; name fewer objects"
             )
         with open(part, "ab") as file:
             if have < size:
@@ -216,7 +216,7 @@ class NodeCopier:
             file.flush()
             if file.tell() != size:
                 os.unlink(part)
-                raise ServerUnavailable(f"object {name!r} came with {file.tell()} bytes")
+                raise ServerUnavailable(f"only {file.tell()} bytes of object {name!r} arrived")
         made = identify(os.stat(part))
         bucket.folder.place(part, parts)
         bucket.known[name] = Known(made, generation)

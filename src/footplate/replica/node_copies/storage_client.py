@@ -71,7 +71,7 @@ class StorageClient:
             except (OSError, http.client.HTTPException) as error:
                 raise self._lost(error) from error
             if not chunk:
-                raise self._lost(OSError("the answer is cut off"))
+                raise self._lost(OSError("the answer ends too early"))
             left -= len(chunk)
             yield chunk
         answer.read()
@@ -212,7 +212,9 @@ def _parse(body: bytes) -> dict[str, Any]:
     try:
         found = json.loads(body)
     except ValueError as error:
-        raise ServerUnavailable("the storage API answered no JSON") from error
+        raise ServerUnavailable(
+            "the storage API answered with something that isn't JSON"
+        ) from error
     if not isinstance(found, dict):
-        raise ServerUnavailable("the storage API answered no JSON object")
+        raise ServerUnavailable("the storage API answered with something that isn't a JSON object")
     return found

@@ -98,7 +98,7 @@ def _await_control_request(link: WebSocket) -> Tuple[Dict[str, Any], List[Tuple[
         poller.register(link, link.events(reading=True))
         if not poller.poll(max(0.0, end - time.monotonic()) * 1000):
             break
-    raise ServerUnavailable("the server sent no shell request")
+    raise ServerUnavailable("the server sent no request for a shell")
 
 
 def _refuse(message: str) -> int:

@@ -101,7 +101,7 @@ class Frames:
         if opcode in _CONTROLS:
             return opcode, payload
         if (opcode == CONTINUATION) != bool(self._opcode):
-            raise BadFrame("a message in the middle of another, or without a beginning")
+            raise BadFrame("a message is in the middle of another, or without a beginning")
         self._opcode = self._opcode or opcode
         self._parts += payload
         if len(self._parts) > LONGEST_MESSAGE_BYTES:
@@ -116,10 +116,10 @@ class Frames:
 def _check_head(first: int, second: int, *, last: bool) -> None:
     opcode = first & 0x0F
     if first & 0x70:
-        raise BadFrame("an extension that was not requested")
+        raise BadFrame("the frame uses an extension that was not requested")
     if opcode not in _DATA and opcode not in _CONTROLS:
         raise BadFrame(f"opcode {opcode}")
     if second & _MASKED:
-        raise BadFrame("a masked frame from a server")
+        raise BadFrame("the server sent a masked frame")
     if opcode in _CONTROLS and (second > _LONGEST_CONTROL_BYTES or not last):
-        raise BadFrame("a control that is too long, or in pieces")
+        raise BadFrame("a control frame is too long, or in pieces")
