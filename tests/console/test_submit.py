@@ -54,7 +54,7 @@ def test_a_job_is_checked_while_it_is_written_and_then_submitted(
     page.get_by_label("Packages").fill(package)
     page.get_by_label("Module").fill("trainer.task")
     page.get_by_label("Machine type").fill("n9-standard")
-    expect(page.locator("#error-machine")).to_contain_text("no machine type of the catalogue")
+    expect(page.locator("#error-machine")).to_contain_text("not a machine type of the catalogue")
     expect(page.locator("#error-module")).to_be_empty()
     page.get_by_label("Machine type").fill("n1-standard-8")
     page.locator("#f-replicas").fill("2")

@@ -32,7 +32,7 @@ def test_it_says_how_the_service_is_and_who_calls(page: Page, service: RunningSe
     expect(page.locator("#callers tbody tr").first).to_be_visible()
     expect(page.locator("#runtimes")).to_contain_text("sklearn-cpu.1-9.py311")
     expect(page.locator("#enforced tr", has_text="memory")).to_contain_text("emulate mode")
-    expect(page.get_by_text("There is no token")).to_be_visible()
+    expect(page.get_by_text("The server has no token")).to_be_visible()
     expect(page.locator("img")).to_have_count(0)
     expect(page).to_have_title("System · Footplate")
 
@@ -50,7 +50,8 @@ def test_it_lists_environments_whose_names_are_text(guarded: RunningService) -> 
     assert "packages: &lt;img src=x" in text
     assert "<img src=x" not in text
     assert (
-        "All who have the server&#39;s token" in text or "All who have the server's token" in text
+        "Everyone who has the server&#39;s token" in text
+        or "All who have the server's token" in text
     )
 
 

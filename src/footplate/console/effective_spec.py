@@ -83,7 +83,7 @@ def _pool(reader: _Reader, pool: Any, request: Any, *, ml: bool) -> Iterator[Val
         why = f"what the scale tier {tier} stands for" if tier else "default: scale tier BASIC"
         yield reader.value(title, machine, f"{_ROLES.get(role, 'master')}Type", why)
     else:
-        why = "the request names none"
+        why = "the request gives none"
         yield reader.value(title, machine, f"{at}.machineSpec.machineType", why)
     disk = f"{pool['bootDiskSizeGb']} GB {pool['bootDiskType']}"
     field = f"{_ROLES.get(role, 'master')}Config.diskConfig" if ml else f"{at}.diskSpec"

@@ -138,7 +138,7 @@ def wrong_lines(form: JobForm) -> Iterator[tuple[str, str]]:
             if not equals and name == "env":
                 yield name, f"{line.strip()[:60]!r} given; allowed: NAME=VALUE"
             elif key.strip() in seen:
-                yield name, f"{key.strip()[:60]!r} stands there twice; once is allowed"
+                yield name, f"{key.strip()[:60]!r} is given twice; allowed: once"
             seen.add(key.strip())
 
 

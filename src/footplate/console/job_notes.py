@@ -56,7 +56,7 @@ def read_labels(text: str) -> dict[str, str]:
     for line in filter(None, map(str.strip, text.split("\n"))):
         key, _, value = (part.strip() for part in line.partition("="))
         if key in found:
-            raise InvalidArgument(f"labels: {key[:60]!r} stands there twice; once is allowed")
+            raise InvalidArgument(f"labels: {key[:60]!r} is given twice; allowed: once")
         found[key] = value
     return found
 

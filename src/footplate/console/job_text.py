@@ -36,7 +36,9 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            raise InvalidArgument("aliases (*name) are not read here: write out what is meant")
+            raise InvalidArgument(
+                "the console reads no aliases (*name): write out what they stand for"
+            )
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise InvalidArgument("this is nested too deeply")
@@ -74,7 +76,7 @@ def read_job(text: str) -> tuple[str, JsonObject]:
     if _SPEC in request:
         return "customJobs", {"displayName": "custom job", "jobSpec": request}
     allowed = ", ".join([*_KINDS, _SPEC])
-    raise InvalidArgument(f"this is no job: it has none of the fields {allowed}")
+    raise InvalidArgument(f"this is not a job: it has none of the fields {allowed}")
 
 
 def _read(text: str) -> JsonObject:
@@ -90,7 +92,9 @@ def _read(text: str) -> JsonObject:
     except yaml.YAMLError as error:
         raise InvalidArgument(f"this is not YAML: {' '.join(str(error).split())}") from None
     except (TypeError, ValueError, AttributeError, OverflowError):
-        raise InvalidArgument("this has values that JSON has not, such as dates or sets") from None
+        raise InvalidArgument(
+            "this has values that JSON can't hold, such as dates or sets"
+        ) from None
     if not isinstance(made, dict):
-        raise InvalidArgument("this is no job: a mapping with fields such as jobSpec is needed")
+        raise InvalidArgument("this is not a job: it must be a mapping with fields such as jobSpec")
     return made

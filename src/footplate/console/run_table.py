@@ -78,7 +78,9 @@ def _fulfils(run: Run, condition: str) -> bool:
     if sign not in _EQUALITY:
         if isinstance(limit, float):
             return False
-        raise InvalidArgument(f"{condition[:100]!r} compares with no number; allowed: = and !=")
+        raise InvalidArgument(
+            f"{condition[:100]!r} compares with text, not a number; allowed: = and !="
+        )
     return _COMPARE[sign](str(value), wanted.strip("\"'"))
 
 

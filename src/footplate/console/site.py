@@ -247,13 +247,13 @@ class Site:
             return
         site = request.headers.get("sec-fetch-site", "same-origin")
         if site not in ("same-origin", "none"):
-            raise PermissionDenied("pages of other origins may not change anything here")
+            raise PermissionDenied("only this server's own pages may change anything here")
         origin = urlsplit(request.headers.get("origin", "")).netloc
         is_own = visit.is_fragment or (origin and origin == request.headers.get("host"))
         if request.url.path != "/sign-in" and not is_own:
             raise PermissionDenied(
-                "neither HX-Request nor this server's Origin is in its headers: use the console's "
-                "own pages"
+                "the request has neither HX-Request nor this server's Origin in its headers: "
+                "use the console's own pages"
             )
 
 

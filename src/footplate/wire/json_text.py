@@ -108,7 +108,7 @@ def _check_tree(root: JsonValue) -> None:
 def _problem(value: JsonValue) -> str:
     """Of what is no object and no list; empty if there is none."""
     if isinstance(value, float) and isinf(value):
-        return "too large a number given; allowed: what a double can hold"
+        return "the number is too large; allowed: what a double can hold"
     if isinstance(value, str) and not storable(value):
         return f"{value[:80]!a} given; allowed: {STORABLE}"
     return ""

@@ -55,7 +55,7 @@ def parse_token(token: str | None, query: str) -> str | None:
     except (binascii.Error, ValueError):
         digest, key = b"", ""
     if digest != _digest(query) or not key:
-        allowed = "the nextPageToken of this very list and filter"
+        allowed = "the nextPageToken of the same list with the same filter"
         violation = Violation("pageToken", f"{describe(token)} given; allowed: {allowed}")
         raise InvalidArgument.of((violation,))
     return key
@@ -67,7 +67,17 @@ def parse_number_token(token: str | None, query: str) -> int | None:
     if key is None:
         return None
     if not _NUMBER.fullmatch(key):
-        raise InvalidArgument.of((Violation("pageToken", "it isn't one that was given"),))
+        raise InvalidArgument.of(
+            (
+                Violation(
+                    "pageToken",
+                    (
+                        "the service has returned no such token; use nextPageToken of an earlier "
+                        "answer"
+                    ),
+                ),
+            )
+        )
     return int(key)
 
 

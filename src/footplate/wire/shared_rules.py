@@ -58,7 +58,7 @@ def check_word(word: str, field: str) -> Iterator[Violation]:
     size = len(word.encode(errors="surrogatepass"))
     if size > MAX_WORD_BYTES:
         said = f"{size:,} bytes given; allowed: {MAX_WORD_BYTES:,}, with which Linux still starts"
-        yield Violation(field, f"{said} a program: put it into a file in a bucket")
+        yield Violation(field, f"{said} a program: put the text into a file in a bucket")
 
 
 MAX_LABELS = 64
@@ -103,8 +103,8 @@ def check_image(given: str | None, field: str) -> Iterator[Violation]:
 
 def describe_account(field: str) -> str:
     return (
-        f"{field} only asks for access to this service's API, which the server's setting "
-        "api_access grants by project"
+        f"{field} only asks for access to this service's API; the server's setting api_access "
+        "grants access by project"
     )
 
 

@@ -228,7 +228,7 @@ def test_times_as_clients_spell_them(zone: str) -> None:
         ("severity=INFO)", "character 14", "unexpected text"),
         ("severity=INFO AND", "character 18, the end", "the name of a field is missing"),
         ('textPayload:"open', "character 13", "a quote that isn't closed"),
-        ('textPayload=~"a(+"', "character 14", "follows nothing that it could repeat"),
+        ('textPayload=~"a(+"', "character 14", "follows nothing that it can repeat"),
         ('textPayload=~"(a"', "character 14", "a ) is missing, at character 3 of the pattern"),
         ('textPayload=~"((a{9}){9}){99}"', "character 14", "too large: more than 1000 steps"),
         ("timestamp=~2026", "character 12", "=~ given for timestamp; allowed: = != < <= > >=;"),

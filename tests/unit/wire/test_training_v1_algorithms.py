@@ -76,9 +76,9 @@ def test_each_algorithm_has_its_runtime(name: str) -> None:
     [
         ("image_classification", "image_classification isn't served here: it reads images"),
         ("image_object_detection", "image_object_detection isn't served here: it reads images"),
-        ("tab_net", "tab_net isn't served here: its network isn't part of Footplate; wide_deep"),
-        ("boosted_tree", '"boosted_tree" is no built-in algorithm; did you mean boosted_trees?'),
-        ("nothing-like-it", '"nothing-like-it" is no built-in algorithm; there are 6 built-in'),
+        ("tab_net", "tab_net isn't served here: Footplate doesn't have its network; wide_deep"),
+        ("boosted_tree", '"boosted_tree" is not a built-in algorithm; did you mean boosted_trees?'),
+        ("nothing-like-it", '"nothing-like-it" is not a built-in algorithm; there are 6 built-in'),
     ],
 )
 def test_other_algorithms(name: str, message: str) -> None:
@@ -195,7 +195,10 @@ def test_what_a_tuning_job_may_search() -> None:
                 "categoricalValues": ["gs://b/x"],
             },
             "parameterName",
-            '"training_data_path" given, which names data; all trials train on the same',
+            (
+                '"training_data_path" given, which names data; allowed: another argument, because '
+                "all trials train on the same data"
+            ),
         ),
     ],
 )
@@ -227,7 +230,7 @@ def test_what_is_told_beforehand() -> None:
     assert "trainingInput.args: --sketch_eps is accepted and has no effect with XGBoost 3" in (
         asked.warnings
     )
-    assert "xgboost_dist trains on one replica; Google's service wants at least one worker" in (
+    assert "xgboost_dist trains on one replica; Google's service requires at least one worker" in (
         asked.parity
     )
 

@@ -17,24 +17,24 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a count of a predefined tier": (
         [{"scaleTier": "BASIC", "workerCount": 2}],
         "workerCount",
-        "2 given; allowed only with scaleTier CUSTOM, and it is BASIC",
+        "2 given; allowed only with scaleTier CUSTOM, but scaleTier is BASIC",
     ),
     "a type of a predefined tier": (
         [{"scaleTier": "STANDARD_1", "parameterServerType": "n1-standard-4"}],
         "parameterServerType",
-        '"n1-standard-4" given; allowed only with scaleTier CUSTOM, and it is STANDARD_1',
+        '"n1-standard-4" given; allowed only with scaleTier CUSTOM, but scaleTier is STANDARD_1',
     ),
     "a type without a tier": (
         [{"masterType": "n1-standard-4"}],
         "masterType",
-        '"n1-standard-4" given; allowed only with scaleTier CUSTOM, and it is BASIC',
+        '"n1-standard-4" given; allowed only with scaleTier CUSTOM, but scaleTier is BASIC',
     ),
     "an accelerator of a predefined tier": (
         [{"scaleTier": "BASIC_GPU", "masterConfig": {"acceleratorConfig": T4}}],
         "masterConfig.acceleratorConfig",
         (
             '{"count": "1", "type": "NVIDIA_TESLA_T4"} given; allowed only with scaleTier CUSTOM, '
-            "and it is BASIC_GPU"
+            "but scaleTier is BASIC_GPU"
         ),
     ),
     "CUSTOM without a master": (

@@ -29,8 +29,8 @@ AT = "trainingInput"
 KEY = "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"
 
 ACCOUNT_WARNING = (
-    "serviceAccount only asks for access to this service's API, which the server's setting "
-    "api_access grants by project"
+    "serviceAccount only asks for access to this service's API; the server's setting "
+    "api_access grants access by project"
 )
 
 
@@ -68,7 +68,7 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
             [PACKAGES, {"scaleTier": "STANDARD_1"}],
             (
                 f"{AT}.scaleTier STANDARD_1 starts workers and parameter servers, which only "
-                "TensorFlow programs and custom containers use: others leave them idle"
+                "TensorFlow programs and custom containers use: for other programs they stand idle"
             ),
         ),
         (
@@ -85,11 +85,11 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
         ),
         (
             [IMAGE, {"pythonModule": "a.b"}],
-            f"{AT}.pythonModule has no effect: masterConfig.imageUri says what runs",
+            f"{AT}.pythonModule has no effect: the job runs the image of masterConfig.imageUri",
         ),
         (
             [IMAGE, {"packageUris": ["gs://b/p.tar.gz"]}],
-            f"{AT}.packageUris has no effect: masterConfig.imageUri says what runs",
+            f"{AT}.packageUris has no effect: the job runs the image of masterConfig.imageUri",
         ),
         (
             [PACKAGES, {"hyperparameters": {"resumePreviousJobId": "j", "maxParallelTrials": 2}}],
@@ -160,21 +160,21 @@ TPU_WORKER: JsonObject = {**CUSTOM, "workerType": "cloud_tpu", "workerCount": 1}
             [PACKAGES, {"runtimeVersion": "", "pythonVersion": ""}],
             (
                 f"{AT}.runtimeVersion isn't given, so runtime 2.21 is used; Google's service "
-                "wants a runtimeVersion and a pythonVersion"
+                "requires a runtimeVersion and a pythonVersion"
             ),
         ),
         (
             [PACKAGES, {"runtimeVersion": "", "pythonVersion": "3.7"}],
             (
                 f"{AT}.runtimeVersion isn't given, so runtime 2.11, the newest with Python 3.7, is "
-                "used; Google's service wants a runtimeVersion and a pythonVersion"
+                "used; Google's service requires a runtimeVersion and a pythonVersion"
             ),
         ),
         (
             [PACKAGES, {"pythonVersion": ""}],
             (
                 f"{AT}.pythonVersion isn't given, so the runtime version's is used; "
-                "Google's service wants one"
+                "Google's service requires one"
             ),
         ),
         (
@@ -184,7 +184,7 @@ TPU_WORKER: JsonObject = {**CUSTOM, "workerType": "cloud_tpu", "workerCount": 1}
         (
             [IMAGE, TPU_WORKER],
             (
-                f"{AT}.workerConfig.tpuTfVersion isn't given; Google's service wants it for TPU "
+                f"{AT}.workerConfig.tpuTfVersion isn't given; Google's service requires it for TPU "
                 "workers that run a container image"
             ),
         ),
@@ -197,7 +197,7 @@ def test_what_differs_in_the_cloud(parts: list[JsonObject], said: str) -> None:
 def test_a_network_of_a_project_without_its_number() -> None:
     named = read(PACKAGES, {"network": "projects/mine/global/networks/n"})
     assert named.parity[0] == (
-        f"{AT}.network names its project by an id; Google's service takes only its number"
+        f"{AT}.network names its project by its id; Google's service takes only its number"
     )
 
 

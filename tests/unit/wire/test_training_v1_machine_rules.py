@@ -20,7 +20,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [{"scaleTier": "CUSTOM", "masterType": "n1-standrad-4"}],
         "masterType",
         (
-            "'n1-standrad-4' given, which is no machine type of the catalogue; "
+            "'n1-standrad-4' given, which is not a machine type of the catalogue; "
             "did you mean n1-standard-4 or n1-standard-64 or n1-standard-1?"
         ),
     ),
@@ -28,7 +28,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [CUSTOM, {"workerType": "huge"}],
         "workerType",
         (
-            "'huge' given, which is no machine type of the catalogue; "
+            "'huge' given, which is not a machine type of the catalogue; "
             f"there are {len(known_here(CATALOGUE).machine_types)} machine types, such as "
             "a2-highgpu-1g, a2-highgpu-2g, a2-highgpu-4g"
         ),
@@ -37,16 +37,16 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [{"scaleTier": "CUSTOM", "masterType": "g2-standard-4"}],
         "masterType",
         (
-            '"g2-standard-4" given, a machine type of Vertex AI alone; allowed: those of ml v1, '
-            "such as n1-standard-8 or a2-highgpu-1g"
+            '"g2-standard-4" given, which is a machine type of Vertex AI only; allowed: those of '
+            "ml v1, such as n1-standard-8 or a2-highgpu-1g"
         ),
     ),
     "Vertex AI's name for TPUs": (
         [CUSTOM, {"workerType": "cloud-tpu", "workerCount": 1}],
         "workerType",
         (
-            '"cloud-tpu" given, a machine type of Vertex AI alone; allowed: those of ml v1, '
-            "such as cloud_tpu"
+            '"cloud-tpu" given, which is a machine type of Vertex AI only; allowed: those of '
+            "ml v1, such as cloud_tpu"
         ),
     ),
     "a TPU on a machine of its own": (
@@ -178,7 +178,8 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [{"region": "us-centra1"}],
         "region",
         (
-            "'us-centra1' given, which is no region of the catalogue; did you mean us-central1 or "
+            "'us-centra1' given, which is not a region of the catalogue; did you mean "
+            "us-central1 or "
             "me-central1 or me-central2?"
         ),
     ),
@@ -274,7 +275,8 @@ def test_three_gpus_that_no_zone_has_together() -> None:
     )
     assert list(found) == ["region"]
     assert found["region"].startswith(
-        "'us-central1' given; all replicas of a job run in one zone, and none of this region has "
+        "'us-central1' given; all replicas of a job run in one zone, but no zone of this "
+        "region has "
         "NVIDIA_TESLA_T4, NVIDIA_TESLA_P100 and NVIDIA_TESLA_K80 together: us-central1-a has "
     )
     assert "; allowed: a region with such a zone, " in found["region"]

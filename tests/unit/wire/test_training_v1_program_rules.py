@@ -32,7 +32,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         "args[1]",
         (
             "131,072 bytes given; allowed: 131,071, with which Linux still starts a program: put "
-            "it into a file in a bucket"
+            "the text into a file in a bucket"
         ),
     ),
     "no module": (
@@ -48,12 +48,12 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a runtime version beside an image": (
         [IMAGE, {"pythonVersion": None}],
         "runtimeVersion",
-        '"2.21" given beside masterConfig.imageUri; allowed: one of them',
+        '"2.21" given beside masterConfig.imageUri; allowed: one of the two',
     ),
     "a Python version beside an image": (
         [IMAGE, {"runtimeVersion": None}],
         "pythonVersion",
-        '"3.11" given beside masterConfig.imageUri; allowed: one of them',
+        '"3.11" given beside masterConfig.imageUri; allowed: one of the two',
     ),
     "a runtime version that is none": (
         [{"runtimeVersion": "latest"}],
@@ -116,7 +116,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [{"workerConfig": {"imageUri": "gcr.io/p/w"}}],
         "workerConfig.imageUri",
         (
-            '"gcr.io/p/w" given without masterConfig.imageUri, which it needs: all roles are '
+            '"gcr.io/p/w" given without masterConfig.imageUri, which it needs: all roles must be '
             "containers, or none"
         ),
     ),

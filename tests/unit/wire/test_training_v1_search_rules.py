@@ -97,7 +97,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a name that no program could read": (
         [search(param(parameterName="a=b"))],
         "hyperparameters.params[0].parameterName",
-        "'a=b' given; allowed: a name without = and white space",
+        "'a=b' given; allowed: a name without = and blanks",
     ),
     "a name with the dashes that are put before it": (
         [search(param(parameterName="--a"))],
@@ -107,7 +107,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a name that the service uses itself": (
         [search(param(parameterName="job-dir")), {"jobDir": "gs://b/x"}],
         "hyperparameters.params[0].parameterName",
-        '"job-dir" given; allowed: another name, since jobDir reaches the program as --job-dir',
+        '"job-dir" given; allowed: another name, because jobDir reaches the program as --job-dir',
     ),
     "a parameter without a type": (
         [search(param(type=None))],

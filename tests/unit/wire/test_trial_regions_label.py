@@ -23,8 +23,8 @@ def test_regions_are_those_of_the_label_in_its_order() -> None:
     [
         ("", "nothing given; allowed: regions with _ between them"),
         ("us-central1_", "required: the region of the job"),
-        ("us-central1_us-central9", "'us-central9' given, which is no region of the catalogue"),
-        ("us-central1,europe-west4", "is no region of the catalogue"),
+        ("us-central1_us-central9", "'us-central9' given, which is not a region of the catalogue"),
+        ("us-central1,europe-west4", "is not a region of the catalogue"),
         ("us-central1_us-central1", "'us-central1' given twice; allowed: each region once"),
     ],
 )

@@ -55,7 +55,7 @@ def key(region: str) -> JsonObject:
         ),
         (
             body(pool(nfsMounts=[{"server": "s", "path": "/p", "mountPoint": "m"}])),
-            [f"{POOL}: NFS and Lustre shares aren't mounted here"],
+            [f"{POOL}: Footplate doesn't mount NFS and Lustre shares"],
         ),
         (
             body(machine(reservationAffinity={"reservationAffinityType": 2, "key": "k"})),
@@ -79,13 +79,13 @@ def key(region: str) -> JsonObject:
         ),
         (
             body(scheduling={"strategy": "LOW_COST"}),
-            ["jobSpec.scheduling.strategy LOW_COST is deprecated; STANDARD is meant"],
+            ["jobSpec.scheduling.strategy LOW_COST is deprecated and means STANDARD"],
         ),
         (
             body(machineSpecs=[], workerPoolSpec={}),
             [
-                "jobSpec.machineSpecs is kept and has no effect: unknown field; allowed: ",
-                "jobSpec.workerPoolSpec is kept and has no effect: unknown field; did you mean",
+                "jobSpec.machineSpecs is stored and has no effect: unknown field; allowed: ",
+                "jobSpec.workerPoolSpec is stored and has no effect: unknown field; did you mean",
             ],
         ),
     ],
@@ -103,28 +103,28 @@ def test_warnings(document: JsonObject, warnings: list[str]) -> None:
         (body(network=NETWORK, serviceAccount="a@b", tensorboard=board("us-central1")), []),
         (
             body(network="projects/demo/global/networks/default"),
-            ["jobSpec.network: Google's service wants the project's number, not its name"],
+            ["jobSpec.network: Google's service requires the project's number, not its name"],
         ),
         (
             body(tensorboard=board("us-central1")),
-            ["jobSpec.tensorboard: Google's service wants a serviceAccount with it"],
+            ["jobSpec.tensorboard: Google's service requires a serviceAccount with it"],
         ),
         (
             body(tensorboard=board("us-east1"), serviceAccount="a@b"),
-            ["jobSpec.tensorboard is in us-east1; Google's service wants it in the job's own"],
+            ["jobSpec.tensorboard is in us-east1; Google's service requires the job's own"],
         ),
         (
             {**body(), "encryptionSpec": key("us-east1")},
-            ["encryptionSpec is in us-east1; Google's service wants it in the job's own region"],
+            ["encryptionSpec is in us-east1; Google's service requires the job's own region"],
         ),
         (
             body(baseOutputDirectory={"outputUriPrefix": "/data/out"}),
             ["jobSpec.baseOutputDirectory.outputUriPrefix is a path of this machine"],
         ),
-        (body(pool(replicaCount=None)), [f"{POOL}.replicaCount isn't given, and 1 is meant"]),
+        (body(pool(replicaCount=None)), [f"{POOL}.replicaCount isn't given, so it is 1"]),
         (
             body(pool(machineSpec=A100)),
-            [f"{POOL}.machineSpec.gpuPartitionSize: Google's service wants acceleratorCount 1"],
+            [f"{POOL}.machineSpec.gpuPartitionSize: Google's service requires acceleratorCount 1"],
         ),
     ],
 )
@@ -161,5 +161,5 @@ def test_a_job_that_is_refused_may_be_told_the_same() -> None:
 @pytest.mark.parametrize(("made", "said"), [({}, 0), ({"scaleTier": "BASIC"}, 1)])
 def test_googles_service_refuses_fields_that_it_does_not_know(made: JsonObject, said: int) -> None:
     for submission in (submit({**body(), **made}), tune({**tuning(), **made})):
-        known = [reason for reason in submission.parity if "aren't known here" in reason]
+        known = [reason for reason in submission.parity if "doesn't know some fields" in reason]
         assert len(known) == said

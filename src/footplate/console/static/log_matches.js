@@ -4,7 +4,7 @@
 import { plainText } from "./ansi.js";
 
 const TIMEOUT_MS = 4000;
-const TOO_LONG = "This expression takes too long. Use one without repetitions inside repetitions.";
+const TOO_LONG = "This expression takes too long. Use an expression without repetitions inside repetitions.";
 const pending = new Map(); // what the worker was asked: by number
 let worker = null;
 let number = 0;

@@ -70,7 +70,7 @@ async function load() {
   for (const [metric, lines] of found) put(metric, lines);
   const parts = [];
   if (more) parts.push("Reading the event files …");
-  if (omitted) parts.push("There are more metrics: these are the first.");
+  if (omitted) parts.push("The job has more metrics: these are the first.");
   if (restarts().length && series.length) parts.push("Dashed lines are restarts.");
   note.textContent = parts.join(" ");
   document.getElementById("metric-empty").hidden = series.length > 0 || more;

@@ -52,7 +52,7 @@ function hear(message) {
 function draw(mine, data) {
   undrawn += data.length;
   terminal.write(data, () => (undrawn -= data.length));
-  if (undrawn > MAX_UNDRAWN && socket === mine) end("The shell wrote faster than this page can draw; use the command below for so much output.", true);
+  if (undrawn > MAX_UNDRAWN && socket === mine) end("The shell wrote faster than this page can draw; for so much output, use the command below.", true);
 }
 
 function open() {

@@ -190,7 +190,7 @@ class _Parser:
                 return Place(f"{sign}m" if self._flags.lines else sign)
         character = self._text[self._at]
         if character in "*+?":
-            self._refuse(f"{character} follows nothing that it could repeat")
+            self._refuse(f"{character} follows nothing that it can repeat")
         self._at += 1
         return self._one(ord(character))
 
@@ -218,7 +218,7 @@ class _Parser:
 
     def _escape(self) -> Node:
         if self._at == len(self._text):
-            self._refuse("nothing follows the last \\")
+            self._refuse("the pattern ends with a single \\")
         letter = self._text[self._at]
         if letter in _PLACES:
             self._at += 1
@@ -233,7 +233,7 @@ class _Parser:
         if match := self._match(_HEX):
             code = int(match[1] or match[2], 16)
             if code > _LAST:
-                self._refuse("there is no such character")
+                self._refuse("this character does not exist")
             return code
         letter = self._text[self._at : self._at + 1]
         if not letter or (letter.isascii() and letter.isalnum() and letter not in _CONTROLS):
@@ -255,7 +255,7 @@ class _Parser:
     def _set_item(self) -> tuple[tuple[int, int], ...]:
         if match := self._match(_CLASS_NAME):
             if match[2] not in _NAMED:
-                self._refuse(f"[:{match[2]}:] is no class of characters")
+                self._refuse(f"[:{match[2]}:] is not a class of characters")
             return _inverted(_NAMED[match[2]]) if match[1] else _NAMED[match[2]]
         low = self._set_character()
         if isinstance(low, tuple):
@@ -264,7 +264,7 @@ class _Parser:
             self._at += 1
             high = self._set_character()
             if isinstance(high, tuple) or high < low:
-                self._refuse("a range that doesn't go up")
+                self._refuse("the end of a range comes before its start")
             return ((low, high),)
         return ((low, low),)
 

@@ -162,7 +162,7 @@ def _resemblance(field: str, given: Restriction) -> Resemblance:
     try:
         pattern = LinearPattern(given.value.text)
     except BadPattern as error:
-        given.refuse_value(f"no regular expression that can be searched for: {error};")
+        given.refuse_value(f"the service can't search for this regular expression: {error};")
     return Resemblance(field, pattern, negated=given.operator == "!~")
 
 

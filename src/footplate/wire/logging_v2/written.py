@@ -107,7 +107,7 @@ class _Reader:
             yield Violation(f"{self._at}protoPayload", f"given; allowed: {allowed}")
         if entry.text_payload is not None and entry.json_payload is not None:
             yield Violation(
-                f"{self._at}jsonPayload", "given beside textPayload; allowed: one of both"
+                f"{self._at}jsonPayload", "given beside textPayload; allowed: one of the two"
             )
         match = _LOG_NAME.fullmatch(self._log_name)
         if match is None or not _LOG_ID.fullmatch(unquote(match[2])):

@@ -51,14 +51,18 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     if tier in _DISTRIBUTED and not image:
         yield (
             f"{_AT}.scaleTier {tier.name} starts workers and parameter servers, which only "
-            "TensorFlow programs and custom containers use: others leave them idle"
+            "TensorFlow programs and custom containers use: for other programs they stand "
+            "idle"
         )
     if training.use_chief_in_tf_config is not None and not image:
         yield f"{_AT}.useChiefInTfConfig has no effect: the job isn't a custom container"
     yield from _ignored_arguments(training)
     for name in ("package_uris", "python_module"):
         if image and not has_prebuilt_image(training) and getattr(training, name):
-            yield f"{_AT}.{_alias(name)} has no effect: masterConfig.imageUri says what runs"
+            yield (
+                f"{_AT}.{_alias(name)} has no effect: the job runs the image of "
+                "masterConfig.imageUri"
+            )
     for name in _WITHOUT_EFFECT:
         if getattr(training, name):
             yield f"{_AT}.{_alias(name)} is accepted and has no effect here"
@@ -85,7 +89,7 @@ def _algorithm_parity(training: TrainingInput, catalogue: Catalogue) -> Iterator
     if name not in ALGORITHMS:
         return
     if ALGORITHMS[name].distributed and len(staffed(training, catalogue)) < 2:
-        yield f"{name} trains on one replica; Google's service wants at least one worker"
+        yield f"{name} trains on one replica; Google's service requires at least one worker"
 
 
 def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
@@ -95,14 +99,14 @@ def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     if (training.job_dir or "").startswith("/"):
         yield f"{_AT}.jobDir is a path of this machine; Google's service takes only gs://"
     if _PROJECT_ID.match(training.network or ""):
-        yield f"{_AT}.network names its project by an id; Google's service takes only its number"
+        yield f"{_AT}.network names its project by its id; Google's service takes only its number"
     for each in staffed(training, catalogue):
         config = each.role.config
         in_image = config.image_uri or master_image(training)
         if in_image and not config.tpu_tf_version and _has_tpu(each, catalogue):
             yield (
-                f"{each.role.config_field}.tpuTfVersion isn't given; Google's service wants it "
-                "for TPU workers that run a container image"
+                f"{each.role.config_field}.tpuTfVersion isn't given; Google's service "
+                "requires it for TPU workers that run a container image"
             )
 
 
@@ -112,12 +116,12 @@ def _version_parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[s
     if not training.runtime_version:
         yield (
             f"{_AT}.runtimeVersion isn't given, so {_chosen(training, catalogue)} is used; "
-            "Google's service wants a runtimeVersion and a pythonVersion"
+            "Google's service requires a runtimeVersion and a pythonVersion"
         )
     elif not training.python_version:
         yield (
-            f"{_AT}.pythonVersion isn't given, so the runtime version's is used; "
-            "Google's service wants one"
+            f"{_AT}.pythonVersion isn't given, so the runtime version's is used; Google's "
+            "service requires one"
         )
 
 

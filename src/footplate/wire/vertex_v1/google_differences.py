@@ -38,17 +38,16 @@ def differences(
             "Google's service takes only gs://"
         )
     if _PROJECT_ID.match(spec.network or ""):
-        yield f"{at}.network: Google's service wants the project's number, not its name"
+        yield f"{at}.network: Google's service requires the project's number, not its name"
     if spec.tensorboard and not spec.service_account:
-        yield f"{at}.tensorboard: Google's service wants a serviceAccount with it"
+        yield f"{at}.tensorboard: Google's service requires a serviceAccount with it"
     key = job.encryption_spec.kms_key_name if job.encryption_spec else None
     for field, name in ((f"{at}.tensorboard", spec.tensorboard), ("encryptionSpec", key)):
         found = _LOCATION.match(name or "")
         if found and found["location"] != region:
             where = shortened(found["location"])
             yield (
-                f"{field} is in {where}; "
-                f"Google's service wants it in the job's own region, {region}"
+                f"{field} is in {where}; Google's service requires the job's own region, {region}"
             )
     for index, pool in enumerate((spec.worker_pool_specs or ())[:MAX_POOLS]):
         yield from _pool_differences(pool, f"{at}.workerPoolSpecs[{index}]", primary=index == 0)
@@ -59,16 +58,17 @@ def study_differences(job: HyperparameterTuningJob) -> Iterator[str]:
     for index, metric in enumerate(metrics[:MAX_METRICS]):
         if metric.safety_config is not None:
             yield (
-                f"studySpec.metrics[{index}].safetyConfig has no effect here; Google's service "
-                "keeps away from trials that it calls unsafe"
+                f"studySpec.metrics[{index}].safetyConfig has no effect here; Google's "
+                "service avoids trials that it calls unsafe"
             )
 
 
 def _pool_differences(pool: WorkerPoolSpec, at: str, *, primary: bool) -> Iterator[str]:
     if primary and pool.replica_count is None:
-        yield f"{at}.replicaCount isn't given, and 1 is meant; Google's pages ask for 1 in words"
+        yield f"{at}.replicaCount isn't given, so it is 1; Google's pages require it"
     machine = pool.machine_spec
     if machine and machine.gpu_partition_size and (machine.accelerator_count or 0) > 1:
         yield (
-            f"{at}.machineSpec.gpuPartitionSize: Google's service wants acceleratorCount 1 with it"
+            f"{at}.machineSpec.gpuPartitionSize: Google's service requires acceleratorCount 1 "
+            "with it"
         )

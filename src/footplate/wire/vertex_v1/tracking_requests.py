@@ -64,7 +64,7 @@ def read_id(kind: Kind, given: str | None) -> str | None:
         return None
     if not kind.client_id:
         raise _wrong(
-            kind.id_field, f"{describe(given)} given; allowed: none, the service gives one"
+            kind.id_field, f"{describe(given)} given; allowed: none, because the service gives one"
         )
     refuse(tuple(check_id(given, kind.id_field)))
     return given

@@ -38,7 +38,7 @@ _DEPRECATED = (Strategy.ON_DEMAND, Strategy.LOW_COST)
 def unknown_warnings(model: type[JsonModel], body: JsonObject) -> tuple[str, ...]:
     """Newer clients send fields that aren't known here."""
     unknown = tuple(unknown_fields(model, body))
-    warnings = [f"{v.field} is kept and has no effect: {v.description}" for v in unknown]
+    warnings = [f"{v.field} is stored and has no effect: {v.description}" for v in unknown]
     if len(warnings) > MAX_WARNINGS:
         warnings[MAX_WARNINGS:] = [
             f"{len(warnings) - MAX_WARNINGS} more unknown fields have no effect"
@@ -49,7 +49,10 @@ def unknown_warnings(model: type[JsonModel], body: JsonObject) -> tuple[str, ...
 def unknown_parity(unknown: Sequence[str]) -> Iterator[str]:
     """``unknown``: what there is to say of unknown fields."""
     if unknown:
-        yield "fields that aren't known here: Google's service refuses those that it doesn't know"
+        yield (
+            "this service doesn't know some fields; Google's service refuses fields that it "
+            "doesn't know"
+        )
 
 
 def spec_warnings(
@@ -77,7 +80,7 @@ def spec_warnings(
 
 def _pool_warnings(pool: models.WorkerPoolSpec, at: str) -> Iterator[str]:
     if pool.nfs_mounts or pool.lustre_mounts:
-        yield f"{at}: NFS and Lustre shares aren't mounted here"
+        yield f"{at}: Footplate doesn't mount NFS and Lustre shares"
     machine = pool.machine_spec or models.MachineSpec()
     if machine.gpu_partition_size:
         yield _no_effect(f"{at}.machineSpec.gpuPartitionSize")
@@ -110,7 +113,7 @@ def _scheduling_warnings(scheduling: models.Scheduling, at: str) -> Iterator[str
     if scheduling.max_wait_duration and scheduling.strategy is not Strategy.FLEX_START:
         yield f"{at}.maxWaitDuration has no effect without the strategy FLEX_START"
     if scheduling.strategy in _DEPRECATED:
-        yield f"{at}.strategy {scheduling.strategy.name} is deprecated; STANDARD is meant"
+        yield f"{at}.strategy {scheduling.strategy.name} is deprecated and means STANDARD"
 
 
 def _no_effect(field: str) -> str:

@@ -72,7 +72,10 @@ def _check_parameter(given: ParameterSpec, algorithm: Algorithm, field: str) -> 
         said = f"{algorithm.name} has no argument --{name[:100]}; {nearest(name, names, 'of them')}"
         yield Violation(f"{field}.parameterName", said)
     elif parameter.kind is Kind.PATH:
-        said = f"{describe(name)} given, which names data; all trials train on the same"
+        said = (
+            f"{describe(name)} given, which names data; allowed: another argument, "
+            "because all trials train on the same data"
+        )
         yield Violation(f"{field}.parameterName", said)
     elif given.type is ParameterType.DOUBLE and parameter.kind is Kind.INTEGER:
         said = f"DOUBLE given; {name} takes whole numbers; allowed: INTEGER, DISCRETE"
@@ -109,7 +112,7 @@ _IMAGES_ONLY = "it reads images as TFRecords, and Footplate's built-in algorithm
 NOT_SERVED = {
     "image_classification": _IMAGES_ONLY,
     "image_object_detection": _IMAGES_ONLY,
-    "tab_net": "its network isn't part of Footplate; wide_deep_learner_cpu trains on such tables",
+    "tab_net": "Footplate doesn't have its network; wide_deep_learner_cpu trains on such tables",
 }
 """Why other algorithms of Google's aren't run."""
 
@@ -144,7 +147,7 @@ def _refusal(name: str) -> str:
         why = f"{name} isn't served here: {NOT_SERVED[name]}"
         return f"{why}; train with a program of your own, or take {', '.join(ALGORITHMS)}"
     known = nearest(name, ALGORITHMS, "built-in algorithms")
-    return f"{describe(name)} is no built-in algorithm; {known}"
+    return f"{describe(name)} is not a built-in algorithm; {known}"
 
 
 def _check_other_images(training: TrainingInput) -> Iterator[Violation]:

@@ -108,7 +108,7 @@ def _check_home(role: Role, catalogue: Catalogue) -> Iterator[Violation]:
     kind = catalogue.machine_types.get(role.machine_type)
     if kind is not None and of_vertex(kind, catalogue):
         instead = "cloud_tpu" if kind.family is Family.TPU else "n1-standard-8 or a2-highgpu-1g"
-        said = f"{describe(kind.name)} given, a machine type of Vertex AI alone"
+        said = f"{describe(kind.name)} given, which is a machine type of Vertex AI only"
         yield Violation(role.type_field, f"{said}; allowed: those of ml v1, such as {instead}")
 
 
@@ -124,7 +124,7 @@ def _check_predefined(training: TrainingInput, catalogue: Catalogue) -> Iterator
     if tier not in catalogue.scale_tiers:
         known = listed([*catalogue.scale_tiers, ScaleTier.CUSTOM.name])
         yield Violation(_TIER, f"{tier} given, which the catalogue doesn't have; allowed: {known}")
-    only = f"allowed only with scaleTier CUSTOM, and it is {tier}"
+    only = f"allowed only with scaleTier CUSTOM, but scaleTier is {tier}"
     for role in roles(training):
         if role.machine_type:
             yield Violation(role.type_field, f"{describe(role.machine_type)} given; {only}")

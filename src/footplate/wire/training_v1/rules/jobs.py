@@ -51,7 +51,9 @@ def check_configs(
         image = role.config.image_uri or master_image(training)
         yield from check_image(role.config.image_uri, image_field)
         if role.config.image_uri and not master_image(training) and not clouded(_MASTER_IMAGE):
-            said = "given without masterConfig.imageUri, which it needs: all roles are containers"
+            said = (
+                "given without masterConfig.imageUri, which it needs: all roles must be containers"
+            )
             yield Violation(image_field, f"{describe(role.config.image_uri)} {said}, or none")
         yield from _check_start(role, training, in_image=bool(image) or unknown_image)
         if role.config.tpu_tf_version:
@@ -135,10 +137,12 @@ def check_job(understood: ParseResult[Job], catalogue: Catalogue) -> Iterator[Vi
         yield from error.violations
     yield from check_labels(job.labels or {})
     if job.prediction_input is not None:
-        yield Violation("predictionInput", "batch prediction isn't served; allowed: trainingInput")
+        yield Violation(
+            "predictionInput", "Footplate serves no batch prediction; allowed: trainingInput"
+        )
     training = job.training_input
     if training is None:
-        yield Violation("trainingInput", "required: what is to be trained")
+        yield Violation("trainingInput", "required: what the job trains")
         return
     yield from check_cluster(training, catalogue, understood.clouds)
     yield from check_configs(training, catalogue, understood.clouds)

@@ -82,7 +82,7 @@ def _check_names(
     if job.training_input and job.training_input.job_dir:
         for field, name in named:
             if name == "job-dir":
-                said = "allowed: another name, since jobDir reaches the program as --job-dir"
+                said = "allowed: another name, because jobDir reaches the program as --job-dir"
                 yield Violation(field, f"{describe(name)} given; {said}")
 
 
@@ -91,7 +91,10 @@ def _check_resumed(search: HyperparameterSpec, job: Job) -> Iterator[Violation]:
     if not resumed:
         return
     if "/" in resumed:
-        allowed = "the id alone of a job of the same project; other projects' jobs can't be resumed"
+        allowed = (
+            "the id of a job of the same project, without the project's name; jobs of other "
+            "projects can't be resumed"
+        )
         yield Violation(field, f"{describe(resumed)} given; allowed: {allowed}")
         return
     try:

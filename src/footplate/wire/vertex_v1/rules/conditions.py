@@ -49,7 +49,7 @@ class Conditions:
             if not given and any(self._clouded(f"{at}.{name}") for name in _KINDS):
                 return
             said = " and ".join(given) or "no condition"
-            allowed = f"{self._wanted}, which goes with the parent's kind"
+            allowed = f"{self._wanted}, which fits the kind of the parent"
             yield Violation(at, f"{said} given; allowed: {allowed}")
         else:
             yield from self._check_values(child, f"{at}.{self._wanted}.values")

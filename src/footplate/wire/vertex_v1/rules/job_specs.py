@@ -140,7 +140,7 @@ def _check_count(pool: WorkerPoolSpec, field: str, *, primary: bool) -> Iterator
         if count not in (None, 1):
             yield Violation(field, f"{count} given; allowed in the first pool: exactly 1")
     elif not count:
-        allowed = "at least 1, or an empty object {} in place of a pool that isn't used"
+        allowed = "at least 1, or an empty object {} in place of an unused pool"
         yield Violation(field, f"{'nothing' if count is None else count} given; allowed: {allowed}")
     elif not 1 <= count <= MAX_REPLICAS:
         yield Violation(field, f"{count} given; allowed: 1 to {MAX_REPLICAS}")

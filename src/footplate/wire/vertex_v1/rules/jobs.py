@@ -30,7 +30,7 @@ def check_custom_job(
     """``clouded``: whether the schema has refused what stands at a field, so that it isn't here."""
     yield from check_resource(job)
     if job.job_spec is None:
-        yield Violation("jobSpec", "required: what is to be run")
+        yield Violation("jobSpec", "required: what the job runs")
     else:
         yield from check_job_spec(job.job_spec, "jobSpec", region, catalogue, clouded)
 

@@ -59,7 +59,7 @@ def check_place(model_id: str | None, parent: str | None) -> Iterator[Violation]
     yield from _PARENT.check(parent, "parentModel")
     if model_id and parent:
         yield Violation(
-            "modelId", "given beside parentModel, which has an id; allowed: one of both"
+            "modelId", "given beside parentModel, which has an id; allowed: one of the two"
         )
     elif model_id and not _MODEL_ID.fullmatch(model_id):
         rule = "lowercase letters, digits, _ and -, first a letter or _, at most 63 characters"
@@ -77,7 +77,7 @@ def check_export(export: ExportModel) -> Iterator[Violation]:
     config = export.output_config
     destination = config and config.artifact_destination
     if config is not None and config.image_destination is not None:
-        said = "images aren't exported; give artifactDestination"
+        said = "Footplate exports no images; give artifactDestination"
         yield Violation("outputConfig.imageDestination", said)
     elif not (destination and destination.output_uri_prefix):
         field = "outputConfig.artifactDestination.outputUriPrefix"

@@ -102,7 +102,10 @@ def _check_runtime(given: PersistentResource) -> Iterator[Violation]:
     if spec.ray_spec is not None:
         yield Violation(
             "resourceRuntimeSpec.raySpec",
-            "given; Footplate has no Ray clusters: leave it out, and start Ray in a custom job",
+            (
+                "given, but Footplate has no Ray clusters: leave it out, and start Ray in a "
+                "custom job"
+            ),
         )
     account = spec.service_account_spec
     if account is not None:

@@ -50,7 +50,7 @@ def check_definition(given: str | None) -> Iterator[Violation]:
     if not given:
         yield Violation(field, f"required: {CUSTOM} or {TUNING}")
         return
-    automl = "" if "/custom_" in given else "AutoML isn't served: train a program of your own; "
+    automl = "" if "/custom_" in given else "Footplate has no AutoML: train a program of your own; "
     yield Violation(field, f"{describe(given)} given; {automl}allowed: {CUSTOM} or {TUNING}")
 
 
@@ -98,14 +98,17 @@ def _check_tuning(
 def _check_data(data: InputDataConfig) -> Iterator[Violation]:
     """Only files that are in a bucket already, and already split."""
     if data.dataset_id:
-        said = f"{describe(data.dataset_id)} given; managed datasets aren't served: use {_FILES}"
+        said = (
+            f"{describe(data.dataset_id)} given, but Footplate has no managed datasets: use "
+            f"{_FILES}"
+        )
         yield Violation(f"{_DATA}.datasetId", said)
     if data.bigquery_destination is not None:
-        said = f"given; BigQuery isn't served: use {_FILES}"
+        said = f"given, but Footplate has no BigQuery: use {_FILES}"
         yield Violation(f"{_DATA}.bigqueryDestination", said)
     for name in _SPLITS:
         if getattr(data, name) is not None:
-            said = f"given; data isn't split here: use {_FILES}"
+            said = f"given, but Footplate splits no data: use {_FILES}"
             yield Violation(f"{_DATA}.{InputDataConfig.model_fields[name].alias}", said)
     field = f"{_DATA}.gcsDestination.outputUriPrefix"
     prefix = data.gcs_destination and data.gcs_destination.output_uri_prefix
@@ -123,16 +126,19 @@ def _check_upload(pipeline: CustomTask | TuningTask) -> Iterator[Violation]:
     if model is None:
         for name, given in (("modelId", pipeline.model_id), ("parentModel", pipeline.parent_model)):
             if given:
-                yield Violation(name, f"given without {field}: there is no model to upload")
+                yield Violation(name, f"given without {field}, so there is no model to upload")
         return
     yield from check_model(model, field)
     if model.artifact_uri:
-        yield Violation(f"{field}.artifactUri", "given; the files of AIP_MODEL_DIR are the model's")
+        yield Violation(
+            f"{field}.artifactUri",
+            "given, but the model's files are those of AIP_MODEL_DIR: leave it out",
+        )
     spec, inputs = spec_of(pipeline), pipeline.training_task_inputs
     if isinstance(inputs, TuningInputs):
         metrics = (inputs.study_spec and inputs.study_spec.metrics) or []
         if len(metrics) > 1:
-            said = f"given with {len(metrics)} metrics, by which no trial is the best alone"
+            said = f"given with {len(metrics)} metrics, which give no single best trial"
             yield Violation(field, f"{said}; allowed: with one metric")
     if spec is not None:
         at = INPUTS if spec is inputs else f"{INPUTS}.trialJobSpec"
