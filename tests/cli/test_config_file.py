@@ -71,8 +71,8 @@ def test_an_empty_file_is_an_empty_object(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"a: [", "is not YAML: line 1, column 5: expected"),
-        (b"- a\n", "holds no mapping of fields"),
-        (b"1: a\n", "holds no mapping of fields"),
+        (b"- a\n", "is not a mapping of fields"),
+        (b"1: a\n", "is not a mapping of fields"),
         (b"\xff\xfe\x00", "is not UTF-8 text"),
         (b"a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
     ],

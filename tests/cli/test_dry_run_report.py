@@ -104,7 +104,9 @@ def test_a_refused_job_has_a_line_for_each_field() -> None:
     verdict = Verdict(
         (Violation("trainingInput.masterType", long), Violation("jobId", "'1' given")),
         (),
-        Parity(accepted=False, reasons=("it would be refused there for the same reasons",)),
+        Parity(
+            accepted=False, reasons=("Google's service would refuse the job for the same reasons",)
+        ),
     )
 
     assert headline(verdict) == "REJECTED: 2 fields are wrong."
@@ -112,7 +114,7 @@ def test_a_refused_job_has_a_line_for_each_field() -> None:
     assert lines[:2] == [f"- trainingInput.masterType: {long}", "- jobId: '1' given"]
     assert lines[3:] == [
         "Google's service would refuse it:",
-        "- it would be refused there for the same reasons",
+        "- Google's service would refuse the job for the same reasons",
     ]
     narrow = report(verdict, 80).splitlines()
     assert max(len(line) for line in narrow) <= 80
@@ -142,5 +144,5 @@ def test_parity_that_is_not_certain() -> None:
     verdict = replace(GOOD, parity=Parity(None, ("the image is new",)))
 
     assert report(verdict) == (
-        "Whether Google's service would accept it isn't certain:\n- the image is new"
+        "It isn't certain whether Google's service would accept it:\n- the image is new"
     )

@@ -75,8 +75,8 @@ def test_a_proxy_out_of_reach_is_named(invoke: Callable[..., Result], fake: Fake
     result = invoke("env")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        "Error: the server's proxy can't be reached at 127.0.0.1:9: open this port, or lead it "
-        "here, too: ssh -L 9:127.0.0.1:9 HOST\n"
+        "Error: the server's proxy doesn't answer at 127.0.0.1:9: open this port, or forward "
+        "it: ssh -L 9:127.0.0.1:9 HOST\n"
     )
 
 

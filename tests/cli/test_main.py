@@ -227,8 +227,8 @@ def test_status_of_a_server_that_does_not_answer_yet(
         result = invoke("status", f"--data-dir={data_dir.root}")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        f"Error: a server uses {data_dir.root}, but doesn't answer: it is just starting or "
-        "ending, or very busy; try again in a moment\n"
+        f"Error: a server uses {data_dir.root}, but doesn't answer: it is starting, "
+        "ending or very busy; try again in a moment\n"
     )
 
 
@@ -241,7 +241,7 @@ def test_a_directory_that_nothing_can_be_kept_in_is_named(
     result = invoke(command, f"--data-dir={tmp_path}")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        f"Error: data_dir: '{tmp_path}' given, where nothing can be kept: "
+        f"Error: data_dir: '{tmp_path}' given, where the server can't store anything: "
         f"{tmp_path}/footplate.lock: Is a directory; choose another --data-dir\n"
     )
 
@@ -364,10 +364,11 @@ def test_a_mistyped_command_gets_a_suggestion(invoke: Callable[..., Result]) -> 
         ("ai-platform jobs delete census_1", "`footplate jobs delete` takes jobs of all kinds."),
         ("submit", "Did you mean 'ai-platform jobs submit'?"),
         ("ai-platform jobs submit census_1", "Did you mean 'training census_1'?"),
-        ("ai-platform models list", "Footplate trains models; it neither keeps nor serves them."),
-        ("gcloud ai", "Leave it out: `footplate` takes gcloud's words from the next one on."),
+        ("ai-platform models list", "Footplate trains models, but neither keeps nor serves them."),
+        ("ai models list", "`gcloud ai models` lists and changes models, under `footplate env`."),
+        ("gcloud ai", "Leave it out: `footplate` takes the words that follow gcloud."),
         ("gsutil ls", "Buckets are in `footplate storage`."),
-        ("storage mb gs://a", "`buckets create` makes one."),
+        ("storage mb gs://a", "`footplate storage buckets create` makes one."),
     ],
 )
 def test_a_command_that_there_is_not_gets_a_hint(
@@ -400,7 +401,7 @@ def test_an_option_of_the_program_belongs_behind_dashes(invoke: Callable[..., Re
     result = invoke("ai-platform", "jobs", "submit", "training", "census_1", "--epochs=3")
     assert result.exit_code == 2
     assert result.stderr.endswith(
-        "Error: No such option '--epochs'. What is for your program comes last: -- --epochs ...\n"
+        "Error: No such option '--epochs'. The program's own options come last: -- --epochs ...\n"
     )
 
 

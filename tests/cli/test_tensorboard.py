@@ -70,7 +70,7 @@ def test_a_job_without_a_directory_has_no_event_files(
     fake.jobs["projects/demo/jobs/census_1"] = {"jobId": "census_1", "state": "QUEUED"}
     result = invoke("tensorboard", "census_1")
     assert result.exit_code == 1
-    assert "census_1: the job has no jobDir in a bucket, and so no event files" in result.stderr
+    assert "census_1: the job has no jobDir in a bucket, so it has no event files" in result.stderr
 
 
 def test_buckets_of_another_machine_are_to_be_copied(

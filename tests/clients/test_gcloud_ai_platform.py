@@ -116,7 +116,7 @@ def test_a_failure_is_told(submit: Run, gcloud: Run, finish: Callable[..., dict[
 def test_what_is_not_training_is_a_sentence(gcloud: Run, words: tuple[str, ...], hint: str) -> None:
     done = gcloud(*words)
     assert done.returncode == 1
-    assert f"Footplate trains, and has no {hint}" in done.stderr
+    assert f"Footplate runs training jobs, and has no {hint}" in done.stderr
     assert "gcloud crashed" not in done.stderr
 
 
@@ -135,7 +135,7 @@ PREDICTION = (
     "--output-path gs://b/o --region us-central1 --data-format text"
 )
 UNSERVED = [
-    ("ai-platform models list", "Footplate trains, and has no models"),
+    ("ai-platform models list", "Footplate runs training jobs, and has no models"),
     ("ai-platform models create m1 --regions us-central1", "has no models"),
     ("ai-platform models describe m1", "has no models"),
     ("ai-platform models delete m1", "has no models"),
@@ -144,7 +144,7 @@ UNSERVED = [
     ("ai-platform operations describe op1", "there is no operation"),
     ("ai-platform operations cancel op1", "there is no operation"),
     ("ai-platform operations wait op1", "there is no operation"),
-    (PREDICTION, "batch prediction isn't served"),
+    (PREDICTION, "Footplate serves no batch prediction"),
     ("ai-platform jobs describe nope", "projects/demo/jobs/nope does not exist"),
     ("ai models describe 1", "models/1 does not exist"),
     ("ai models delete 1", "models/1 does not exist"),

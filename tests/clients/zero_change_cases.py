@@ -238,6 +238,17 @@ def case_gcloud_and_gsutil() -> None:
         assert _output("gsutil", "cat", "gs://sdk/by-gcloud") == "by gcloud"
 
 
+def case_models_by_gcloud() -> None:
+    """Vertex AI's are a registry; AI Platform's are refused, with a region as without one."""
+    assert (
+        _output("gcloud", "ai", "models", "list", "--region=us-central1", "--format=json") == "[]"
+    )
+    for region in ((), ("--region=us-central1",)):
+        done = _run("gcloud", "ai-platform", "models", "list", *region)
+        assert done.returncode == 1, done.stdout
+        assert "Footplate runs training jobs, and has no models" in done.stderr, done.stderr
+
+
 def case_gsutil_without_gcloud() -> None:
     gcloud = shutil.which("gcloud")
     assert gcloud is not None
@@ -255,12 +266,19 @@ for (const url of process.argv.slice(1))
 """
 
 
+FETCH = """
+fetch(process.argv[1]).then(answer => console.log(answer.status), () => console.log('not reached'));
+"""
+
+
 def case_node_of_any_version() -> None:
-    """Google's libraries use this client over REST."""
+    """Google's libraries use its https client over REST; ``fetch`` ignores proxies before 22.21."""
     if _is_here("node"):
         assert _output("node", "-e", NODE, BUCKETS) == "200"
         refused = _output("node", "-e", NODE, f"https://{FOREIGN}/")
         assert f"403 Footplate refuses {FOREIGN}" in refused, refused
+        old = _output("node", "-p", "parseInt(process.versions.node) < 22") == "true"
+        assert not old or _output("node", "-e", FETCH, BUCKETS) == "not reached"
 
 
 JAVA = """

@@ -35,7 +35,7 @@ _MAX_NAMED = 10
     help="Remove all backups in DIR but the newest N, once the new one is whole.",
 )
 @click.option(
-    "--check", "only_check", is_flag=True, help="Read the newest backup in DIR, and make none."
+    "--check", "only_check", is_flag=True, help="Check the newest backup in DIR, and make none."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def command(
@@ -98,9 +98,15 @@ def _document(made: Made, settings: Settings) -> dict[str, object]:
 def _warn(made: Made, settings: Settings) -> None:
     """Of what isn't in it."""
     if settings.database_url is not None:
-        report("The jobs are in PostgreSQL, and not in this backup: see `pg_dump`.")
+        report(
+            "The jobs are in PostgreSQL, so this backup has none of them: back them up with "
+            "`pg_dump`."
+        )
     for binding in settings.buckets:
-        report(f"Bucket {binding.name} is bound to {binding.target}: its objects aren't in it.")
+        report(
+            f"Bucket {binding.name} is bound to {binding.target}: this backup has none of its "
+            "objects."
+        )
     for path, why in list(made.skipped.items())[:_MAX_NAMED]:
         report(f"Left out {path!r}: {why}.")
     if len(made.skipped) > _MAX_NAMED:
@@ -121,7 +127,9 @@ def _show_check(
     else:
         for path in damaged:
             report(f"Damaged: {path!r}")
-        whole = f"{len(damaged)} of them damaged" if damaged else "all as they were written"
+        whole = (
+            f"{len(damaged)} of them damaged" if damaged else "all files match what was backed up"
+        )
         click.echo(f"Read {count_files(files)}, {size(size_bytes)}, {whole}: {backup}")
     if damaged:
         sys.exit(1)

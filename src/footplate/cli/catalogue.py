@@ -44,7 +44,7 @@ def _of_settings(session: Session) -> JsonObject:
     file = session.settings().catalogue
     found = encode_catalogue(load_catalogue(file))
     whose = f"the built-in catalogue with {file}" if file else "the built-in catalogue"
-    click.echo(f"No server runs; this is {whose}.", err=True)
+    click.echo(f"No server runs; this list comes from {whose}.", err=True)
     return found
 
 
@@ -100,7 +100,7 @@ def accelerator_option(function: Callable[P, R]) -> Callable[P, R]:
         "--accelerator",
         metavar="TYPE",
         shell_complete=offered("accelerators"),
-        help="Only those that take this accelerator, or include it, such as nvidia-tesla-t4.",
+        help="Only machine types that take or include this accelerator, such as nvidia-tesla-t4.",
     )(function)
 
 
@@ -109,7 +109,7 @@ def accelerator_option(function: Callable[P, R]) -> Callable[P, R]:
 @click.option(
     "--family",
     type=click.Choice(_FAMILIES, case_sensitive=False),
-    help="Only those of a family; the replicas of a job are all of one.",
+    help="Only machine types of this family; all replicas of a job have one family.",
 )
 @list_options
 @with_session
@@ -167,7 +167,7 @@ _ACCELERATOR_COLUMNS = {"NAME": "name", "KIND": "kind", "MEMORY_GB": "memoryGb"}
 
 
 @click.command("accelerators")
-@click.option("--region", metavar="REGION", help="Only those that a zone of this region has.")
+@click.option("--region", metavar="REGION", help="Only what a zone of this region has.")
 @list_options
 @with_session
 def accelerators(session: Session, listing: Listing, region: str | None) -> None:
@@ -216,7 +216,9 @@ _REGION_COLUMNS = {"NAME": "name", "ZONES": "zones", "ACCELERATORS": "accelerato
     multiple=True,
     metavar="TYPE",
     shell_complete=offered("accelerators"),
-    help="Only regions with a zone that has this; given several times, one zone has them all.",
+    help=(
+        "Only regions with a zone that has this; if given several times, one zone has all of them."
+    ),
 )
 @list_options
 @with_session
@@ -299,7 +301,7 @@ command = Group(
         Entry("machine-types", machine_types, "List machine types."),
         Entry("accelerators", accelerators, "List accelerators."),
         Entry("regions", regions, "List regions, and what their zones have."),
-        Entry("scale-tiers", scale_tiers, "List the clusters that tiers stand for."),
+        Entry("scale-tiers", scale_tiers, "List scale tiers, and the clusters they stand for."),
         Entry("check", "catalogue_check", "Check a catalogue file of your own."),
     ),
     help="""What jobs can ask for: machine types, accelerators, regions, scale tiers.

@@ -106,10 +106,10 @@ def _read_file(path: Path) -> JsonObject:
     if _is_endless(content):
         raise InvalidArgument(
             f"--config: {path} has over {_MOST_VALUES} values, counting what aliases (*name) "
-            "stand for; write out what is meant"
+            "stand for; write them out instead"
         )
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        raise InvalidArgument(f"--config: {path} holds no mapping of fields")
+        raise InvalidArgument(f"--config: {path} is not a mapping of fields")
     return content
 
 

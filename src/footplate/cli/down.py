@@ -123,8 +123,8 @@ def _wait(service: Service, timeout_s: float) -> None:
             return
         time.sleep(INTERVAL_S)
     raise DeadlineExceeded(
-        f"the service still waits for its jobs after {timeout_s:g} s; "
-        "it stops by itself when they have ended"
+        f"the service still waits for its jobs after {timeout_s:g} s; it stops by itself when "
+        "they have ended"
     )
 
 
@@ -135,8 +135,8 @@ def _end_left_behind(session: Session) -> None:
     settings = session.settings()
     count = sum(left_behind(settings).values())
     if not count:
-        click.echo("No server runs, and no job goes on without it.", err=True)
+        click.echo("No server runs, and no job runs without one.", err=True)
         return
     _say(count)
     end_left_behind(settings)
-    click.echo("No job goes on any more.", err=True)
+    click.echo("All jobs have ended.", err=True)

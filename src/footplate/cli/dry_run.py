@@ -82,7 +82,7 @@ _PACKAGE_HEADINGS = ("PACKAGE", "ROLES", "RUNTIME", "RESULT")
 _PARITY = {
     True: "Google's service would accept it, by its rules.",
     False: "Google's service would refuse it:",
-    None: "Whether Google's service would accept it isn't certain:",
+    None: "It isn't certain whether Google's service would accept it:",
 }
 
 

@@ -55,7 +55,7 @@ _EVAL = {
     show_default=True,
     help="sh stands for bash and zsh, too.",
 )
-@click.option("--unset", is_flag=True, help="Print lines that take the variables away again.")
+@click.option("--unset", is_flag=True, help="Print lines that remove the variables again.")
 @allow_host_option()
 @region_option()
 @with_session
@@ -109,8 +109,8 @@ def led_variables(session: Session, region: str, allowed: tuple[str, ...]) -> di
         raise Failure(_NO_PROXY)
     if not answers(proxy):
         raise Failure(
-            f"the server's proxy can't be reached at {proxy.host}:{proxy.port}: open this port, or "
-            f"lead it here, too: ssh -L {proxy.port}:127.0.0.1:{proxy.port} HOST"
+            f"the server's proxy doesn't answer at {proxy.host}:{proxy.port}: open this port, "
+            f"or forward it: ssh -L {proxy.port}:127.0.0.1:{proxy.port} HOST"
         )
     target, project = session.target(), session.project
     files = write_files(target, project, proxy, allowed, os.environ)

@@ -182,7 +182,9 @@ class Follower:
             except Unavailable as error:
                 if not away_since:
                     away_since = time.monotonic()
-                    self._queue.put("The server is away; the job goes on. Waiting for it...")
+                    self._queue.put(
+                        "The server doesn't answer; the job goes on. Waiting for the server..."
+                    )
                 elif time.monotonic() - away_since > TIMEOUT_S:
                     self._queue.put(error)
                     return

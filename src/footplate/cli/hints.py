@@ -46,7 +46,7 @@ def _guess(session: Session, name: JobName) -> Iterator[str]:
     except ServiceError:
         elsewhere = []
     if elsewhere:
-        yield f"  jobs of this id are elsewhere: {', '.join(elsewhere)}"
+        yield f"  the id belongs to jobs elsewhere: {', '.join(elsewhere)}"
         yield f"  show one: footplate jobs describe {elsewhere[0]}"
         return
     try:
@@ -58,14 +58,14 @@ def _guess(session: Session, name: JobName) -> Iterator[str]:
     hint = nearest(name.job_id, known, "jobs") if known else ""
     if shown:
         newest = shown[0].name
-        yield f"  it is the display name of {newest}{_and_more(len(shown) - 1)}"
+        yield f"  {newest} has this display name{_and_more(len(shown) - 1)}"
     elif hint.startswith("did you mean"):
         yield f"  {hint}"
     elif not known:
         others = "--project names another project"
         if not isinstance(name, TrainingJobName):
             others = "--project and --region name others"
-        yield f"  there are no jobs in {name.collection}; {others}"
+        yield f"  {name.collection} has no jobs; {others}"
 
 
 def _elsewhere(session: Session, name: JobName) -> list[str]:
@@ -77,7 +77,7 @@ def _elsewhere(session: Session, name: JobName) -> list[str]:
 
 
 def _and_more(count: int) -> str:
-    return f", and of {count} older" if count else ""
+    return f", and {count} older job{'s' * (count > 1)}" if count else ""
 
 
 def _beside(session: Session, name: JobName) -> Iterator[Job]:
@@ -85,13 +85,17 @@ def _beside(session: Session, name: JobName) -> Iterator[Job]:
         yield from service.jobs_beside(name)
 
 
-_GCLOUD = "leave it out: `footplate` takes gcloud's words from the next one on"
+_GCLOUD = "leave it out: `footplate` takes the words that follow gcloud"
 _STORAGE = "buckets are in `footplate storage`"
-_TRAINING_ONLY = "Footplate trains models; it neither keeps nor serves them"
+_TRAINING_ONLY = "Footplate trains models, but neither keeps nor serves them"
+_MODELS = "`gcloud ai models` lists and changes models, under `footplate env`"
 _MAKERS = "`ai-platform jobs submit` and `ai custom-jobs create` make jobs"
 UNSUPPORTED_COMMANDS: Mapping[str, Mapping[str, str]] = {
     "footplate": {"gcloud": _GCLOUD, "gsutil": _STORAGE, "logs": "see `footplate jobs logs`"},
-    "ai": dict.fromkeys(("models", "endpoints", "model-garden", "indexes"), _TRAINING_ONLY),
+    "ai": {
+        **dict.fromkeys(("endpoints", "model-garden", "indexes"), _TRAINING_ONLY),
+        "models": _MODELS,
+    },
     "ai-platform": dict.fromkeys(("models", "versions", "predict", "explain"), _TRAINING_ONLY),
     "jobs": {
         **dict.fromkeys(("submit", "create", "run"), _MAKERS),
@@ -99,7 +103,7 @@ UNSUPPORTED_COMMANDS: Mapping[str, Mapping[str, str]] = {
         "delete": "`footplate jobs delete` takes jobs of all kinds",
         "prune": "`footplate jobs prune` takes jobs of all kinds",
     },
-    "storage": {"mb": "`buckets create` makes one", "mv": "`cp`, and then `rm`"},
+    "storage": {"mb": "`footplate storage buckets create` makes one", "mv": "use `cp`, then `rm`"},
 }
 """By group: what others have of that name, and what there is in its place."""
 

@@ -53,7 +53,11 @@ class DictValue(click.ParamType[dict[str, str]]):
             if not equals or not key:
                 self.fail(f"{part!r} given; allowed: KEY=VALUE", param, ctx)
             if self.keys and key not in self.keys:
-                self.fail(f"there is no key {key!r}; there are {', '.join(self.keys)}", param, ctx)
+                self.fail(
+                    f"{key!r} is not a key of this option; allowed: {', '.join(self.keys)}",
+                    param,
+                    ctx,
+                )
             if key in pairs:
                 self.fail(f"the key {key!r} is given twice", param, ctx)
             pairs[key] = text
@@ -112,7 +116,7 @@ class UserArgsCommand(click.Command):
         except click.NoSuchOption as error:
             if error.possibilities:
                 raise
-            hint = f"What is for your program comes last: -- {error.option_name} ..."
+            hint = f"The program's own options come last: -- {error.option_name} ..."
             name = error.option_name
             raise click.NoSuchOption(name, f"{error.message} {hint}", ctx=ctx) from None
         ctx.params["user_args"] = user_args

@@ -46,7 +46,7 @@ _resource_argument = click.argument("resource", metavar="RESOURCE")
     multiple=True,
     type=DictValue(_POOL_KEYS),
     metavar="KEY=VALUE,...",
-    help=f"Machines that are all alike; may be repeated. Keys: {', '.join(_POOL_KEYS)}.",
+    help=f"Machines of one type; may be repeated. Keys: {', '.join(_POOL_KEYS)}.",
 )
 @click.option("--display-name", default="", metavar="NAME", help="A name for people.")
 @click.option(

@@ -49,7 +49,7 @@ def quota_region_option(default: str = ANY) -> Callable[[Callable[P, R]], Callab
         default=default,
         show_default=True,
         metavar="REGION",
-        help="Region; '*' for each of them by itself.",
+        help="Region; '*' for each region by itself.",
     )
 
 
@@ -91,7 +91,7 @@ def _show_in_force(quota: Quota, layout: Layout) -> None:
         return
     if not quota.resources:
         everybody = ANY in (quota.project, quota.region)
-        unused = "" if everybody else ", and nothing is in use"
+        unused = "" if everybody else ", and its jobs use nothing"
         click.echo(f"No limits for {_place(quota)}{unused}.", err=True)
         return
     click.echo(f"In force for {_whose(quota)}:", err=True)
@@ -101,8 +101,10 @@ def _show_in_force(quota: Quota, layout: Layout) -> None:
         if resource.limit is not None and (resource.used or 0) > resource.limit:
             used = say_amount(resource.name, resource.used or 0)
             click.echo(
-                f"{used} in use: more than the limit. Jobs that hold them go on; "
-                "others wait until there is room.",
+                (
+                    f"{used} in use, which is more than the limit. Running jobs go on; other jobs "
+                    "wait until enough is free."
+                ),
                 err=True,
             )
 
@@ -210,7 +212,7 @@ def set_(
 
 @click.command("unset")
 @click.argument("resources", nargs=-1, metavar="[RESOURCE...]")
-@click.option("--all", "everything", is_flag=True, help="All that was set there.")
+@click.option("--all", "everything", is_flag=True, help="All limits of this project and region.")
 @quota_region_option()
 @format_option("table")
 @with_session
@@ -227,7 +229,7 @@ def unset(
       footplate quotas unset --all --project=ads
     """
     if everything == bool(resources):
-        raise click.UsageError("name the resources, or say --all")
+        raise click.UsageError("name the resources, or give --all")
     with session.connect() as service:
         if everything:
             quota = service.quotas.remove(session.project, region)

@@ -101,7 +101,7 @@ def check(session: Session, regions: tuple[str, ...], layout: Layout) -> None:
 def _show(found: Sequence[Resource]) -> None:
     if not found:
         click.echo("No region is bound to an engine: all jobs run on this machine.", err=True)
-        click.echo("  bind one by a [[regions]] table of footplate.toml", err=True)
+        click.echo("  bind one with a [[regions]] table in footplate.toml", err=True)
     for region in found:
         click.echo(f"{region['name']}: {region['where']}, {_state(region)}")
         for text in _texts(region, "facts"):
@@ -114,7 +114,7 @@ command = Group(
     "regions",
     (
         Entry("list", list_, "List what regions are bound to."),
-        Entry("check", check, "Ask their engines what they have."),
+        Entry("check", check, "Check the engines, and what they have."),
     ),
     help="""Where jobs run: on this machine, or on an engine that a region is bound to.
 

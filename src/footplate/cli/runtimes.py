@@ -71,7 +71,7 @@ _COLUMNS = {
 
 
 @click.command("list")
-@click.option("--built", "only_built", is_flag=True, help="Only those that are built here.")
+@click.option("--built", "only_built", is_flag=True, help="Only runtimes that are built here.")
 @_data_dir_option
 @list_options
 def list_(data_dir: str | None, listing: Listing, *, only_built: bool) -> None:
@@ -151,11 +151,12 @@ def _summary(inventory: Inventory) -> list[str]:
     count = inventory.environments
     what = "1 environment" if count == 1 else f"{count} environments"
     held = f"{what}, {size(inventory.environments_bytes)}{limit}"
-    lines = [f"{inventory.cache}: {held}; {size(inventory.free_bytes)} free on the disk"]
+    lines = [f"{inventory.cache}: {held}; {size(inventory.free_bytes)} of the disk are free"]
     if inventory.others:
         lines.append(
-            f"{size(inventory.others_bytes)} of it belong to no runtime of the catalogue, or are "
-            "the rest of builds that were ended; `footplate runtimes prune` removes the latter"
+            f"{size(inventory.others_bytes)} of it belong to no runtime of the catalogue, or "
+            "are left over from builds that ended early; `footplate runtimes prune` removes "
+            "leftovers"
         )
     if inventory.uv_cache:
         used = size(inventory.uv_cache_bytes)
@@ -172,7 +173,7 @@ def _summary(inventory: Inventory) -> list[str]:
     default="full",
     show_default=True,
     metavar="SLICE",
-    help="A part of it, such as scikit-learn, which is enough for many programs.",
+    help="A part of the runtime, such as scikit-learn, which is enough for many programs.",
 )
 @_data_dir_option
 def build(name: str, part: str, data_dir: str | None, *, gpu: bool) -> None:
@@ -199,16 +200,16 @@ def build(name: str, part: str, data_dir: str | None, *, gpu: bool) -> None:
     "--unused-for",
     type=Duration(),
     metavar="TIME",
-    help="Remove what has not been used for this long: 30d.",
+    help="Remove environments that no program has used for this long: 30d.",
 )
 @click.option(
     "--keep-below",
     type=Size(),
     metavar="SIZE",
-    help="As much, least recently used first, as it takes: 20GB.",
+    help="Remove this much, least recently used first: 20GB.",
 )
-@click.option("--all", "everything", is_flag=True, help="All that no running replica uses.")
-@click.option("--uv-cache", is_flag=True, help="Have uv prune its own cache as well.")
+@click.option("--all", "everything", is_flag=True, help="Remove all that no running replica uses.")
+@click.option("--uv-cache", is_flag=True, help="Let uv prune its own cache as well.")
 @click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
 @_data_dir_option
 def prune(
@@ -222,7 +223,7 @@ def prune(
 ) -> None:
     """Remove environments of runtimes, and the layers of packages above them.
 
-    Without an option: the rest of builds that were ended, and what is above the limit of the
+    Without an option: what builds that ended early left over, and what is above the limit of the
     setting cache_limit_gb. What a running replica uses always stays, and what a persistent
     resource keeps goes only with --all. Jobs build again what they need.
 
@@ -286,7 +287,7 @@ def _total(found: Sequence[CacheEntry]) -> str:
 command = Group(
     "runtimes",
     (
-        Entry("list", list_, "What jobs can run in, and what of it is built here."),
+        Entry("list", list_, "Show and build the runtimes that jobs run in."),
         Entry("build", build, "Build a runtime before a job needs it."),
         Entry("prune", prune, "Remove environments that nothing uses."),
     ),

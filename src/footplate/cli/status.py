@@ -76,8 +76,8 @@ def _stopped(session: Session) -> JsonObject:
         left = left_behind(settings)
     except FailedPrecondition as error:
         raise Unavailable(
-            f"a server uses {settings.data_dir}, but doesn't answer: it is just starting or "
-            "ending, or very busy; try again in a moment"
+            f"a server uses {settings.data_dir}, but doesn't answer: it is starting, ending "
+            "or very busy; try again in a moment"
         ) from error
     jobs: JsonObject = {state.value: count for state, count in left.items()}
     return {"url": None, "dataDir": str(settings.data_dir), "activeJobs": jobs}

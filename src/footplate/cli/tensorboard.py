@@ -99,7 +99,7 @@ def _job_logs(session: Session, region: str, place: str) -> str:
             uri = _text(job, "trainingInput", "jobDir")
     if not uri.startswith(_BUCKET):
         field = "baseOutputDirectory" if located else "jobDir"
-        raise Failure(f"{place}: the job has no {field} in a bucket, and so no event files")
+        raise Failure(f"{place}: the job has no {field} in a bucket, so it has no event files")
     return f"{uri.rstrip('/')}/logs" if located else uri
 
 

@@ -73,5 +73,5 @@ def pad(text: str, width: int, side: str = "left") -> str:
 
 
 def colourless() -> bool:
-    """Whether whoever looks wants no colours, or can't see any. Source: https://no-color.org."""
+    """Returns whether the user wants no colours, or can't see any. Source: https://no-color.org."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"

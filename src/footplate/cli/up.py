@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     "--port",
     type=click.IntRange(0, 65535),
     metavar="PORT",
-    help="Port to answer at, 0 for a free one.  [env: FOOTPLATE_PORT; default: 8470]",
+    help="Port to listen on; 0 takes a free one.  [env: FOOTPLATE_PORT; default: 8470]",
 )
 @click.option(
     "--data-dir",
@@ -29,17 +29,20 @@ if TYPE_CHECKING:
 @click.option(
     "--host",
     metavar="ADDRESS",
-    help="Address to answer at; others than 127.0.0.1 want FOOTPLATE_TOKEN.",
+    help="Address to listen on; any other than 127.0.0.1 requires FOOTPLATE_TOKEN.",
 )
 @click.option(
     "--no-proxy",
     is_flag=True,
-    help="Serve no proxy, which leads unchanged programs here.  [env: FOOTPLATE_PROXY_PORT=none]",
+    help=(
+        "Start no proxy, which leads unchanged programs to the service.  [env: "
+        "FOOTPLATE_PROXY_PORT=none]"
+    ),
 )
 @click.option(
     "--detach",
     is_flag=True,
-    help="Return when the service answers, and let it go on when the terminal closes.",
+    help="Return when the service answers; it goes on when the terminal closes.",
 )
 def command(
     port: int | None,
@@ -93,13 +96,15 @@ def command(
     click.echo("\nThe service has stopped.", err=True)
     if left:
         noun = "1 job goes" if left == 1 else f"{left} jobs go"
-        click.echo(f"{noun} on without it; the next `footplate up` takes over again.", err=True)
+        click.echo(f"{noun} on without it; the next `footplate up` takes them over.", err=True)
 
 
 def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str]) -> None:
     click.echo(f"Footplate answers at {url} (data in {data_dir}).")
     if leader is not None:
-        click.echo(f"It follows {leader}, which leads; if that one ends, a follower leads.")
+        click.echo(
+            f"It follows {leader}, which leads the service; if that one ends, another server leads."
+        )
     for line in machine:
         click.echo(line)
     click.echo(

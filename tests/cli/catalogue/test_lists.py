@@ -120,7 +120,7 @@ def test_without_a_server_it_is_the_built_in_one(
 ) -> None:
     result = invoke("catalogue", "regions", "--format=value(name)")
     assert result.stdout.split() == list(load_catalogue().regions)
-    assert result.stderr == "No server runs; this is the built-in catalogue.\n"
+    assert result.stderr == "No server runs; this list comes from the built-in catalogue.\n"
 
 
 def test_without_a_server_it_is_that_of_the_settings(
@@ -129,7 +129,10 @@ def test_without_a_server_it_is_that_of_the_settings(
     (alone / "footplate.toml").write_text(f"catalogue = '{own}'\n")
     result = invoke("catalogue", "regions", "--format=value(name)")
     assert result.stdout == "home1\noffice1\n"
-    assert result.stderr == f"No server runs; this is the built-in catalogue with {own}.\n"
+    assert (
+        result.stderr
+        == f"No server runs; this list comes from the built-in catalogue with {own}.\n"
+    )
 
 
 def test_a_server_that_was_named_has_to_answer(alone: Path, invoke: Callable[..., Result]) -> None:

@@ -85,10 +85,10 @@ def test_a_machine_that_lacks_things_names_each_way_out() -> None:
     findings = [
         judge_disk("/home/ada/fp", 2 * 10**9, 20 * 10**9, ""),
         judge_isolation({"containment_mode": "subreaper", "reasons": ["no unshare"]}, "auto"),
-        judge_engine(f"no container engine found on this machine; {REMEDY}", {}, {}),
+        judge_engine(f"the server found no container engine on this machine; {REMEDY}", {}, {}),
         judge_engine("", rootless, PODMAN),
         judge_engine("", {**PODMAN_INFO, "Driver": "vfs"}, PODMAN),
-        judge_gpus([], ["its GPUs can't be told"], hidden=True),
+        judge_gpus([], ["the server can't identify its GPUs"], hidden=True),
         judge_pythons({"3.11": "/usr/bin/python3.11", "3.10": None, "3.7": None}, ""),
         judge_pythons({"3.11": None}, ""),
         judge_reduction(installed=False),
@@ -101,20 +101,20 @@ LIMITED  disk          2.0 of 20.0 GB free for /home/ada/fp: a runtime with PyTo
 LIMITED  isolation     subreaper: everything the program starts is killed; if the supervisor \
 itself was killed before, what still has a mark in its environment; not guaranteed: it sees all \
 processes, and can signal those of its user; memory and CPU can't be limited (no unshare); \
-install util-linux, or run as root
-LIMITED  containers    container images can't run: no container engine found on this machine; \
-{REMEDY}
+install util-linux, or run the service as root
+LIMITED  containers    container images can't run: the server found no container engine on this \
+machine; {REMEDY}
 LIMITED  containers    Podman 4.3.1, rootless, cgroups v1 (cgroupfs), storage overlay in \
 /home/ada/.local/share/containers: processors and memory can't be limited; start the machine with \
 cgroups v2 (systemd.unified_cgroup_hierarchy=1)
 LIMITED  containers    Podman 4.3.1, rootless, cgroups v2 (systemd), storage vfs in \
 /home/ada/.local/share/containers: vfs copies each image for each container; install \
 fuse-overlayfs, or use a filesystem that has overlay
-LIMITED  gpus          none; jobs that ask for some run without them in emulate mode; its GPUs \
-can't be told
+LIMITED  gpus          this machine has none; in emulate mode, jobs that ask for GPUs run \
+without; the server can't identify its GPUs
 LIMITED  python        3.11 for packages; not 3.7, 3.10; uv python install 3.7 3.10
-LIMITED  python        no interpreter for packages (3.11); container images need none; \
-uv python install 3.11
+LIMITED  python        this machine has no interpreter for packages (3.11); container images need \
+none; uv python install 3.11
 LIMITED  reduction     jobs with reduction servers can't run: footplate-reduction isn't installed \
 with its C++ library; install g++, then run pip install ./reduction in the clone of Footplate
 
@@ -125,10 +125,10 @@ python, python, reduction."""
 
 def test_what_no_job_can_run_without_fails() -> None:
     findings = [
-        judge_disk("/data", 10, 100, "/data may not be written to by this user"),
+        judge_disk("/data", 10, 100, "this user may not write to /data"),
         judge_disk("/data", 10**6, 10**9, ""),
         judge_isolation({"containment_mode": "", "reasons": ["no cgroup here"]}, "cgroup"),
-        judge_port("127.0.0.1", 80, None, "port: 80 given: you have no right to it"),
+        judge_port("127.0.0.1", 80, None, "port: 80 given: this user may not listen there"),
         judge_database("postgresql://db/fp", "", "connection refused"),
     ]
     assert {finding.verdict for finding in findings} == {Verdict.FAILED}
@@ -136,11 +136,11 @@ def test_what_no_job_can_run_without_fails() -> None:
     assert (
         shown(findings)
         == """\
-FAILED   disk          /data: /data may not be written to by this user; choose another with \
+FAILED   disk          /data: this user may not write to /data; choose another with \
 --data-dir or FOOTPLATE_DATA_DIR
 FAILED   disk          0.0 of 1.0 GB free for /data; remove files, or choose another --data-dir
 FAILED   isolation     no cgroup here; set isolation = auto
-FAILED   port          port: 80 given: you have no right to it
+FAILED   port          port: 80 given: this user may not listen there
 FAILED   database      postgresql://db/fp: connection refused; start it, or correct the setting \
 database_url
 
@@ -185,7 +185,7 @@ def test_bound_buckets_are_looked_at(tmp_path: Path) -> None:
     (tmp_path / "srv").rmdir()
     finding = examine_buckets(settings)
     assert finding.verdict == Verdict.FAILED
-    assert "which is no folder here" in finding.text
+    assert "which is not a folder of this machine" in finding.text
 
 
 def test_a_store_that_is_away_is_no_obstacle(
@@ -199,7 +199,7 @@ def test_a_store_that_is_away_is_no_obstacle(
     (tmp_path / "footplate.toml").write_text(table)
     finding = examine_buckets(load_settings({}, {"data_dir": tmp_path}))
     assert finding.verdict == Verdict.LIMITED
-    assert "s3://real can't be reached now" in finding.text
+    assert "s3://real doesn't answer now" in finding.text
 
 
 def test_the_exit_code_says_that_no_job_can_run(tmp_path: Path) -> None:
@@ -213,7 +213,9 @@ def test_the_exit_code_says_that_no_job_can_run(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    assert f"FAILED   port          port: {port} given: something else listens there" in done.stdout
+    assert (
+        f"FAILED   port          port: {port} given: another program listens there" in done.stdout
+    )
     assert any(
         line.startswith("FAILED   database      postgresql+psycopg://ada:***@") for line in lines
     )

@@ -137,7 +137,7 @@ def test_list_shows_where_jobs_are_and_why_they_failed(invoke: Invoke) -> None:
     (found,) = json.loads(invoke("list", "--state=FAILED", "--format=json").stdout)
     assert (found["jobId"], found["kind"], found["state"]) == ("7", "custom", "FAILED")
     none = invoke("list", "--project=nobody")
-    assert "Listed 0 items; --project, --region and --kind name other places." in none.stderr
+    assert "Listed 0 items; --project, --region and --kind choose other jobs." in none.stderr
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_describe_finds_ids_wherever_they_are(invoke: Invoke) -> None:
 def test_an_id_of_several_jobs_wants_more_words(invoke: Invoke) -> None:
     several = invoke("describe", "census_1")
     assert several.exit_code == 1
-    assert f"'census_1' is the id of 2 jobs: {TWIN}, {CENSUS}; give a whole name" in several.stderr
+    assert f"2 jobs have the id 'census_1': {TWIN}, {CENSUS}; give a whole name" in several.stderr
     one = invoke("describe", "census_1", "--project=ads", "--format=value(state)")
     assert one.stdout == "SUCCEEDED\n"
     assert invoke("describe", TWIN, "--format=value(state)").stdout == "SUCCEEDED\n"
@@ -249,5 +249,5 @@ def test_h_is_help(words: tuple[str, ...]) -> None:
 def test_other_groups_say_where_a_job_of_this_id_is(invoke: Invoke, words: tuple[str, ...]) -> None:
     result = CliRunner().invoke(main, words, prog_name="footplate")
     assert result.exit_code == 1
-    assert f"jobs of this id are elsewhere: {CUSTOM}" in result.stderr
+    assert f"the id belongs to jobs elsewhere: {CUSTOM}" in result.stderr
     assert f"show one: footplate jobs describe {CUSTOM}" in result.stderr

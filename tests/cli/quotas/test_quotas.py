@@ -58,8 +58,8 @@ def test_what_is_over_a_lowered_limit_is_said(
     quotas.held["ads", "us-central1"] = {"NVIDIA_TESLA_T4": 6, "jobs": 1}
     result = invoke("set", "NVIDIA_TESLA_T4=4", "jobs=1", *ADS)
     _, *told = result.stderr.splitlines()
-    hint = "Jobs that hold them go on; others wait until there is room."
-    assert told == [f"6 NVIDIA_TESLA_T4 in use: more than the limit. {hint}"]
+    hint = "Running jobs go on; other jobs wait until enough is free."
+    assert told == [f"6 NVIDIA_TESLA_T4 in use, which is more than the limit. {hint}"]
 
 
 @pytest.mark.parametrize("word", ["vcpus", "vcpus=", "vcpus=many", "=", "vcpus=1.5", "4"])
@@ -120,7 +120,7 @@ def test_unset_says_what_it_cannot_take(invoke: Callable[..., Result], quotas: Q
 def test_unset_wants_to_know_what(invoke: Callable[..., Result], words: tuple[str, ...]) -> None:
     result = invoke("unset", *words)
     assert result.exit_code == 2
-    assert "name the resources, or say --all" in result.stderr
+    assert "name the resources, or give --all" in result.stderr
 
 
 def test_list_has_each_limit_once(invoke: Callable[..., Result], quotas: Quotas) -> None:
@@ -175,7 +175,7 @@ class TestWithoutQuotas:
         return ()
 
     def test_describe_says_so(self, invoke: Callable[..., Result]) -> None:
-        nothing = "No limits for project ads in us-central1, and nothing is in use.\n"
+        nothing = "No limits for project ads in us-central1, and its jobs use nothing.\n"
         assert invoke("describe", *ADS).stderr == nothing
         everybody = invoke("describe", "--project=*", "--region=*")
         assert everybody.stderr == "No limits for any project in any region.\n"

@@ -140,4 +140,4 @@ class TestWithoutEngines:
     def test_check_says_how_to_bind_one(self, invoke: Callable[..., Result]) -> None:
         result = invoke("check")
         assert (result.exit_code, result.stdout) == (0, "")
-        assert "[[regions]] table of footplate.toml" in result.stderr
+        assert "[[regions]] table in footplate.toml" in result.stderr

@@ -199,10 +199,10 @@ def test_the_rest_of_a_build_is_told_from_one_that_goes_on(machine: Machine) -> 
     descriptor = open_lock(str(half))
     try:
         assert try_alone(descriptor)
-        assert "the rest of builds" not in machine.invoke("list").stderr
+        assert "left over from builds" not in machine.invoke("list").stderr
         assert machine.invoke("prune").stdout == "Freed 0 B, 0 environments.\n"
     finally:
         os.close(descriptor)
-    assert "the rest of builds" in machine.invoke("list").stderr
+    assert "left over from builds" in machine.invoke("list").stderr
     assert "half-built" in machine.invoke("prune").stdout
     assert not half.exists()

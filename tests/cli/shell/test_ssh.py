@@ -52,7 +52,7 @@ def test_a_tuning_job_names_the_jobs_that_have_shells() -> None:
         (custom("PENDING"), "job 7 is PREPARING; a shell needs a RUNNING job"),
         (custom("SUCCEEDED"), "job 7 is SUCCEEDED"),
         (training("QUEUED"), "job j is QUEUED"),
-        (custom("RUNNING"), "none of its programs runs just now"),
+        (custom("RUNNING"), "no program of the job runs now"),
         (custom("RUNNING", access=False), "enable_web_access=True"),
         (custom("FAILED", access=False), "doesn't set enableWebAccess"),
     ],

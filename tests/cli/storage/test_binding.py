@@ -59,7 +59,7 @@ def test_what_stands_in_the_file_stays(tmp_path: Path, before: str, separator: s
     [
         ("UPPER", CLOUD, "can't name a bucket"),
         ("samples", "cloud-samples-data", "allowed: an absolute path"),
-        ("samples", "/no/such/folder", "is no folder here"),
+        ("samples", "/no/such/folder", "is not a folder of this machine"),
         ("mine", CLOUD, "a bucket of that name in the data directory"),
         ("twice", CLOUD, "each name once"),
     ],

@@ -68,7 +68,7 @@ def test_what_is_not_there_is_told(invoke: Callable[..., Result], fake: FakeServ
     nothing = invoke("storage", "ls", "gs://one/x")
     assert (nothing.exit_code, nothing.stderr) == (
         1,
-        "Error: nothing exists at gs://one/x; `footplate storage ls gs://one` lists all\n",
+        "Error: gs://one/x does not exist; `footplate storage ls gs://one` lists all\n",
     )
     assert invoke("storage", "ls", "gs://none").stderr == "Error: the bucket none isn't there\n"
 
@@ -118,7 +118,7 @@ def test_copies_that_cannot_be(
     assert refused(str(tmp_path), "gs://one") == (
         f"Error: {tmp_path} is a folder; --recursive copies what is in it"
     )
-    assert refused(f"{tmp_path}/x", "gs://one") == f"Error: {tmp_path}/x: there is no such file"
+    assert refused(f"{tmp_path}/x", "gs://one") == f"Error: {tmp_path}/x does not exist"
     assert refused("gs://one/y", ".") == (
         "Error: no objects match gs://one/y; --recursive takes what is below a folder"
     )

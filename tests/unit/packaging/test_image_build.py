@@ -80,7 +80,7 @@ def test_a_script(root: Path, script: str, entry: str) -> None:
 
 
 def test_a_script_that_is_not_there(root: Path) -> None:
-    with pytest.raises(InvalidArgument, match=r"absent\.py is not there, or is no file"):
+    with pytest.raises(InvalidArgument, match=r"absent\.py does not exist, or is not a file"):
         make_context(LocalCode(root, script="absent.py"), "base:1")
 
 

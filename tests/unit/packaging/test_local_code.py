@@ -110,9 +110,9 @@ def test_options_in_requirements_are_refused(code: Path) -> None:
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        ({"script": "none.py"}, "none.py is not there, or is no file"),
-        ({"script": "../train.py"}, "script: '../train.py' lies outside of local-package-path"),
-        ({"script": "/etc/passwd"}, "lies outside of local-package-path"),
+        ({"script": "none.py"}, "none.py does not exist, or is not a file"),
+        ({"script": "../train.py"}, "script: '../train.py' is outside local-package-path"),
+        ({"script": "/etc/passwd"}, "is outside local-package-path"),
         ({"python_module": "no.such"}, "no/such.py is not there"),
         ({"script": "train.py", "extra_dirs": ("none",)}, "extra-dirs: .*none is not a folder"),
         ({"script": "train.py", "extra_packages": ("x.whl",)}, "extra-packages: .*No such file"),

@@ -74,7 +74,7 @@ def judge_isolation(report: Mapping[str, object], wanted: str) -> Finding:
         way_out = (
             "set isolation = auto" if wanted != "auto" else "run footplate up to see its error"
         )
-        return Finding("isolation", Verdict.FAILED, why or "it can't be tried", way_out)
+        return Finding("isolation", Verdict.FAILED, why or "doctor can't try it", way_out)
     level = levels.find(containment_mode)
     words = "" if level is None else levels.describe(level.guaranteed, level.missing)
     text = f"{containment_mode}: {words}"
@@ -82,7 +82,10 @@ def judge_isolation(report: Mapping[str, object], wanted: str) -> Finding:
         return Finding("isolation", Verdict.OK, text)
     reason = f" ({why})" if why else ""
     return Finding(
-        "isolation", Verdict.LIMITED, text + reason, "install util-linux, or run as root"
+        "isolation",
+        Verdict.LIMITED,
+        text + reason,
+        "install util-linux, or run the service as root",
     )
 
 
@@ -118,7 +121,7 @@ def judge_gpus(models: Sequence[str], notes: Sequence[str], *, hidden: bool) -> 
     """``hidden``: this machine has GPUs that no program sees."""
     counted = {model: models.count(model) for model in models}
     text = ", ".join(f"{count} {model}" for model, count in counted.items())
-    text = text or "none; jobs that ask for some run without them in emulate mode"
+    text = text or "this machine has none; in emulate mode, jobs that ask for GPUs run without"
     verdict = Verdict.LIMITED if hidden or (models and notes) else Verdict.OK
     return Finding("gpus", verdict, "; ".join((text, *notes)))
 
@@ -147,7 +150,10 @@ def judge_pythons(found: Mapping[str, str | None], problem: str) -> Finding:
     missing = [version for version in sorted(found, key=_numbers) if not found[version]]
     way_out = f"uv python install {' '.join(missing)}"
     if not here:
-        text = f"no interpreter for packages ({', '.join(missing)}); container images need none"
+        text = (
+            f"this machine has no interpreter for packages ({', '.join(missing)}); container "
+            "images need none"
+        )
         return Finding("python", Verdict.LIMITED, text, way_out)
     text = f"{', '.join(here)} for packages"
     if not missing:

@@ -90,7 +90,7 @@ def _examine_disk(path: Path) -> Finding:
     if not existing.is_dir():
         problem = f"{existing} is no directory"
     elif not os.access(existing, os.W_OK | os.X_OK):
-        problem = f"{existing} may not be written to by this user"
+        problem = f"this user may not write to {existing}"
     usage = shutil.disk_usage(existing)
     return assessment.judge_disk(str(path), usage.free, usage.total, problem)
 

@@ -202,7 +202,7 @@ def show_usage(
     with session.connect() as service:
         replicas = service.usage(name, replica=replica, points=points)
     if not replicas:
-        click.echo(f"Nothing is known yet of what job {name.job_id} uses.", err=True)
+        click.echo(f"The service knows nothing yet of what job {name.job_id} uses.", err=True)
     elif layout.is_plain_table:
         click.echo(usage_table(replicas))
     else:

@@ -44,7 +44,10 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
             "--staging-bucket",
             metavar="gs://BUCKET",
             shell_complete=offered("places"),
-            help="Where local code is uploaded; else gs://PROJECT-footplate-staging, made at need.",
+            help=(
+                "Bucket for local code; without it gs://PROJECT-footplate-staging, which is made "
+                "when needed."
+            ),
         ),
         click.option(
             "--python-package-uris",
@@ -72,7 +75,7 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
             "--config",
             type=click.Path(),
             metavar="FILE",
-            help="YAML file with a CustomJobSpec; options win over it.",
+            help="YAML file with a CustomJobSpec; options override it.",
         ),
         click.option(
             "--worker-pool-spec",
@@ -80,7 +83,7 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
             type=DictValue(POOL_KEYS),
             multiple=True,
             metavar="KEY=VALUE,...",
-            help="A worker pool; the first one is the primary replica's. Repeat it for more.",
+            help="A worker pool; the first one has the primary replica. Repeat it for more.",
         ),
     ):
         function = option(function)
@@ -169,7 +172,9 @@ command = Group(
     "custom-jobs",
     (
         Entry("create", create, "Create a custom job."),
-        Entry("local-run", "jobs.local_run", "Run code here and now, as a custom job would."),
+        Entry(
+            "local-run", "jobs.local_run", "Run code on this machine now, as a custom job would."
+        ),
         entry(CUSTOM, "describe"),
         entry(CUSTOM, "list"),
         entry(CUSTOM, "stream-logs"),

@@ -174,7 +174,7 @@ def describe(session: Session, place: Place, layout: Layout, jobs: tuple[str, ..
 
 @click.command("logs")
 @_JOBS
-@click.option("--follow", "-f", is_flag=True, help="Go on to the end of the job. Takes one JOB.")
+@click.option("--follow", "-f", is_flag=True, help="Follow the job to its end. Takes one JOB.")
 @click.option(
     "--tail", type=click.IntRange(min=1), metavar="N", help="Only the last N lines so far."
 )
@@ -205,7 +205,7 @@ def logs(
 ) -> None:
     """Print what jobs have printed so far.
 
-    With --follow ends as the job does: with 0 if it succeeded, with 1 otherwise.
+    With --follow the exit code is 0 if the job succeeded, else 1.
 
     \b
     Examples:
@@ -223,7 +223,7 @@ def logs(
 @place_options
 @with_all_projects
 def cancel(session: Session, place: Place, jobs: tuple[str, ...]) -> None:
-    """End jobs. One that has ended already is left as it is.
+    """End jobs. A job that has ended already stays as it is.
 
     \b
     Examples:
@@ -271,7 +271,7 @@ def delete(session: Session, place: Place, jobs: tuple[str, ...]) -> None:
     "condition",
     type=ConditionValue(),
     metavar="EXPRESSION",
-    help="Only what matches, as in `footplate jobs list`.",
+    help="Only jobs that match, as in `footplate jobs list`.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show which jobs it would delete.")
 @yes_option
@@ -312,10 +312,10 @@ command = Group(
     (
         Entry("list", list_, "List jobs, newest first."),
         Entry("describe", describe, "Show jobs, and why they failed."),
-        Entry("logs", logs, "Print what jobs have printed."),
+        Entry("logs", logs, "Print the logs of jobs."),
         Entry("cancel", cancel, "End jobs."),
         Entry("delete", delete, "Delete jobs that have ended."),
         Entry("prune", prune, "Delete jobs that ended long ago."),
     ),
-    help="Jobs of all kinds, projects and regions. Several ids may be given at once.",
+    help="Act on jobs of all kinds, projects and regions. Several ids may be given at once.",
 )

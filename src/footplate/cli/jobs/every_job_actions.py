@@ -77,7 +77,7 @@ def list_jobs(session: Session, place: Place, listing: Listing, states: tuple[St
             _check_words(service, listing.condition)
     where = ""
     if session.project or place.region or place.kind:
-        where = "; --project, --region and --kind name other places"
+        where = "; --project, --region and --kind choose other jobs"
     print_jobs(found, listing, where, _COLUMNS, lambda resource: str(resource["name"]))
 
 
@@ -220,7 +220,7 @@ def prune_jobs(
         ]
         if not found:
             _check_words(service, condition)
-            click.echo("No job is old enough or matches; nothing is deleted.", err=True)
+            click.echo("No job matches, or none is old enough; nothing is deleted.", err=True)
         elif dry_run:
             click.echo(render_list(found, layout, _PRUNED))
             click.echo(f"Would delete {_count(len(found))}.", err=True)
@@ -283,7 +283,7 @@ def _find(service: Service, session: Session, place: Place, text: str) -> JobNam
         shown = _names(service, session, place, f"displayName={_quoted(text)}")
         raise NotFound(_missing(text, session.project, place, shown))
     raise InvalidArgument(
-        f"{text!r} is the id of {len(found)} jobs: {_listed(found)}; give a whole name, or "
+        f"{len(found)} jobs have the id {text!r}: {_listed(found)}; give a whole name, or "
         "--project, --region or --kind"
     )
 
@@ -310,7 +310,7 @@ def _missing(text: str, project: str, place: Place, shown: Sequence[JobName]) ->
             f"there is no job {text!r} {where}\n  list them: footplate jobs list {flags}".rstrip()
         )
     noun = "the display name of" if len(shown) == 1 else f"the display name of {len(shown)} jobs:"
-    return f"there is no job of the id {text!r} {where}; it is {noun} {_listed(shown)}"
+    return f"no job has the id {text!r} {where}; it is {noun} {_listed(shown)}"
 
 
 def _listed(names: Sequence[JobName]) -> str:

@@ -112,7 +112,7 @@ TRAINING = Kind(
     texts={
         "list": """List the jobs of a project, newest first.
 
-    TUNES is the metric of a tuning job; the jobs of its trials are in no list. RESTARTS says how
+    TUNES is the metric of a tuning job; no list has the jobs of its trials. RESTARTS says how
     often replicas started again, if any did.""",
     },
     summaries={"trials": "Show the trials of a tuning job, and the best one."},
@@ -159,10 +159,11 @@ TUNING = Kind(
         "stream-logs": "Print what the trials of a job print, from the first line to the last.",
         "events": "Show what has happened to a job so far: trials that began and ended, and how "
         "it ended.",
-        "cancel": "End a job and its running trials. Trials that have ended keep their results; "
-        "one that has ended already is left as it is.",
-        "delete": "Delete a job that has ended, with its trials, their logs and all that they "
-        "reported.",
+        "cancel": (
+            "End a job and its running trials. Trials that have ended keep their results. A job "
+            "that has ended stays as it is."
+        ),
+        "delete": "Delete a job that has ended, with its trials, their logs and their metrics.",
     },
     summaries={
         "stream-logs": "Follow what trials print, to the job's end.",

@@ -35,11 +35,13 @@ def _options(function: Callable[P, R]) -> Callable[P, R]:
             "program.",
         ),
         click.option(
-            "--gpu", is_flag=True, help="Let it use a GPU of this machine, if there is one."
+            "--gpu",
+            is_flag=True,
+            help="Let the program use a GPU of this machine, if there is one.",
         ),
-        _several("--extra-dirs", "DIR", "More folders of it that the program needs."),
+        _several("--extra-dirs", "DIR", "More folders in it that the program needs."),
         _several("--extra-packages", "FILE", "Built packages (.tar.gz, .whl) in it."),
-        _several("--requirements", "REQUIREMENT", "What to install, such as pandas,tqdm>=4."),
+        _several("--requirements", "REQUIREMENT", "Packages to install, such as pandas,tqdm>=4."),
         click.option("--python-module", metavar="MODULE", help="Module in it to run."),
         click.option(
             "--script", metavar="FILE", help="Python or bash file in it to run, by its path."
@@ -50,15 +52,17 @@ def _options(function: Callable[P, R]) -> Callable[P, R]:
             type=click.Path(file_okay=False),
             default=".",
             metavar="DIR",
-            help="Folder with the code; without it the current one.",
+            help="Folder with the code; the default is the current one.",
         ),
         click.option(
             "--executor-image-uri",
             "--base-image",
             required=True,
             metavar="IMAGE",
-            help="Prebuilt image of Vertex AI, which names the runtime; with --output-image-uri "
-            "any image, which the new one is built from.",
+            help=(
+                "Prebuilt image of Vertex AI, which names the runtime; with --output-image-uri "
+                "any image, as the base of the new one."
+            ),
         ),
     ):
         function = option(function)
@@ -87,7 +91,7 @@ def command(run: LocalRun, user_args: Sequence[str] | None) -> None:
     What the program writes into its working directory is removed with it: let it write to a
     folder of yours, by its absolute path.
 
-    Ends with 0 if the program succeeded, and with 1 if it failed. Ctrl-C cancels it and waits for
+    The exit code is 0 if the program succeeded, and 1 if it failed. Ctrl-C cancels it and waits for
     its end; nothing keeps running.
 
     \b

@@ -36,22 +36,26 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
             "--runtime-version",
             metavar="VERSION",
             shell_complete=offered("runtime_versions"),
-            help="AI Platform runtime, such as 2.21 or 1.15; without it the newest. gcloud has no "
-            "such option here: it takes the Python that it finds.",
+            help=(
+                "AI Platform runtime, such as 2.21 or 1.15; the default is the newest. gcloud "
+                "has no such option: it takes the Python that it finds."
+            ),
         ),
         click.option(
             "--job-dir",
             type=click.Path(),
             metavar="DIR",
-            help="Folder for what the trainer makes, or gs://BUCKET/PATH, which is not kept; "
-            "handed to it as --job-dir.",
+            help=(
+                "Folder for the program's files, or gs://BUCKET/PATH, which is not kept; the "
+                "program gets it as --job-dir."
+            ),
         ),
         click.option(
             "--package-path",
             type=click.Path(file_okay=False),
             default=".",
             metavar="DIR",
-            help="Folder with the Python package; without it the current one.",
+            help="Folder with the Python package; the default is the current one.",
         ),
         click.option(
             "--module-name", required=True, metavar="MODULE", help="Module to run: trainer.task."
@@ -69,7 +73,7 @@ def _cluster_options(function: Callable[P, R]) -> Callable[P, R]:
             type=click.IntRange(1, 65535),
             metavar="PORT",
             expose_value=False,
-            help="Taken for gcloud's sake, of no effect: replicas get ports that are free.",
+            help="Accepted because gcloud has it, but without effect: replicas get free ports.",
         ),
         _count("evaluator", "Evaluators", 0),
         _count("parameter-server", "Parameter servers", 2),
@@ -104,7 +108,7 @@ def train(run: LocalTrain, user_args: Sequence[str] | None) -> None:
 
     What is written to a gs:// job directory is removed with the service: to keep it, give a folder.
 
-    Ends with 0 if the job succeeded, and with 1 if it failed. Ctrl-C cancels the job and waits for
+    The exit code is 0 if the job succeeded, else 1. Ctrl-C cancels the job and waits for
     its end; nothing keeps running.
 
     \b
@@ -126,5 +130,5 @@ def train(run: LocalTrain, user_args: Sequence[str] | None) -> None:
 command = Group(
     "local",
     (Entry("train", train, "Run a trainer now, without a service of your own."),),
-    help="Run a trainer here and now.",
+    help="Run a trainer on this machine now.",
 )

@@ -74,15 +74,20 @@ def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
         click.option(
             "--check-packages",
             is_flag=True,
-            help="With --dry-run: build the packages and resolve what they require, as replicas "
-            "of the job would, and install none. Exits with 1 if they can't be installed. Makes "
-            "the runtime's environment where the server lacks it.",
+            help=(
+                "With --dry-run: build the packages and resolve what they require, as replicas "
+                "of the job would, and install none. Exits with 1 if they can't be installed. "
+                "Builds the runtime's environment if the server lacks it."
+            ),
         ),
         click.option(
             "--dry-run",
             is_flag=True,
-            help="Create nothing: print what is wrong with the job, or what would run where. "
-            "Exits with 1 if it would be refused. --format=json has all of it.",
+            help=(
+                "Create nothing: print what is wrong with the job, or what would run where. "
+                "Exits with 1 if the service would refuse the job. --format=json prints "
+                "everything."
+            ),
         ),
         click.option("--async", "detach", is_flag=True, help="Don't follow the job (the default)."),
         click.option(
@@ -99,9 +104,9 @@ def account_options(function: Callable[P, R]) -> Callable[P, R]:
     """What jobs of all kinds have beside their program."""
     for option in (
         click.option(
-            "--enable-web-access", is_flag=True, help="Let yourself open shells in its replicas."
+            "--enable-web-access", is_flag=True, help="Allow shells in the job's replicas."
         ),
-        click.option("--network", metavar="NETWORK", help="Kept, of no effect here."),
+        click.option("--network", metavar="NETWORK", help="Stored, but without effect here."),
         click.option(
             "--service-account", metavar="EMAIL", help="Ask for access to this API (api_access)."
         ),
@@ -122,7 +127,9 @@ def create_options(function: Callable[P, R]) -> Callable[P, R]:
         region_option(),
         submitting_options,
         kms_options,
-        click.option("--enable-dashboard-access", is_flag=True, help="Kept, of no effect here."),
+        click.option(
+            "--enable-dashboard-access", is_flag=True, help="Stored, but without effect here."
+        ),
         account_options,
     ):
         function = option(function)
@@ -186,8 +193,10 @@ def learn_from_option(function: Callable[P, R]) -> Callable[P, R]:
         "--learn-from",
         metavar="ID",
         shell_complete=offered("searches"),
-        help="Earlier tuning job, or study of `hp-tuning-jobs import`, to get a first idea from. "
-        f"It becomes the label {LABEL}.",
+        help=(
+            "Earlier tuning job, or study of `hp-tuning-jobs import`, whose trials this search "
+            f"starts from. It becomes the label {LABEL}."
+        ),
     )(function)
 
 

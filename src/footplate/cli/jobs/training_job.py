@@ -293,6 +293,6 @@ class PackageArguments:
         location = staging_location(self.job, asked.staging_bucket, self.job_dir)
         if location is None:
             raise click.UsageError(
-                "local packages want --staging-bucket or --job-dir, to be uploaded to"
+                "local packages need a bucket: give --staging-bucket or --job-dir"
             )
         return location

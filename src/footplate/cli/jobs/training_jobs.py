@@ -50,8 +50,10 @@ if TYPE_CHECKING:
     "--region",
     metavar="REGION",
     shell_complete=offered("regions"),
-    help="Region of the job. Without it the file's, CLOUDSDK_AI_PLATFORM_REGION, "
-    "CLOUDSDK_COMPUTE_REGION, that of gcloud's configuration, or us-central1.",
+    help=(
+        "Region of the job. Without it the file's region, CLOUDSDK_AI_PLATFORM_REGION, "
+        "CLOUDSDK_COMPUTE_REGION, that of gcloud's configuration, or us-central1."
+    ),
 )
 @account_options
 @tf_config_options
@@ -75,7 +77,7 @@ def training(
     project. A base name with date and time keeps the jobs of one model together.
 
     The folder given by --package-path is built with the setup.py or pyproject.toml that stands
-    beside it, or with a made-up one, in a copy: nothing is written in your tree. What follows a
+    beside it, or with one that footplate makes, in a copy: your tree stays as it is. What follows a
     bare -- goes to your program as it is.
 
     \b
@@ -121,7 +123,7 @@ def training(
     metavar="KEY=VALUE,...",
     help="Labels to add, or to give another value.",
 )
-@click.option("--clear-labels", is_flag=True, help="Take all others away.")
+@click.option("--clear-labels", is_flag=True, help="Remove all other labels.")
 @click.option(
     "--remove-labels",
     cls=RepeatableOption,
@@ -165,7 +167,7 @@ def update(
 
 
 _SUMMARIZE = click.option(
-    "--summarize", is_flag=True, help="Show it in small tables; --format is of no effect then."
+    "--summarize", is_flag=True, help="Show it in small tables; --format has no effect then."
 )
 _SUBMIT = Group(
     "submit",

@@ -59,13 +59,13 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
             "--staging-bucket",
             metavar="gs://BUCKET",
             shell_complete=offered("places"),
-            help="Where packages are uploaded; without it JOB_DIR/packages.",
+            help="Where packages are uploaded; the default is JOB_DIR/packages.",
         ),
         click.option(
             "--job-dir",
             metavar="gs://BUCKET/PATH",
             shell_complete=offered("places"),
-            help="Directory for what the job makes; also handed to it as --job-dir.",
+            help="Directory for the job's files; the program gets it as --job-dir, too.",
         ),
         click.option(
             "--packages",
@@ -79,15 +79,17 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
             "--package-path",
             type=click.Path(),
             metavar="DIR",
-            help="Folder with a Python package, to be built with the setup.py or "
-            "pyproject.toml beside it, or with a made-up one.",
+            help=(
+                "Folder with a Python package, which is built with the setup.py or "
+                "pyproject.toml beside it, or with one that footplate makes."
+            ),
         ),
         click.option("--module-name", metavar="MODULE", help="Module to run: trainer.task."),
         click.option(
             "--config",
             type=click.Path(),
             metavar="FILE",
-            help="YAML file with a Job of the API; options win over it.",
+            help="YAML file with a Job of the API; options override it.",
         ),
     ):
         function = option(function)

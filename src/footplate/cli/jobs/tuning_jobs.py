@@ -38,24 +38,24 @@ _STUDY_COLUMNS = {"NAME": "name", "DISPLAY_NAME": "displayName", "STATE": "state
     type=click.Path(),
     required=True,
     metavar="FILE",
-    help="YAML file with studySpec, trialJobSpec and, if you like, counts; options win over it.",
+    help="YAML file with studySpec, trialJobSpec and, if you like, counts; options override it.",
 )
 @click.option(
     "--max-trial-count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Trials in all; without it the file's, or 1.",
+    help="Trials in all; the default is the file's number, or 1.",
 )
 @click.option(
     "--parallel-trial-count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Trials at a time; without it the file's, or 1.",
+    help="Trials at a time; the default is the file's number, or 1.",
 )
 @click.option(
     "--algorithm",
     type=click.Choice(["algorithm-unspecified", "grid-search", "random-search"]),
-    help="How points are chosen; algorithm-unspecified is the Bayesian search.",
+    help="How parameters are chosen; algorithm-unspecified is the Bayesian search.",
 )
 @learn_from_option
 @create_options

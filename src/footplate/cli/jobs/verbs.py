@@ -79,8 +79,10 @@ everything in them, unrounded. A projection takes the same names, and those of t
                 "condition",
                 default="",
                 metavar="EXPRESSION",
-                help="Only trials that match: FIELD=VALUE, != < <= > >=, : (contains), ~ (a "
-                "regular expression), AND, OR, NOT; times may be such as -pt2h.",
+                help=(
+                    "Only trials that match: FIELD=VALUE, != < <= > >=, : (contains), ~ (a "
+                    "regular expression), AND, OR, NOT; times may be such as -pt2h."
+                ),
             ),
             click.option(
                 "--sort-by",
@@ -97,15 +99,18 @@ everything in them, unrounded. A projection takes the same names, and those of t
                 type=click.IntRange(min=1),
                 metavar="N",
                 shell_complete=offered("trials"),
-                help="Only this one, in full.",
+                help="Only this trial, in full.",
             ),
             click.option(
                 "--curves",
                 is_flag=True,
-                help="Everything that trials have reported, not their results; as JSON one a line.",
+                help=(
+                    "All measurements that trials have reported, and not their results; with "
+                    "--format=json, one a line."
+                ),
             ),
             click.option(
-                "--watch", is_flag=True, help="Show them as they change, to the job's end."
+                "--watch", is_flag=True, help="Show the trials as they change, to the job's end."
             ),
             format_option("table"),
         ),
@@ -130,7 +135,7 @@ everything in them, unrounded. A projection takes the same names, and those of t
                 default="",
                 metavar="REPLICA",
                 shell_complete=offered("replicas"),
-                help="Only the lines of this one, such as worker-0.",
+                help="Only the lines of this replica, such as worker-0.",
             ),
             # gcloud's; they have nothing to do.
             click.option("--allow-multiline-logs", is_flag=True, hidden=True, expose_value=False),
@@ -140,7 +145,10 @@ everything in them, unrounded. A projection takes the same names, and those of t
     ),
     "events": Verb(
         "Show what has happened to a job.",
-        "Show what has happened to a job so far: waits, restarts and why, hangs, its end.",
+        (
+            "Show what has happened to a job so far: waits, restarts and their reasons, hangs, "
+            "its end."
+        ),
         (format_option("table"),),
         ("{job}", "{job} --format='value(kind,replica,message)'"),
     ),
@@ -148,16 +156,16 @@ everything in them, unrounded. A projection takes the same names, and those of t
         "Show where a running job's processes stand.",
         """Show where the Python processes of a running job stand, and which replicas differ.
 
-Replicas whose main threads stand in the same place are shown together, most of them first: in
-a hang that is where they wait, and the process that differs is the one they wait for. Nothing
-is stopped for it.""",
+Replicas whose main threads stand in the same place are shown together, the largest group first.
+In a hang that group waits, and the process that differs is the one it waits for. The command
+stops no process.""",
         (
             click.option(
                 "--replica",
                 "replicas",
                 multiple=True,
                 metavar="REPLICA",
-                help="Only this one, such as worker-0; may be given several times.",
+                help="Only this replica, such as worker-0; may be given several times.",
             ),
             click.option(
                 "--format",
@@ -181,12 +189,12 @@ CPU is in percent of one vCPU. Bytes read, written, received and sent are totals
                 default="",
                 metavar="REPLICA",
                 shell_complete=offered("replicas"),
-                help="Only this one, such as worker-0.",
+                help="Only this replica, such as worker-0.",
             ),
             click.option(
                 "--points",
                 type=click.IntRange(1, _MOST_POINTS),
-                help="Into how many parts the time is divided, for charts.",
+                help="Number of parts into which charts divide the time.",
             ),
             format_option("table"),
         ),
@@ -204,12 +212,12 @@ there is none. The shell ends with the replica's program at the latest.""",
                 "--replica",
                 default="",
                 metavar="NAME",
-                help="Replica; if not given, the primary one.",
+                help="Replica; the default is the primary one.",
             ),
             click.option(
                 "--command",
                 metavar="CMD",
-                help="Run this without a terminal, and end as it does.",
+                help="Run this command without a terminal, and exit with its code.",
             ),
         ),
         (
@@ -218,13 +226,13 @@ there is none. The shell ends with the replica's program at the latest.""",
             "{job} --command='tail -n 20 /tmp/trainer.log'",
         ),
     ),
-    "cancel": Verb("End a job.", "End a job. One that has ended already is left as it is."),
+    "cancel": Verb("End a job.", "End a job. A job that has ended already stays as it is."),
     "delete": Verb("Delete a job that has ended.", "Delete a job that has ended, with its logs."),
 }
 _ALSO = {
-    "stream-logs": """Lines come at once, and none is lost when the server restarts meanwhile. Ends
-with 0 if the job succeeded, with 1 otherwise. Ctrl-C ends the command, not the job.""",
-    "events": "stream-logs shows the same while it happens.",
+    "stream-logs": """Lines come at once, and none is lost when the server restarts meanwhile. The
+exit code is 0 if the job succeeded, else 1. Ctrl-C ends the command, not the job.""",
+    "events": "stream-logs shows the same while the job runs.",
 }
 """What follows the text of a verb for every kind of job."""
 

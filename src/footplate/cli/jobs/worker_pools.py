@@ -20,7 +20,7 @@ _SOFTWARE = ("container-image-uri", "executor-image-uri", "python-module", *LOCA
 def check_pools(pools: Sequence[dict[str, str]]) -> None:
     """Raises InvalidArgument: naming the key that is wrong or missing."""
     if not pools[0]:
-        raise _wrong("the first one can't be empty: it is the primary replica")
+        raise _wrong("the first pool can't be empty: it has the primary replica")
     for pool in pools:
         if pool:
             _check_machine(pool)
@@ -30,7 +30,7 @@ def check_pools(pools: Sequence[dict[str, str]]) -> None:
         if local and not is_image(pool.get("container-image-uri", "")):
             _check_same_software(pool, pools[0])
         elif "local-package-path" in pool:
-            raise _wrong("local-package-path is allowed in the first one only")
+            raise _wrong("only the first pool may have local-package-path")
         if pool and not local:
             _check_software(pool)
 
@@ -94,12 +94,14 @@ def _check_software(pool: dict[str, str]) -> None:
         if "executor-image-uri" not in pool:
             raise _wrong("local-package-path requires executor-image-uri")
         if ("python-module" in pool) == ("script" in pool):
-            raise _wrong("local-package-path requires either python-module or script")
+            raise _wrong("local-package-path requires python-module or script, and not both")
         return
     if ("executor-image-uri" in pool) == ("container-image-uri" in pool):
-        raise _wrong("either executor-image-uri or container-image-uri is needed")
+        raise _wrong("give executor-image-uri or container-image-uri")
     if "container-image-uri" in pool and "python-module" in pool:
-        raise _wrong("python-module doesn't go with container-image-uri")
+        raise _wrong(
+            "python-module doesn't go with container-image-uri, whose program is in the image"
+        )
     if "executor-image-uri" in pool and "python-module" not in pool:
         raise _wrong("executor-image-uri requires python-module")
     if unexpected := [key for key in LOCAL_KEYS if key in pool]:
@@ -115,9 +117,9 @@ def _check_same_software(pool: dict[str, str], first: dict[str, str]) -> None:
         if key in pool and pool[key] != first.get(key):
             known = f"{key}={first[key]}" if key in first else f"no {key}"
             raise _wrong(
-                f"{key}={pool[key]} in a further pool, and the first one has {known}. The first "
-                "pool's local package is used for all but a pool with Reduction Server's image: "
-                "leave the key out"
+                f"{key}={pool[key]} in a further pool, but the first one has {known}. All "
+                "pools run the first pool's local package, except one with Reduction "
+                "Server's image: leave the key out"
             )
 
 

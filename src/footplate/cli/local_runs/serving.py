@@ -1,6 +1,6 @@
 """The process of a private service.
 
-It is told to end by the end of its standard input, which comes with the death of whoever started
+It ends at the end of its standard input, which comes with the death of the process that started
 it, too: then its job is cancelled, and its directory removed. Its one line on standard output is
 a JSON object: where it answers, or why it doesn't.
 """

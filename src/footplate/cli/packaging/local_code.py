@@ -83,7 +83,7 @@ def check_local_code(code: LocalCode) -> Path:
     key = "script" if code.script else "python-module"
     main = _inside(code, root, str(code.main), key)
     if not main.is_file():
-        raise InvalidArgument(f"{code.option}{key}: {main} is not there, or is no file")
+        raise InvalidArgument(f"{code.option}{key}: {main} does not exist, or is not a file")
     return root
 
 
@@ -126,8 +126,8 @@ def read_requirements(code: LocalCode, root: Path) -> list[str]:
             line = raw.partition(" #")[0].strip()
             if line.startswith("-"):
                 raise InvalidArgument(
-                    f"{path}, line {number}: {line!r} is an option of pip; "
-                    "allowed in a package's metadata: requirements only"
+                    f"{path}, line {number}: {line!r} is an option of pip; allowed: only "
+                    "requirements, as in a package's metadata"
                 )
             if line and not line.startswith("#"):
                 found.append(line)
@@ -152,7 +152,7 @@ def _inside(code: LocalCode, root: Path, path: str, key: str) -> Path:
         raise InvalidArgument(f"{code.option}local-package-path: {root} is not a folder")
     chosen = root / path
     if not chosen.resolve().is_relative_to(root.resolve()):
-        raise InvalidArgument(f"{code.option}{key}: {path!r} lies outside of local-package-path")
+        raise InvalidArgument(f"{code.option}{key}: {path!r} is outside local-package-path")
     return chosen
 
 

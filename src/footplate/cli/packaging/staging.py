@@ -63,7 +63,7 @@ def check_names(archives: Iterable[Archive]) -> None:
     """Refuse two packages of one name: one would hide the other."""
     counts = Counter(archive.name for archive in archives)
     if twice := [name for name, count in counts.items() if count > 1]:
-        raise InvalidArgument(f"two packages have the name {', '.join(twice)}")
+        raise InvalidArgument(f"two packages have the name {', '.join(twice)}; rename one of them")
 
 
 def stage(storage: PackageStore, location: GcsUri, archives: Sequence[Archive]) -> list[str]:

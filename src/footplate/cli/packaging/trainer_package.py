@@ -92,7 +92,7 @@ def check_module(
     packages = {name.partition(".")[0] for name in known}
     if module in known or (own_build and module.partition(".")[0] not in packages):
         return
-    way = nearest(module, known, "modules") if known else "it has no modules that can be run"
+    way = nearest(module, known, "modules") if known else "it has no module that can be run"
     raise InvalidArgument(f"{field}: {module!r} given, which {archive.name} lacks; {way}")
 
 

@@ -96,7 +96,7 @@ def find_uri(job: Job, replica: str) -> str:
         raise FailedPrecondition(said_of_runs(job.name))
     when = "a shell needs a RUNNING job"
     if job.state is State.RUNNING:
-        when = "none of its programs runs just now"
+        when = "no program of the job runs now"
     raise FailedPrecondition(f"job {job.name.job_id} is {job.state.value}; {when}")
 
 

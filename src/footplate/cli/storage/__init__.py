@@ -34,21 +34,23 @@ if TYPE_CHECKING:
     "-l",
     default="",
     metavar="LOCATION",
-    help="Region, dual-region or multi-region (US, EU, ASIA) of the buckets: jobs in other regions "
-    "get a warning. Their files are in the data directory in any case.  [default: US]",
+    help=(
+        "Region, dual-region or multi-region (US, EU, ASIA) of the buckets: jobs in other "
+        "regions get a warning. The files are in the data directory in any case. [default: US]"
+    ),
 )
 @click.option(
     "--bind",
     "target",
     default="",
     metavar="TARGET",
-    help="Serve what lies there as the bucket: gs://BUCKET or s3://BUCKET, with a prefix if "
-    "wanted, or a folder of this machine. Adds it to footplate.toml in the data directory, which "
-    "the server reads when it starts.",
+    help=(
+        "Serve this place as the bucket: gs://BUCKET or s3://BUCKET, with a prefix if wanted, or "
+        "a folder of this machine. The command adds it to footplate.toml in the data directory, "
+        "which the server reads when it starts."
+    ),
 )
-@click.option(
-    "--read-only", is_flag=True, help="With --bind: nothing in the bucket can be changed."
-)
+@click.option("--read-only", is_flag=True, help="With --bind: make the bucket read-only.")
 @with_session
 def create(
     session: Session,
@@ -136,8 +138,8 @@ _URLS = read_format("value(url)")
 @click.argument(
     "places", nargs=-1, metavar="[gs://BUCKET[/PATH]...]", shell_complete=offered("places")
 )
-@click.option("--long", "-l", "long_form", is_flag=True, help="Sizes and times, too.")
-@click.option("--recursive", "-r", "-R", is_flag=True, help="What is in folders, too.")
+@click.option("--long", "-l", "long_form", is_flag=True, help="Show sizes and times, too.")
+@click.option("--recursive", "-r", "-R", is_flag=True, help="List what is in folders, too.")
 @list_options
 @with_session
 def ls(
@@ -191,9 +193,7 @@ def _in_folder(storage: Storage, uri: GcsUri) -> Iterator[Resource]:
     if found is None:
         if exact:
             return
-        raise Failure(
-            f"nothing exists at {uri}; `footplate storage ls gs://{uri.bucket}` lists all"
-        )
+        raise Failure(f"{uri} does not exist; `footplate storage ls gs://{uri.bucket}` lists all")
     for prefix in found.prefixes:
         yield {"url": f"gs://{uri.bucket}/{prefix}"}
     yield from map(_row, found.objects)
@@ -238,7 +238,9 @@ def _copy(storage: Storage, transfer: Transfer) -> None:
     source, target = transfer.source, transfer.target
     if isinstance(source, Path):
         if isinstance(target, Path):
-            raise click.UsageError("neither is in a bucket: cp copies files of one machine")
+            raise click.UsageError(
+                "neither path is in a bucket: to copy files of this machine, use cp"
+            )
         storage.upload_file(target, source)
     elif isinstance(target, Path):
         storage.download_file(source, target)
@@ -280,7 +282,7 @@ def cat(session: Session, urls: tuple[str, ...]) -> None:
     "-r",
     "-R",
     is_flag=True,
-    help="All that is below a folder; of a bucket alone, the bucket as well.",
+    help="Delete all that is below a folder; for a bucket alone, the bucket as well.",
 )
 @with_session
 def rm(session: Session, urls: tuple[str, ...], *, recursive: bool) -> None:
@@ -295,7 +297,9 @@ def rm(session: Session, urls: tuple[str, ...], *, recursive: bool) -> None:
     uris = parse_urls(urls)
     for uri in uris:
         if not uri.path and not recursive:
-            raise click.UsageError(f"{uri} is a bucket; --recursive deletes it, and all in it")
+            raise click.UsageError(
+                f"{uri} is a bucket; --recursive deletes it, and all that is in it"
+            )
     with session.connect() as service:
         for uri in uris:
             whole = recursive and not uri.path.strip("/")

@@ -132,7 +132,7 @@ def _files(storage: Storage, source: Place, *, recursive: bool) -> Iterator[tupl
     elif source.is_file():
         yield source, source.name
     else:
-        raise InvalidArgument(f"{source}: there is no such file")
+        raise InvalidArgument(f"{source} does not exist")
 
 
 def _is_folder(target: Place) -> bool:

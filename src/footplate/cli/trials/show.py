@@ -65,7 +65,7 @@ def show_trials(
 ) -> None:
     """What the options ask for."""
     if watch and (curves or trial is not None or not layout.is_plain_table):
-        raise click.UsageError("--watch goes with none of --curves, --trial and --format")
+        raise click.UsageError("--watch doesn't go with --curves, --trial or --format")
     if trial is not None and curves:
         condition, trial = f"trial={trial}", None
     chosen = Selection(condition, sort_by, limit)

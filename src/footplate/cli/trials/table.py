@@ -159,7 +159,9 @@ def best_line(view: TrialsView) -> str:
         return ""
     if len(best) > 1:
         numbers = ", ".join(str(trial.number) for trial in best)
-        return f"Best: trials {numbers}: no other is better than one of them in every metric."
+        return (
+            f"Best: trials {numbers}. No other trial is better than one of these in every metric."
+        )
     text = f"Best: trial {best[0].number} with {result(best[0])}"
     return f"{text}: {view.tie}." if view.tie else f"{text}."
 

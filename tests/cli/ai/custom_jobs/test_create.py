@@ -193,13 +193,13 @@ MACHINE = "machine-type=m"
 @pytest.mark.parametrize(
     ("pools", "message"),
     [
-        (("",), "the first one can't be empty: it is the primary replica"),
+        (("",), "the first pool can't be empty: it has the primary replica"),
         (("replica-count=1",), "machine-type is missing"),
-        ((f"{MACHINE}",), "either executor-image-uri or container-image-uri is needed"),
+        ((f"{MACHINE}",), "give executor-image-uri or container-image-uri"),
         ((f"{MACHINE},executor-image-uri=i",), "executor-image-uri requires python-module"),
         (
             (f"{MACHINE},container-image-uri=i,python-module=m",),
-            "python-module doesn't go with container-image-uri",
+            "python-module doesn't go with container-image-uri, whose program is in the image",
         ),
         (
             (f"{MACHINE},container-image-uri=i,script=x",),
@@ -219,11 +219,11 @@ MACHINE = "machine-type=m"
         ),
         (
             (f"{MACHINE},local-package-path=.,executor-image-uri=i",),
-            "local-package-path requires either python-module or script",
+            "local-package-path requires python-module or script, and not both",
         ),
         (
             (f"{MACHINE},container-image-uri=i", f"{MACHINE},local-package-path=."),
-            "local-package-path is allowed in the first one only",
+            "only the first pool may have local-package-path",
         ),
         (
             (
@@ -231,8 +231,8 @@ MACHINE = "machine-type=m"
                 f"{MACHINE},script=y",
             ),
             (
-                "script=y in a further pool, and the first one has script=x. The first pool's "
-                "local package is used for all but a pool with Reduction Server's image: leave "
+                "script=y in a further pool, but the first one has script=x. All pools run "
+                "the first pool's local package, except one with Reduction Server's image: leave "
                 "the key out"
             ),
         ),
@@ -242,8 +242,8 @@ MACHINE = "machine-type=m"
                 f"{MACHINE},container-image-uri=i",
             ),
             (
-                "container-image-uri=i in a further pool, and the first one has no "
-                "container-image-uri. The first pool's local package is used for all but a pool "
+                "container-image-uri=i in a further pool, but the first one has no "
+                "container-image-uri. All pools run the first pool's local package, except one "
                 "with Reduction Server's image: leave the key out"
             ),
         ),
@@ -260,7 +260,10 @@ def test_a_wrong_pool_names_its_key(
 def test_an_unknown_key_names_the_known_ones(invoke: Callable[..., Result]) -> None:
     result = invoke(*CREATE, "--worker-pool-spec=machine=x")
     assert result.exit_code == 2
-    assert "there is no key 'machine'; there are machine-type, replica-count," in result.stderr
+    assert (
+        "'machine' is not a key of this option; allowed: machine-type, replica-count,"
+        in result.stderr
+    )
 
 
 def test_something_has_to_run(invoke: Callable[..., Result]) -> None:
@@ -310,6 +313,6 @@ def test_who_gives_a_display_name_is_told_the_job(
     ).stdout.splitlines()
     assert invoke("ai", "custom-jobs", "stream-logs", "census").stderr == (
         f"Error: {place}/census not found\n"
-        f"  it is the display name of {newest}, and of 1 older\n"
+        f"  {newest} has this display name, and 1 older job\n"
         "  list them: footplate ai custom-jobs list\n"
     )

@@ -135,9 +135,9 @@ def test_a_failure_is_one_of_the_command(
         (("--script=training/task.py", "--output-image-uri=x y"), 1,
          "--output-image-uri: 'x y' names no image: it has a space"),
         (("--script=training/tsk.py",), 1,
-         "--script: training/tsk.py is not there, or is no file"),
+         "--script: training/tsk.py does not exist, or is not a file"),
         (("--script=training/task.py", "--extra-dirs=../x"), 1,
-         "--extra-dirs: '../x' lies outside of local-package-path"),
+         "--extra-dirs: '../x' is outside local-package-path"),
     ],
 )  # fmt: skip
 def test_bad_input_names_what_is_wrong_and_starts_nothing(

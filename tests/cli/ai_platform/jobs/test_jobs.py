@@ -104,7 +104,7 @@ RESTARTED: list[dict[str, object]] = [
         "time": TIME,
         "kind": "RESTART",
         "replica": "worker-replica-0",
-        "message": f"{LOST}; starting it again in place, restart 1 of 5",
+        "message": f"{LOST}; only this replica starts again, restart 1 of 5",
     },
     {"number": 4, "time": TIME, "kind": "RETRY", "message": "starting again"},
     {
@@ -112,7 +112,7 @@ RESTARTED: list[dict[str, object]] = [
         "time": TIME,
         "kind": "RESTART",
         "replica": "worker-replica-0",
-        "message": f"{LOST}; starting it again in place, restart 2 of 5",
+        "message": f"{LOST}; only this replica starts again, restart 2 of 5",
     },
     {"number": 6, "time": TIME, "kind": "STACKS", "message": "one\ntwo"},
 ]
@@ -125,10 +125,10 @@ def test_describe_tells_of_restarts(
     fake.jobs[NAME]["state"] = state
     fake.events[NAME] = RESTARTED[:5]
     ends = {"FAILED": "Job census_1 failed.\n", "SUCCEEDED": ""}
-    latest = f"worker-replica-0  RESTART: {LOST}; starting it again in place, restart 2 of 5\n"
+    latest = f"worker-replica-0  RESTART: {LOST}; only this replica starts again, restart 2 of 5\n"
     assert invoke("ai-platform", "jobs", "describe", "census_1").stderr == (
         "Started again: worker-replica-0 2 times, all replicas once. "
-        f"The last time: {LOST}; starting it again in place, restart 2 of 5\n"
+        f"The last time: {LOST}; only this replica starts again, restart 2 of 5\n"
         "  footplate ai-platform jobs events census_1\n" + ends.get(state, latest)
     )
 
@@ -140,9 +140,9 @@ def test_events_of_a_job(invoke: Callable[..., Result], fake: FakeService) -> No
     assert invoke("ai-platform", "jobs", "events", "census_1").stdout == (
         f"{at}  RUNNING\n"
         f"{at}  worker-replica-0  REPLICA_FAILED: {LOST}\n"
-        f"{at}  worker-replica-0  RESTART: starting it again in place, restart 1 of 5\n"
+        f"{at}  worker-replica-0  RESTART: only this replica starts again, restart 1 of 5\n"
         f"{at}  RETRY: starting again\n"
-        f"{at}  worker-replica-0  RESTART: {LOST}; starting it again in place, restart 2 of 5\n"
+        f"{at}  worker-replica-0  RESTART: {LOST}; only this replica starts again, restart 2 of 5\n"
         f"{at}  STACKS: one\n"
         "    two\n"
     )
@@ -185,7 +185,7 @@ def test_a_job_of_a_like_name_is_offered(invoke: Callable[..., Result]) -> None:
 def test_where_there_are_no_jobs_another_project_is(invoke: Callable[..., Result]) -> None:
     assert invoke("ai-platform", "jobs", "cancel", "x", "--project=empty").stderr == (
         "Error: projects/empty/jobs/x not found\n"
-        "  there are no jobs in projects/empty/jobs; --project names another project\n"
+        "  projects/empty/jobs has no jobs; --project names another project\n"
         "  list them: footplate ai-platform jobs list --project=empty\n"
     )
 

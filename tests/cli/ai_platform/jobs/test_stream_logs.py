@@ -97,7 +97,7 @@ def test_a_trial_that_is_not_there(invoke: Callable[..., Result], fake: FakeServ
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1", "--trial=3")
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: job census_1 has no trial 3: there is none yet; "
+        "Error: job census_1 has no trial 3: it has no trials yet; "
         "see `footplate ai-platform jobs trials census_1`\n"
     )
 
@@ -245,7 +245,8 @@ def test_a_server_that_was_away_is_found_again(
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1", f"--data-dir={tmp_path}")
     assert result.stdout == "master-replica-0  one\nmaster-replica-0  two\n"
     assert result.stderr == (
-        "The server is away; the job goes on. Waiting for it...\nJob census_1 succeeded.\n"
+        "The server doesn't answer; the job goes on. Waiting for the server...\nJob census_1 "
+        "succeeded.\n"
     )
 
 

@@ -142,7 +142,7 @@ def test_a_field_for_scripts(invoke: Callable[..., Result], fake: FakeService) -
     ("words", "said"),
     [
         (("--package-path=nowhere", "--job-dir=gs://b/x"), "nowhere is not a folder"),
-        (("--package-path=.",), "local packages want --staging-bucket or --job-dir"),
+        (("--package-path=.",), "local packages need a bucket: give --staging-bucket or --job-dir"),
         (("--packages=no.whl", "--job-dir=gs://b/x"), "no.whl: No such file or directory"),
     ],
 )

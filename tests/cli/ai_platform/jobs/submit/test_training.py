@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RULE = "letters, digits and underscores, first a letter, at most 128 characters"
 NO_FILE = "No such file or directory"
-NO_PLACE = "local packages want --staging-bucket or --job-dir, to be uploaded to"
+NO_PLACE = "local packages need a bucket: give --staging-bucket or --job-dir"
 SUBMIT = ("ai-platform", "jobs", "submit", "training")
 
 
