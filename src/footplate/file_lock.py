@@ -35,7 +35,10 @@ def file_lock(descriptor: int, *, wait: bool = True) -> Iterator[None]:
             break
         except BlockingIOError:
             if time.monotonic() >= end:
-                message = "another process holds the file for too long; is one of them stopped?"
+                message = (
+                    "another process has held the file for too long; see whether that process is "
+                    "stopped"
+                )
                 raise Unavailable(message) from None
             time.sleep(_POLL_INTERVAL_S)
     try:

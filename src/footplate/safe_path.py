@@ -185,7 +185,7 @@ def _enter(current: int, part: str, flags: int) -> int:
     except OSError as error:
         if error.errno not in (errno.ENOTDIR, errno.ELOOP):
             raise
-        fault = f"{part!r} is a link, which isn't followed, or no directory"
+        fault = f"{part!r} is a link, which the service doesn't follow, or not a directory"
         raise NotADirectoryError(errno.ENOTDIR, fault, part) from None
 
 
@@ -214,7 +214,7 @@ def _end_of_link(top: Top, parts: Sequence[str]) -> list[str]:
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-        raise FileNotFoundError(f"{parts[-1]!r} was a link a moment ago") from error
+        raise FileNotFoundError(f"{parts[-1]!r} was a link a moment ago; try again") from error
     if not end.startswith(os.path.join(real, "")):
-        raise FileNotFoundError(f"{parts[-1]!r} is a link out of its directory")
+        raise FileNotFoundError(f"{parts[-1]!r} is a link that leads out of its directory")
     return split(end[len(real) :])

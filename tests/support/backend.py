@@ -47,7 +47,9 @@ class FakeBackend:
             raise self.refusal
         replicas = [ticket.replica for ticket in request.tickets]
         if not replicas or len(set(replicas)) < len(replicas):
-            raise FailedPrecondition("a gang is made of replicas with a name of their own each")
+            raise FailedPrecondition(
+                "a job needs at least one replica, and each needs a name of its own"
+            )
         self.requests.append(replace(request, tickets=fresh))
         for ticket in fresh:
             self._ask_for(request.attempt_id, ticket)

@@ -98,4 +98,4 @@ class Fenced:
 
 
 def _refuse(*_args: object, **_kwargs: object) -> None:
-    raise NotLeading("another server leads by now")
+    raise NotLeading("another server leads now")

@@ -100,7 +100,9 @@ class MemoryLogs:
     def _after(self, uid: JobUid, cursor: int) -> list[Entry]:
         entries = self._entries.get(uid, [])
         if not 0 <= cursor <= len(entries):
-            raise InvalidArgument(f"cursor: {cursor} given; allowed: one that a reading gave")
+            raise InvalidArgument(
+                f"cursor: {cursor} given; allowed: a cursor that the server returned"
+            )
         return entries[cursor:]
 
     def size(self, uid: JobUid) -> int:

@@ -90,14 +90,14 @@ def test_it_remembers_its_database(data_dir: DataDir) -> None:
     assert data_dir.identity() == replace(identity, database="one")
     for spoilt in ("", "{", '{"id": "", "database": null}', '{"id": null, "database": null}'):
         (data_dir.root / "identity.json").write_text(spoilt)
-        with pytest.raises(FailedPrecondition, match="is spoilt"):
+        with pytest.raises(FailedPrecondition, match="is damaged"):
             data_dir.identity()
 
 
 @pytest.mark.parametrize("key", [b"", b"x", bytes(range(31)), bytes(32)])
 def test_a_spoilt_secret_is_named_with_the_way_out(data_dir: DataDir, key: bytes) -> None:
     (data_dir.root / "secret").write_bytes(key)
-    with pytest.raises(FailedPrecondition, match=r"/secret is spoilt: .* Put it back from a copy"):
+    with pytest.raises(FailedPrecondition, match=r"/secret is damaged: .* Put it back from a copy"):
         data_dir.secret()
 
 
@@ -166,8 +166,8 @@ def test_a_place_that_may_not_be_written_to_is_named(
     with pytest.raises(InvalidArgument) as caught:
         data_dir.make()
     assert str(caught.value) == (
-        f"data_dir: '{data_dir.root}' given, where nothing can be kept: {folder}: it may not be "
-        "written to; choose another --data-dir"
+        f"data_dir: '{data_dir.root}' given, where the server can't store anything: {folder}: "
+        "this user may not write into it; choose another --data-dir"
     )
 
 
@@ -182,8 +182,8 @@ def test_a_file_that_may_not_be_written_to_is_named(
     with pytest.raises(InvalidArgument) as caught:
         data_dir.make()
     assert str(caught.value) == (
-        f"data_dir: '{data_dir.root}' given, where nothing can be kept: {file}: it may not be "
-        "read and written by this user; choose another --data-dir"
+        f"data_dir: '{data_dir.root}' given, where the server can't store anything: {file}: "
+        "this user may not read and write it; choose another --data-dir"
     )
 
 

@@ -48,7 +48,10 @@ def find_newest(directory: Path) -> Path:
     """The newest backup in ``directory``, or that one itself. Raises InvalidArgument: none is."""
     found = [directory] if (directory / NAME).exists() else find_backups(directory)
     if not found:
-        text = f"'{directory}' given, where `footplate backup` has made no backup"
+        text = (
+            f"'{directory}' given, which has no backup of `footplate backup`; allowed: a folder "
+            "that has one"
+        )
         raise InvalidArgument.of((Violation("DIR", text),))
     return found[-1]
 
@@ -156,9 +159,9 @@ def _fill(
             continue
         else:
             raise DataLoss(
-                f"{backup / DATA / entry.path} isn't what was backed up: restore an earlier backup "
-                f"into another directory, or this one without damaged files (--skip-damaged); "
-                f"remove {root} before"
+                f"{backup / DATA / entry.path} isn't what was backed up: restore an earlier "
+                "backup into another directory, or this one without damaged files "
+                f"(--skip-damaged); remove {root} before"
             )
         _set_state(path, entry)
         if files % _EVERY == 0:

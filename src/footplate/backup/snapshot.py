@@ -82,7 +82,7 @@ def make_backup(settings: Settings, directory: Path, report: Callable[[str], Non
     """
     root, directory = settings.data_dir.resolve(), directory.resolve()
     if not (root / "identity.json").exists():
-        text = f"'{root}' given, where no service has kept its data; name it with --data-dir"
+        text = f"'{root}' given, which is no data directory of a service; name it with --data-dir"
         raise InvalidArgument.of((Violation("data_dir", text),))
     if directory.is_relative_to(root) or root.is_relative_to(directory):
         text = f"'{directory}' given; allowed: a folder outside the data directory {root}"
@@ -147,7 +147,7 @@ class _Backup:
         if _FILLED in self._entries:  # or no server has kept an object so far
             self._copy_database(RECORDS)
             self._second_pass()
-        self._report("Checking what was written.")
+        self._report("Checking the new backup.")
         self._check()
         return self._finish()
 
@@ -209,7 +209,7 @@ class _Backup:
         if above and (above not in self._entries or self._entries[above].kind is not Kind.FOLDER):
             raise UnfitError  # what is above it is left out, or was replaced meanwhile
         if found.kind is None:
-            raise UnfitError("it is no file, folder or link")
+            raise UnfitError("it is not a file, folder or link")
         if found.path.count("/") >= MAX_LEVELS or len(os.fsencode(found.path)) > _MAX_PATH_BYTES:
             raise UnfitError("its path is too long")
 
@@ -283,7 +283,10 @@ class _Backup:
             self._made.new_files += 1
             self._made.new_bytes += entry.size_bytes
             if digest_of(self._data / path, entry.size_bytes) != entry.digest:
-                raise DataLoss(f"the disk of {self._data} doesn't keep what was written: {path}")
+                raise DataLoss(
+                    f"the disk of {self._data} doesn't store files correctly: {path} differs from "
+                    "what was written"
+                )
             self._tell()
 
     def _finish(self) -> Made:

@@ -43,7 +43,7 @@ def move_into(folder: Path, path: ObjectPath, source: Path, *, clear: bool) -> N
                 return
         except FileNotFoundError:  # a program has removed the directory meanwhile
             continue
-    raise Aborted(f"the folder of object {name!r} keeps vanishing; try again")
+    raise Aborted(f"another program keeps deleting the folder of object {name!r}; try again")
 
 
 def remove_empty_directories(
@@ -73,8 +73,9 @@ def refusing_clashes(name: str) -> Iterator[None]:
         yield
     except (NotADirectoryError, IsADirectoryError):
         raise InvalidArgument(
-            f"object name {name[:100]!r}: GCS would take it, but this bucket is a folder. There "
-            "a name can't be an object and a directory of objects at once, nor lead through a link"
+            f"object name {name[:100]!r}: GCS would accept it, but this bucket is a folder. "
+            "There one name can't be both an object and a directory, and no name can lead "
+            "through a link"
         ) from None
 
 

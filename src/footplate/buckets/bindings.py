@@ -102,7 +102,10 @@ def check_folders(bindings: Sequence[BucketBinding], data_dir: Path) -> None:
 
 def _find_folder_fault(folder: Path, data_dir: Path, others: Sequence[Path]) -> str:
     if not folder.is_dir():
-        return "which is no folder here; make it, or mount its disk, before the server starts"
+        return (
+            "which is not a folder of this machine; make it, or mount its disk, before the "
+            "server starts"
+        )
     if folder.is_relative_to(data_dir) or data_dir.is_relative_to(folder):
         return f"which overlaps the data directory {data_dir}; choose a folder outside it"
     for other in others:

@@ -207,8 +207,9 @@ class _Copy:
         free = shutil.disk_usage(self._folder).free
         if info.size_bytes + SPARED_BYTES > free:
             raise FailedPrecondition(
-                f"object {info.name!r} has {info.size_bytes} bytes, and the disk of the copies has "
-                f"{free} bytes free, of which {SPARED_BYTES} are spared; name fewer objects"
+                f"object {info.name!r} has {info.size_bytes} bytes. The disk of the copies "
+                f"has {free} bytes free, of which {SPARED_BYTES} must stay free; name fewer "
+                "objects"
             )
 
 

@@ -31,9 +31,9 @@ def disk_errors_as_service_errors() -> Iterator[None]:
         if error.errno in _FULL:
             raise Unavailable("the disk that holds the buckets is full; nothing changed") from error
         if error.errno in _REFUSED:
-            text = f"the file system refuses it to the service: {error.strerror}"
+            text = f"the file system doesn't let the service do this: {error.strerror}"
             raise PermissionDenied(text) from error
         if error.errno in _OF_NAMES or error.errno is None:
             raise
-        text = f"the disk that holds the buckets can't be used now: {error.strerror}"
+        text = f"the server can't use the disk that holds the buckets now: {error.strerror}"
         raise Unavailable(text) from error

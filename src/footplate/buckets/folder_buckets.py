@@ -142,7 +142,10 @@ class FolderBuckets:
         if self._records.bucket(name) is None:
             self._records.add_bucket(name, bucket.create_time, bucket.location, bucket.project)
         if not self._records.label_bucket(name, labels, metageneration):
-            raise FailedPrecondition(f"bucket {name!r} has another metageneration by now")
+            raise FailedPrecondition(
+                f"bucket {name!r} has changed since, and has another metageneration now; read it "
+                "again"
+            )
         return self.bucket(name)
 
     def assign_bucket(self, name: str, project: str) -> None:
@@ -154,20 +157,20 @@ class FolderBuckets:
     ) -> Bucket:
         check_bucket_name(name)
         if name in self._bindings:
-            raise AlreadyExists(f"bucket {name!r} is already there")
+            raise AlreadyExists(f"bucket {name!r} already exists")
         now = self._clock.now()
         with disk_errors_as_service_errors():
             try:
                 (self._root / name).mkdir()
             except FileExistsError:
-                raise AlreadyExists(f"bucket {name!r} is already there") from None
+                raise AlreadyExists(f"bucket {name!r} already exists") from None
         self._records.add_bucket(name, now, location, project)
         return Bucket(name, now, location, project)
 
     def delete_bucket(self, name: str) -> None:
         if name in self._bindings:
             raise FailedPrecondition(
-                f"bucket {name!r} is bound to {self._bindings[name].target}; to unbind it "
+                f"bucket {name!r} is bound to {self._bindings[name].target}; to unbind it, "
                 "remove its entry from the setting buckets, and restart the server"
             )
         self._objects.folder(name)
@@ -184,8 +187,8 @@ class FolderBuckets:
                 os.close(root)
         if not gone:
             raise FailedPrecondition(
-                f"bucket {name!r} can't be deleted: it has files in it that can't be objects, or "
-                "directories of a running job"
+                f"bucket {name!r} can't be deleted: it holds directories of a running job, or "
+                "files that can't be objects"
             )
         self._records.drop_bucket(name)
 
@@ -284,7 +287,7 @@ class FolderBuckets:
         real = path.resolve()
         if real != path and not (real.is_relative_to(folder) and real.is_file()):
             raise InvalidArgument(
-                f"{uri} leads through a link in the bucket's folder, which isn't followed"
+                f"{uri} leads through a link in the bucket's folder; the service follows no links"
             )
         return path
 
@@ -368,8 +371,8 @@ class FolderBuckets:
         binding = self._bindings.get(bucket)
         if binding is not None and binding.read_only:
             raise PermissionDenied(
-                f"bucket {bucket!r} can only be read: the setting buckets has read_only = true for "
-                f"{binding.target}"
+                f"bucket {bucket!r} is read-only: the setting buckets has read_only = true "
+                f"for {binding.target}"
             )
         if bucket not in self._remotes:
             self._objects.folder(bucket)
@@ -394,7 +397,7 @@ def _nothing(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         if chunk:
             raise InvalidArgument(
-                "a name that ends in '/' stands for a folder here and can have no bytes; "
-                "GCS would take them"
+                "a name that ends in '/' stands for a folder here, and can have no content; "
+                "GCS would accept it"
             )
         yield chunk

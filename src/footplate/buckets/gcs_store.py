@@ -174,7 +174,7 @@ class GcsStore:
         except GoogleAuthError as error:
             raise PermissionDenied(f"{self._place}: no valid credentials: {error}") from error
         except (RetryError, requests.RequestException, OSError) as error:
-            raise Unavailable(f"{self._place} can't be reached now: {error}") from error
+            raise Unavailable(f"{self._place} doesn't answer now: {error}") from error
 
 
 def _find_credentials() -> Any:

@@ -61,8 +61,8 @@ def parse_object_name(name: str) -> ObjectPath:
     for part in parts:
         if problem := find_problem(part):
             raise InvalidArgument(
-                f"object name {_shorten(name)}: GCS would take it, but this bucket is a folder, "
-                f"where {problem}"
+                f"object name {_shorten(name)}: GCS would accept it, but this bucket is a "
+                f"folder, where the name {problem}"
             )
     return ObjectPath(parts, directory)
 
@@ -89,7 +89,7 @@ def _problem_for_gcs(name: str) -> str:
     if "\n" in name or "\r" in name:
         return "has a line break in it"
     if name in (".", "..") or name.startswith(".well-known/acme-challenge/"):
-        return "is one that GCS keeps for itself"
+        return "is reserved by GCS"
     return ""
 
 

@@ -79,7 +79,7 @@ class Records:
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         with self._reporting():
             if lost and not self._connection.execute("SELECT * FROM sqlite_master").fetchone():
-                raise self._damaged("it is gone or empty")
+                raise self._damaged("it is missing or empty")
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             if found := find_damage(self._connection):
@@ -275,10 +275,11 @@ class Records:
     def _damaged(self, why: str) -> DataLoss:
         """Not made anew by itself: a bucket without its record is open to all projects."""
         return DataLoss(
-            f"the buckets' records {self._path} are damaged ({why}); restore a backup into another "
-            "data directory with `footplate restore`, or put the file back from a copy. To go on "
-            f"without them, remove {self._path.parent}: objects lose their content types and "
-            "metadata, and buckets their projects, which the setting bucket_projects gives back"
+            f"the buckets' records {self._path} are damaged ({why}); restore a backup into "
+            "another data directory with `footplate restore`, or put the file back from a "
+            f"copy. To go on without them, remove {self._path.parent}: then objects have no "
+            "content types and metadata, and buckets no projects. The setting "
+            "bucket_projects gives projects back"
         )
 
 

@@ -77,7 +77,7 @@ class Objects:
         except FileNotFoundError:
             pass
         if bucket in self._bound:
-            raise Unavailable(f"bucket {bucket!r} is bound to {path}, which is no folder now")
+            raise Unavailable(f"bucket {bucket!r} is bound to {path}, which is not a folder now")
         raise no_bucket(bucket)
 
     def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
@@ -390,7 +390,7 @@ def _info(bucket: str, name: str, state: FileState, record: Record) -> ObjectInf
 
 
 def _missing(bucket: str, name: str) -> NotFound:
-    return NotFound(f"object {name!r} is not there in bucket {bucket!r}")
+    return NotFound(f"object {name!r} does not exist in bucket {bucket!r}")
 
 
 def _check(conditions: Conditions, current: ObjectInfo | None) -> None:

@@ -108,7 +108,7 @@ class RemoteObjects:
         try:
             return self._store.stat(name)
         except NotFound:
-            raise NotFound(f"object {name!r} is not there in bucket {self._name!r}") from None
+            raise NotFound(f"object {name!r} does not exist in bucket {self._name!r}") from None
 
     def _require(self, draft: Draft) -> None:
         try:

@@ -236,7 +236,7 @@ class S3Store:
         except (NoCredentialsError, PartialCredentialsError) as error:
             raise PermissionDenied(f"{self._place}: no valid credentials: {error}") from error
         except BotoCoreError as error:
-            raise Unavailable(f"{self._place} can't be reached now: {error}") from error
+            raise Unavailable(f"{self._place} doesn't answer now: {error}") from error
 
     def _explain(self, error: ClientError) -> Exception:
         status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
@@ -253,7 +253,7 @@ class S3Store:
         if code in _BUSY:
             return Aborted(f"{self._place} is busy with this object: {said}; try again")
         if status in _REFUSED or code in _REFUSED:
-            return PermissionDenied(f"{self._place} refuses this to the server: {said}")
+            return PermissionDenied(f"{self._place} doesn't let the server do this: {said}")
         return Unavailable(f"{self._place} can't do this now: {said}")
 
 

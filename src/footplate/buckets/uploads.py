@@ -62,7 +62,7 @@ class Uploads:
     def read(self, upload_id: str) -> tuple[Draft, bool]:
         """The upload's parameters, and whether it has become an object."""
         if not _ID.fullmatch(upload_id):
-            raise NotFound("there is no such upload")
+            raise NotFound("this upload does not exist; begin again")
         try:
             with (
                 disk_errors_as_service_errors(),
@@ -71,9 +71,11 @@ class Uploads:
                 document = json.loads(file.read())
             draft = _decode(document["draft"])
         except FileNotFoundError:
-            raise NotFound(f"upload {upload_id!r} is not there (any more); begin again") from None
+            raise NotFound(
+                f"upload {upload_id!r} does not exist, or no longer; begin again"
+            ) from None
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            raise NotFound(f"upload {upload_id!r} is spoilt; begin again") from None
+            raise NotFound(f"the record of upload {upload_id!r} is damaged; begin again") from None
         return draft, bool(document["done"]) or not self.data(upload_id).exists()
 
     def received_bytes(self, upload_id: str) -> int:
@@ -85,7 +87,7 @@ class Uploads:
         with _opened(self.data(upload_id), os.O_RDWR) as file:
             digest, there = self._digests.pop(upload_id, None), file.seek(0, os.SEEK_END)
             if offset > there:
-                raise OutOfRange(f"{there} bytes are there; the next ones begin at {offset}")
+                raise OutOfRange(f"the upload has {there} bytes; the next ones begin at {offset}")
             if digest is None or digest.size_bytes != there:
                 file.seek(0)
                 digest = digest_file(file)
@@ -174,7 +176,7 @@ def _opened(path: Path, flags: int) -> FileIO:
     try:
         return FileIO(open_regular(path, flags), _MODES[flags & os.O_ACCMODE])
     except NotRegular:
-        raise NotFound(f"{path.name} is no file of an upload; begin again") from None
+        raise NotFound(f"{path.name} is not a file of an upload; begin again") from None
 
 
 @contextmanager

@@ -87,7 +87,8 @@ def read_failure(http_status: int, body: bytes, url: str) -> errors.ServiceError
         kind = _BY_HTTP.get(http_status, errors.UnknownError)
         said = body[:200].decode("utf-8", "replace").strip() or "nothing"
         return kind(
-            f"the server at {url} answered HTTP {http_status}, not as Footplate does: {said}"
+            f"the server at {url} is not a Footplate server: it answered HTTP {http_status} "
+            f"with {said}"
         )
     fallback = _BY_HTTP.get(http_status, errors.UnknownError)
     kind = _BY_STATUS.get(str(error.get("status")), fallback)

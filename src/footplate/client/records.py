@@ -60,7 +60,7 @@ class LocatedJob(Generic[N]):
         """``kind`` is of names: the server names no other job here."""
         name = parse_job_name(_text(resource, "name"))
         if not isinstance(name, kind):
-            raise UnknownError(f"the server named {str(name)!r}, which is no {kind.__name__}")
+            raise UnknownError(f"the server sent {str(name)!r}, which is not a {kind.__name__}")
         error = resource.get("error")
         state = _text(resource, "state").removeprefix("JOB_STATE_")
         return cls(

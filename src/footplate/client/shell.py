@@ -124,5 +124,5 @@ def _connect_there(uri: str, token: str | None) -> ClientConnection:
 
 def _describe(error: ConnectionClosed) -> str:
     if error.rcvd is None:
-        return "it ended without a goodbye"
-    return error.rcvd.reason or f"it was closed with code {error.rcvd.code}"
+        return "the connection broke"
+    return error.rcvd.reason or f"the server closed it with code {error.rcvd.code}"

@@ -61,7 +61,10 @@ class Storage:
         """
         stored = self._upload(uri, content, content_type)
         if stored.crc32c != checksum(content):
-            raise DataLoss(f"{uri} arrived with another checksum than it was sent with")
+            raise DataLoss(
+                f"the object {uri} arrived damaged: its checksum doesn't match what was sent; try "
+                "again"
+            )
         return stored
 
     def objects(self, uri: GcsUri) -> Iterator[StoredObject]:
@@ -117,7 +120,10 @@ class Storage:
 
         stored = self._upload(uri, parts(), "application/octet-stream")
         if stored.crc32c != _encoded(sent):
-            raise DataLoss(f"{uri} arrived with another checksum than it was sent with")
+            raise DataLoss(
+                f"the object {uri} arrived damaged: its checksum doesn't match what was sent; try "
+                "again"
+            )
         return stored
 
     def download_file(self, uri: GcsUri, path: Path) -> None:

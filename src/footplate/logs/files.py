@@ -379,5 +379,5 @@ def _unavailable(error: OSError) -> Unavailable:
 
 def _nothing(cursor: int) -> Reading:
     if cursor:
-        raise InvalidArgument(f"cursor: {cursor} given; the job has no lines")
+        raise InvalidArgument(f"cursor: {cursor} given; the log of this job has no lines")
     return Reading((), 0)

@@ -94,7 +94,9 @@ class Journal:
         self._inspect()
         logs = {each.log for each in self._lasts if each.log}
         if writer.log not in logs and len(logs) >= MAX_LOGS:
-            allowed = f"at most {MAX_LOGS} logs for one job, and it has written to as many"
+            allowed = (
+                f"a job can write to at most {MAX_LOGS} logs, and this one has written to as many"
+            )
             problem = f"{writer.log!r} given; allowed: {allowed}"
             raise InvalidArgument.of((Violation("logName", problem),))
 
@@ -204,7 +206,7 @@ class Journal:
     def _check(self, cursor: int, end: int) -> None:
         if 0 <= cursor <= end and (cursor == 0 or os.pread(self._fd, 1, cursor - 1) == b"\n"):
             return
-        raise InvalidArgument(f"cursor: {cursor} given; allowed: one that a reading gave")
+        raise InvalidArgument(f"cursor: {cursor} given; allowed: a cursor that the server returned")
 
     def _due_checkpoint(self) -> list[bytes]:
         due = max(self._checkpoint_bytes, _CHECKPOINT_BYTES_PER_WRITER * len(self._lasts))
@@ -249,7 +251,7 @@ class Journal:
         if size == known:
             return
         if size < known:
-            raise OSError(errno.ESTALE, "another process truncated it")
+            raise OSError(errno.ESTALE, "another process has cut it off")
         end = self._whole_size(size)
         if end < size:
             os.ftruncate(self._fd, end)

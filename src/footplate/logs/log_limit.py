@@ -67,7 +67,7 @@ class LogLimit:
     def _describe(self, writer: Writer, found: _LeftOut, now: datetime) -> Line:
         count = "1 line" if found.lines == 1 else f"{found.lines} lines"
         message = (
-            f"Footplate: this job's log has {self._most_bytes >> 20} MiB, its limit (setting "
-            f"log_limit_mb); left out so far, of this replica: {count}"
+            f"Footplate: this job's log has reached its limit of {self._most_bytes >> 20} MiB "
+            f"(setting log_limit_mb); lines of this replica that are left out so far: {count}"
         )
         return Line(found.last, now, "WARNING", message, log=writer.log)

@@ -23,7 +23,9 @@ class Checksums:
         """Raises InvalidArgument if the bytes that arrived add up to something else."""
         for kind, said, found in (("crc32c", self.crc32c, crc32c), ("md5", self.md5, md5)):
             if said is not None and said != found:
-                raise InvalidArgument(f"the bytes that arrived don't match the {kind} given")
+                raise InvalidArgument(
+                    f"the bytes that arrived don't match the {kind} that the request gives"
+                )
 
 
 @dataclass(frozen=True)

@@ -265,4 +265,4 @@ def _open(cache: Path) -> None:
             folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         why = explain_os_error(error)
-        raise FailedPrecondition(f"nothing can be kept in {cache}: {why}") from error
+        raise FailedPrecondition(f"the cache {cache} can't store anything: {why}") from error

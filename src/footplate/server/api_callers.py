@@ -33,7 +33,7 @@ _OVERFLOW_UID = 65534
 """What the kernel says where the id isn't one of this user namespace."""
 USER = Caller(CallerKind.USER)
 _CLOSED = "its connection is closed"
-_HIDDEN = "no process is seen that has its connection"
+_HIDDEN = "the server can't see which process has its connection"
 _ELSEWHERE = "it runs in another process namespace, as in a container"
 
 
@@ -106,8 +106,8 @@ def describe_callers(token: str | None) -> tuple[str, ...]:
     if token is not None or is_available():
         return ()
     note = (
-        "This machine doesn't say which process calls: programs of jobs may call the API as users "
-        "do. Set a token."
+        "The server can't see which process calls on this machine, so programs of jobs may "
+        "call the API as users do. Set a token."
     )
     return (note,)
 

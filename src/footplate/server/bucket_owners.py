@@ -29,7 +29,7 @@ def assign_buckets(
             if buckets.bucket(name).project != project:
                 buckets.assign_bucket(name, project)
         except (NotFound, InvalidArgument):
-            text = f"{name!r} given; allowed: buckets that are there"
+            text = f"{name!r} given; allowed: the names of buckets that exist"
             raise InvalidArgument.of((Violation("bucket_projects", text),)) from None
     if EVERY in shared:
         return

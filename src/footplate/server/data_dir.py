@@ -86,7 +86,7 @@ class DataDir:
         """
         if (self.root / UNFINISHED).exists():
             raise FailedPrecondition(
-                f"`footplate restore` was ended before {self.root} was whole: remove that "
+                f"`footplate restore` ended before {self.root} was whole: remove that "
                 "directory, and restore again"
             )
         within = (self.buckets, self.logs, self.usage, self.replicas, self._servers)
@@ -96,17 +96,20 @@ class DataDir:
             except OSError as error:
                 raise self._unfit(error) from None
             if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-                raise self._unfit(PermissionError(0, "it may not be written to", str(folder)))
+                raise self._unfit(
+                    PermissionError(0, "this user may not write into it", str(folder))
+                )
         for file in self._files:
             if file.is_dir():
                 raise self._unfit(IsADirectoryError(0, "it is a folder (move it away)", str(file)))
             if file.exists() and not os.access(file, os.R_OK | os.W_OK):
-                text = "it may not be read and written by this user"
+                text = "this user may not read and write it"
                 raise self._unfit(PermissionError(0, text, str(file)))
 
     def _unfit(self, error: OSError) -> InvalidArgument:
         text = (
-            f"'{self.root}' given, where nothing can be kept: {error.filename}: {error.strerror}; "
+            f"'{self.root}' given, where the server can't store anything: {error.filename}: "
+            f"{error.strerror}; "
             "choose another --data-dir"
         )
         return InvalidArgument.of((Violation("data_dir", text),))
@@ -153,9 +156,10 @@ class DataDir:
         found = _once(self._secret_file, secrets.token_bytes(_SECRET_BYTES))
         if len(found) < _SECRET_BYTES or not any(found):
             raise FailedPrecondition(
-                f"{self._secret_file} is spoilt: it has {len(found)} bytes, and a key is "
-                f"{_SECRET_BYTES} random ones. Put it back from a copy, or remove it to get a new "
-                "one: jobs that run then lose this service, and are started anew"
+                f"{self._secret_file} is damaged: it has {len(found)} bytes, and a key is "
+                f"{_SECRET_BYTES} "
+                "random ones. Put it back from a copy, or remove it to get a new one: then "
+                "running jobs lose this service, and start again"
             )
         return found
 
@@ -175,8 +179,8 @@ class DataDir:
 
     def spoilt_authority(self) -> FailedPrecondition:
         return FailedPrecondition(
-            f"{self.authority_file} is spoilt: put it back from a copy, or remove it to get a new "
-            "certificate authority"
+            f"{self.authority_file} is damaged: put it back from a copy, or remove it to get "
+            "a new certificate authority"
         )
 
     def replace_authority(self, content: bytes) -> None:
@@ -197,8 +201,8 @@ class DataDir:
             identity = Identity("", None)
         if not identity.id:
             raise FailedPrecondition(
-                f"{self._identity_file} is spoilt: put it back from a copy, or remove it if no "
-                "other server uses this directory"
+                f"{self._identity_file} is damaged: put it back from a copy, or remove it if "
+                "no other server uses this directory"
             )
         return identity
 
@@ -218,7 +222,7 @@ class DataDir:
         used = database == SQLITE or (database is None and any(self.logs.glob("*.jsonl")))
         if not used:
             return ""
-        return self._explain_loss(f"is gone or empty, and {self.root} has been used with one")
+        return self._explain_loss(f"is missing or empty, and {self.root} has been used with one")
 
     def check_jobs(self, known: Collection[str]) -> None:
         """``known``: the ids of the jobs in the database, which may have lost its last writes.
@@ -231,7 +235,7 @@ class DataDir:
         """
         lost = sum(path.stem not in known for path in self.logs.glob("*.jsonl"))
         if lost and not known and self.identity().database in (None, SQLITE):
-            text = f"has no job, and {self.logs} has the logs of {lost}"
+            text = f"has no job, but {self.logs} has the logs of {lost}"
             raise FailedPrecondition(self._explain_loss(text))
         if lost:
             _log.warning(

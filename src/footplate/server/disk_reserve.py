@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 INTERVAL_S = 5.0
-"""Between two looks at the disk. Whoever finds it full looks by himself."""
+"""Between two looks at the disk. A thread that finds it full looks by itself."""
 OPENING_BYTES = 3 << 20
 """To open a database takes a program that fills the disk all the time a while longer to hinder."""
 _log = logging.getLogger(__name__)
@@ -62,8 +62,8 @@ class DiskReserve:
         state = self.state()
         if state.full:
             raise Unavailable(
-                f"{state.trouble()} on the disk of {self.path.parent}: "
-                "free some space there, and try again"
+                f"{state.trouble()} on the disk of {self.path.parent}: free some space there, "
+                "and try again"
             )
 
     def retrying(self, call: Callable[[], T], step_bytes: int = STEP_BYTES) -> T:

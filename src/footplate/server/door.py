@@ -91,12 +91,14 @@ class Door:
         caller = visitor.caller
         full = self._counts[caller.name] >= caller.most
         if full and not self._end_idle(caller.name):
-            _log.warning("connections of %s are refused: it has %d", caller.name, caller.most)
+            _log.warning(
+                "the server refuses connections of %s, which has %d open", caller.name, caller.most
+            )
             return False
         if not full and self._counts.total() >= self.most:
             greediest = self._counts.most_common(1)[0][0]
             if not self._end_idle(greediest):
-                _log.warning("connections are refused: there are %d", self.most)
+                _log.warning("the server refuses connections: %d are open", self.most)
                 return False
         self._counts[caller.name] += 1
         self.mark_idle(visitor)
@@ -126,7 +128,9 @@ class Door:
             os.close(self._spare)
         try:
             accept()[0].close()
-            _log.warning("no descriptor is left for a connection: raise the limit of open files")
+            _log.warning(
+                "the server has no descriptor left for a connection: raise the limit of open files"
+            )
         finally:
             self._spare = _open_spare()
 

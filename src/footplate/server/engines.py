@@ -37,12 +37,12 @@ def title_of(backend: str) -> str:
 def describe_limits(region: RegionBinding) -> str:
     """What keeps a replica of the region to what its machine has."""
     if region.backend == SLURM:
-        return "CPUs, memory and GPUs by Slurm, as far as its TaskPlugin and cgroup.conf say so"
+        return "Slurm limits CPUs, memory and GPUs, as its TaskPlugin and cgroup.conf say"
     if region.backend == RAY:
-        return "none: Ray enforces nothing"
+        return "none: Ray doesn't limit programs"
     if region.reserve:
-        return "CPUs, memory and GPUs by Kubernetes"
-    return "GPUs by Kubernetes; CPUs and memory aren't reserved (reserve = false)"
+        return "Kubernetes limits CPUs, memory and GPUs"
+    return "Kubernetes limits GPUs; it doesn't reserve CPUs and memory (reserve = false)"
 
 
 def _make_slurm(region: RegionBinding) -> Engine:

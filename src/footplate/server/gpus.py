@@ -51,8 +51,13 @@ _MOST_SIMULATED = 4096
 _SIMULATED = "simulated:"
 _DEVICES = Path("/dev")
 _FORMS = "auto, none, or simulated:TYPE=NUMBER[,TYPE=NUMBER...] (simulated:NVIDIA_TESLA_T4=4)"
-NO_LIBRARY = "no nvidia-ml-py here: if this machine has GPUs, pip install 'footplate[gpu]'"
-LIBRARY_WANTED = "its GPUs can't be told, and no program sees them: pip install 'footplate[gpu]'"
+NO_LIBRARY = (
+    "the package nvidia-ml-py is missing: if this machine has GPUs, run pip install "
+    "'footplate[gpu]'"
+)
+LIBRARY_WANTED = (
+    "the server can't identify its GPUs, and no program gets one: run pip install 'footplate[gpu]'"
+)
 
 
 @dataclass(frozen=True)
@@ -163,7 +168,9 @@ class Gpus:
         try:
             return GpuCount(nvml, self._visible, gpu_type).take()
         except nvml.NVMLError as error:
-            return Inventory(hidden=True, notes=(f"its GPUs can't be told: NVML: {error}",))
+            return Inventory(
+                hidden=True, notes=(f"the server can't identify its GPUs: NVML: {error}",)
+            )
         finally:
             with suppress(nvml.NVMLError):
                 nvml.nvmlShutdown()
@@ -188,13 +195,13 @@ class GpuCount:
         gpus = [self._see(index, handles[index]) for index in sorted(ours)]
         if len(ours) < number:
             self._notes.append(
-                f"of {number} GPUs only those that CUDA_VISIBLE_DEVICES names are handed out"
+                f"of {number} GPUs jobs get only those that CUDA_VISIBLE_DEVICES names"
             )
         if self._unknown:
             self._notes.append(
-                f"no accelerator type is known for {', '.join(sorted(self._unknown))}. Mode "
-                "emulate gives it to jobs that ask for any, and enforce to none: say in gpu_type "
-                "what it counts as"
+                f"the accelerator type of {', '.join(sorted(self._unknown))} is unknown: mode "
+                "emulate gives it to any job that asks for a GPU, mode enforce to none. Set "
+                "its type in gpu_type"
             )
         found = tuple(gpu for gpu in gpus if gpu is not None)
         return Inventory(found, len(found) < number, tuple(self._notes))
@@ -203,7 +210,7 @@ class GpuCount:
         """None: it isn't handed out."""
         model = _text(self._nvml.nvmlDeviceGetName(handle))
         if self._is_partitioned(handle):
-            self._notes.append(f"GPU {index} ({model}) is in MIG mode, and isn't handed out")
+            self._notes.append(f"GPU {index} ({model}) is in MIG mode, so jobs don't get it")
             return None
         accelerator = accelerator_of(model) or self._gpu_type
         if accelerator is None:

@@ -52,7 +52,7 @@ class GrpcRelay:
     async def connect(self, caller: RelayedCaller) -> GrpcConnection:
         """Raises OSError: gRPC doesn't answer."""
         if self._app is None:
-            raise ConnectionRefusedError("gRPC isn't served here")
+            raise ConnectionRefusedError("the server doesn't serve gRPC")
         if self._starting is None:
             self._starting = asyncio.create_task(self._start(self._app))
         starting = self._starting

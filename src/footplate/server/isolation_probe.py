@@ -48,7 +48,7 @@ _RANGE = 2
 """Of the ids that ``resolve`` gives: the first and the last."""
 _LACKING = {
     USER: "programs run as root",
-    VIEW: "programs have no private /tmp, and the service's files aren't hidden from them",
+    VIEW: "programs have no private /tmp, and can see the service's files",
 }
 _log = logging.getLogger(__name__)
 _LIMITED = {"memory": "memory", "CPU": "vCPUs", "processes": "processes"}
@@ -118,7 +118,7 @@ class PromisedIsolation:
         """Raises Unavailable: it can't be found now."""
         answer = self._find()
         if not answer:
-            raise Unavailable("what isolation this machine offers can't be tried now")
+            raise Unavailable("the server can't check now what isolation this machine offers")
         return answer
 
     def _find(self) -> Mapping[str, object]:
@@ -150,7 +150,7 @@ def describe_limits(answer: Mapping[str, object]) -> str:
     """Which of a machine type's limits hold a replica here, and why not the others."""
     faults = answer.get("faults")
     if not isinstance(faults, dict) or not answer.get("containment_mode"):
-        return "counted, and not limited: no isolation can be had"
+        return "the server counts what replicas use and can't limit it: it can't isolate programs"
     held = [name for key, name in _LIMITED.items() if not faults.get(key, "no")]
     listed = f"{', '.join(held[:-1])} and {held[-1]}" if held[1:] else "".join(held)
     missed = [f"{name} ({faults.get(key)})" for key, name in _LIMITED.items() if faults.get(key)]
@@ -158,9 +158,11 @@ def describe_limits(answer: Mapping[str, object]) -> str:
     why = f": {'; '.join(map(str, reasons))}" if isinstance(reasons, list) and reasons else ""
     parts = []
     if held:
-        parts.append(f"each replica's {listed} limited by {_describe_means(held)}")
+        parts.append(f"{_describe_means(held)} limits each replica's {listed}")
     if missed:
-        parts.append(f"counted, and not limited: {', '.join(missed)}{why}")
+        parts.append(
+            f"the server counts what replicas use and doesn't limit it: {', '.join(missed)}{why}"
+        )
     return "; ".join(parts)
 
 

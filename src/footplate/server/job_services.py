@@ -54,7 +54,7 @@ class HostDirectories:
         place = Path(os.path.normpath(path))
         listed = ", ".join(map(str, self._roots))
         if not any(place.is_relative_to(os.path.normpath(root)) for root in self._roots):
-            allows = f"paths below {listed} only" if listed else "no paths of the machine"
+            allows = f"paths below {listed} only" if listed else "no directories of this machine"
             return (
                 "allowed: gs://BUCKET/PATH; the setting job_dir_roots of the server "
                 f"allows {allows}"
@@ -63,7 +63,7 @@ class HostDirectories:
         if any(real.is_relative_to(root) for root in _KERNEL):
             return "allowed: a directory of files, not one of the kernel's"
         if any(len(os.fsencode(name)) > _MAX_NAME_BYTES for name in real.parts):
-            return f"allowed: names of at most {_MAX_NAME_BYTES} bytes"
+            return f"allowed: directories with names of at most {_MAX_NAME_BYTES} bytes"
         link = next((each for each in (real, *real.parents) if each.is_symlink()), None)
         if link is not None:
             return f"{link} is a link; allowed: paths below {listed} without links"

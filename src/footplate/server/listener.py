@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _OF_THE_PORT = {
-    errno.EADDRINUSE: "something else listens there; choose another {}, or 0 for a free one",
-    errno.EACCES: "you have no right to it; choose a {} from 1024 on, or 0 for a free one",
+    errno.EADDRINUSE: "another program listens there; choose another {}, or 0 for a free one",
+    errno.EACCES: "this user may not listen there; choose a {} from 1024 on, or 0 for a free one",
 }
 """Of what is wrong with a port rather than with its host: the way out."""
 

@@ -99,13 +99,13 @@ def _describe_resources(
     limits = [
         EnforcedLimit(
             subject,
-            means if fault == "" else f"counted, and not limited: {fault}",
+            means if fault == "" else f"the server counts it and doesn't limit it: {fault}",
             enforced=fault == "",
         )
         for subject, means in _MEANS.items()
-        for fault in (faults.get(subject, "it could not be tried"),)
+        for fault in (faults.get(subject, "the check failed"),)
     ]
-    disk = "bootDiskSizeGb of the job, 100 GB without it: measured every few seconds"
+    disk = "the server measures it every few seconds: the job's bootDiskSizeGb, or 100 GB"
     return (*limits, EnforcedLimit("disk", disk, enforced=True))
 
 
@@ -113,7 +113,7 @@ def _describe_isolation(answer: Mapping[str, object]) -> EnforcedLimit:
     mode = str(answer.get("containment_mode") or "")
     level = levels.find(mode)
     if level is None:
-        return EnforcedLimit("isolation", "it could not be tried", enforced=False)
+        return EnforcedLimit("isolation", "the check failed", enforced=False)
     text = f"{mode}: {levels.describe(level.guaranteed, level.missing)}"
     return EnforcedLimit("isolation", text, enforced=mode in _STRONG)
 

@@ -49,7 +49,9 @@ class Membership:
             if not self._servers.heartbeat(self._member, self._silent_s):
                 self.join()  # it slept for so long that it was taken for dead
         except Unavailable as error:
-            _log.warning("no sign of life to the other servers: %s", error.message)
+            _log.warning(
+                "this server can't tell the other servers that it is alive: %s", error.message
+            )
         except FailedPrecondition as error:
             _log.error("this server ends: %s", error.message)
             self._stop()
@@ -63,6 +65,4 @@ class Membership:
         try:
             self._servers.leave(self._member.id)
         except Unavailable as error:
-            _log.warning(
-                "the other servers cannot be notified of this server's shutdown: %s", error.message
-            )
+            _log.warning("this server can't tell the other servers that it ends: %s", error.message)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from footplate.server.proxy_connection import Tunnels
 
 _CONNECT = b"CONNECT "
-_NO_KEY = "it shows no key; its environment leads gRPC and TensorFlow here, with one"
+_NO_KEY = "it sends no key; the variables of a job's program have one for gRPC and TensorFlow"
 _HTTPS_PORT = 443
 
 

@@ -85,8 +85,8 @@ class ProcessResolver:
             except TimeoutError:
                 names = ", ".join(uri.rpartition("/")[2] for uri in request.packages)
                 raise DeadlineExceeded(
-                    f"{names}: not resolved within {self._limit_s:g} s; the job itself has no "
-                    "such limit"
+                    f"{names}: the check of packages took longer than {self._limit_s:g} s; "
+                    "the job itself has no such limit"
                 ) from None
             finally:
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, home, ignore_errors=True))
@@ -107,7 +107,7 @@ class ProcessResolver:
                 start_new_session=True,
             )
         except OSError as error:
-            raise Unavailable(f"packages can't be checked now: {error}") from error
+            raise Unavailable(f"the server can't check packages now: {error}") from error
         try:
             output, errors = await process.communicate()
         finally:
@@ -125,13 +125,13 @@ class ProcessResolver:
             self._remove_stale()
             home = Path(tempfile.mkdtemp(dir=self._folder))
         except OSError as error:
-            raise Unavailable(f"packages can't be checked now: {error}") from error
+            raise Unavailable(f"the server can't check packages now: {error}") from error
         try:
             self._fill(home, request, open_package)
         except BaseException as error:
             shutil.rmtree(home, ignore_errors=True)
             if isinstance(error, OSError):
-                raise Unavailable(f"packages can't be checked now: {error}") from error
+                raise Unavailable(f"the server can't check packages now: {error}") from error
             raise
         return home
 
@@ -178,4 +178,4 @@ def _read_result(output: bytes, errors: bytes) -> Resolution:
         return Resolution(tuple(str(text) for text in result["added"]))
     except (ValueError, IndexError, KeyError, TypeError):
         said = errors.decode("utf-8", "replace").strip()[-_ERROR_CHARACTERS:]
-        raise Unavailable(f"the check of packages broke: {said or 'it said nothing'}") from None
+        raise Unavailable(f"the check of packages failed: {said or 'it printed nothing'}") from None

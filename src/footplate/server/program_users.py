@@ -71,7 +71,7 @@ def describe_power(
 def _describe_ordinary(users: str | None) -> tuple[str, ...]:
     if users is None:
         return ()
-    words = "Programs run as the user of the service, who isn't root: the setting program_users"
+    words = "Programs run as the user of the service, who isn't root, so the setting program_users"
     return (f"{words} has no effect. Start the service as root, or leave it out.",)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_REFUSED = 1000
 """Of hosts that were refused, that are remembered."""
-KEYED_ONLY = "its key leads to Cloud Storage and Cloud Logging, through CONNECT, and nowhere else"
+KEYED_ONLY = "its key is good only for Cloud Storage and Cloud Logging, through CONNECT"
 _log = logging.getLogger(__name__)
 
 

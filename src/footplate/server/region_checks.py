@@ -40,7 +40,10 @@ def make_check(
 
 
 def _say_unasked(report: EngineReport) -> EngineReport:
-    fact = "containers: slurmrestd can't ask a node for its engine; the first job shows it"
+    fact = (
+        "containers: slurmrestd can't run a check of container engines on a node; the first job "
+        "with an image shows whether one answers"
+    )
     return replace(report, facts=(*report.facts, fact)) if report.reachable else report
 
 

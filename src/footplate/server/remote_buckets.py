@@ -56,7 +56,7 @@ def _load(target: RemoteTarget, field: str, given: str) -> _MakeStore:
         if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
         text = (
-            f"{given!r} given, and the package {error.name} is not installed; "
-            f"pip install 'footplate[{extra}]'"
+            f"{given!r} given, but the package {error.name} is not installed; run pip install "
+            f"'footplate[{extra}]'"
         )
         raise InvalidArgument.of((Violation(field, text),)) from None

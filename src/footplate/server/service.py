@@ -190,7 +190,9 @@ class Service:
             try:
                 caller = callers.find(client, server)
             except OSError as error:
-                raise Unavailable(f"who calls can't be found out now: {error.strerror}") from error
+                raise Unavailable(
+                    f"the server can't find out now who calls: {error.strerror}"
+                ) from error
             return calls.check(caller)
 
         return [Middleware(ProgramCallCheck, access=access, check=check)]

@@ -18,14 +18,14 @@ class StandbyBackend:
     """Nothing is started, stopped or known here."""
 
     def start(self, request: AttemptStart) -> None:
-        raise NotLeading(f"{request.attempt_id} is started by the server that leads")
+        raise NotLeading(f"another server leads, and starts {request.attempt_id}")
 
     def stop(
         self,
         attempt_id: AttemptId,
         replicas: Mapping[str, int] | None = None,  # noqa: ARG002 - the port
     ) -> None:
-        raise NotLeading(f"{attempt_id} is stopped by the server that leads")
+        raise NotLeading(f"another server leads, and stops {attempt_id}")
 
     def list(self) -> builtins.tuple[ReplicaObservation, ...]:
         return ()

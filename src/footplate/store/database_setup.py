@@ -163,6 +163,6 @@ def _usable(engine: Engine) -> Iterator[None]:
         cause = " ".join(str(error.orig).split())
         if "already exists" in cause or "permission denied" in cause:
             where = place(engine.url)
-            message = f"Footplate needs a database of its own; {where} can't be it: {cause}"
+            message = f"Footplate needs a database of its own, and {where} can't be that: {cause}"
             raise FailedPrecondition(message) from error
         raise

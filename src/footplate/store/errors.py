@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from sqlalchemy import URL
 
 _ADVICE = {
-    "database is locked": "another program is writing to it for too long; end that program",
+    "database is locked": "another program has been writing to it for too long; end that program",
     "disk is full": "free some space there and try again",
     "no space left": "free some space there and try again",
-    "disk i/o error": "see whether the disk is full or failing",
-    "unable to open database file": "see whether its folder is there and may be written to",
-    "readonly database": "see whether the file and its folder may be written to",
-    "connection": "see whether PostgreSQL runs there and lets this user in",
+    "disk i/o error": "check whether the disk is full or failing",
+    "unable to open database file": (
+        "check that its folder exists and that the server may write to it"
+    ),
+    "readonly database": "check that the server may write to the file and its folder",
+    "connection": "check that PostgreSQL runs there and lets this user in",
 }
 
 

@@ -365,7 +365,7 @@ def _readable(row: Record) -> Job | None:
     try:
         return row_codec.job_of(row)
     except DataLoss as error:
-        _log.error("%s; it is left alone", error.message)
+        _log.error("%s; the server leaves this job out", error.message)
         return None
 
 

@@ -40,7 +40,7 @@ class SqlLeases:
         self, holder: str, url: str, life_s: float, unrenewed: Lease | None = None
     ) -> Lease | None:
         with self._transactions.writing() as connection:
-            # Whoever writes as the leader has this lock in common: none of them is in the middle.
+            # All that write as the leader share this lock: none of them is in the middle.
             connection.execute(select(func.pg_advisory_xact_lock(_FENCE)))
             row = connection.execute(select(leases).where(_HERE)).one_or_none()
             now = now_micros(connection)
@@ -109,7 +109,7 @@ def fence(lease: Lease) -> Callable[[Connection], None]:
         connection.execute(select(func.pg_advisory_xact_lock_shared(_FENCE)))
         # By its holder, too: a database that went back in time gives out an epoch once more.
         if connection.scalar(select(func.count()).where(_is_ours(lease))) != 1:
-            raise NotLeading("another server leads by now")
+            raise NotLeading("another server leads now")
 
     return check
 

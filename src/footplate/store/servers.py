@@ -95,9 +95,9 @@ def _check_company(member: Member, other: Member, silent_s: float) -> None:
     who = f"the server {other.url} (process {other.pid} on {other.host})"
     if other.machine != member.machine:
         raise FailedPrecondition(
-            f"{who} uses this database already: servers that share one run on one machine, with "
-            f"one data directory. Start this one there with --data-dir {other.data_dir}, stop that "
-            f"one first (one that was killed counts as alive for {silent_s:g} s), {_ELSE}"
+            f"{who} uses this database already: servers that share one run on one machine, "
+            f"with one data directory. Start this one there with --data-dir {other.data_dir}, "
+            f"stop that one first (a killed one counts as alive for {silent_s:g} s), {_ELSE}"
         )
     if other.data_dir_id != member.data_dir_id:
         raise FailedPrecondition(

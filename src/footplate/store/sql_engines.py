@@ -51,7 +51,7 @@ def parse_url(text: str) -> URL:
     try:
         url = make_url(text)
     except ArgumentError:
-        raise _bad_url("what was given is no URL") from None
+        raise _bad_url("the text is not a URL") from None
     if url.drivername not in _POSTGRESQL:
         raise _bad_url(f"{url.drivername} given")
     return url.set(drivername="postgresql+psycopg")

@@ -195,7 +195,7 @@ def test_nothing_that_a_program_puts_there_leads_out_or_stops_it(
         file.write(b"x")
     (stage / os.fsdecode(b"\xff\n")).write_bytes(b"odd")
     made = back_up(data, backups)
-    assert made.skipped["buckets/stage/pipe"] == "it is no file, folder or link"
+    assert made.skipped["buckets/stage/pipe"] == "it is not a file, folder or link"
     assert len(made.skipped) == 2
     root = restored(backups, tmp_path)
     assert (root / "buckets/stage/out").readlink() == Path("/etc")
@@ -265,9 +265,9 @@ def test_a_list_of_files_that_leads_out_is_refused(
 def test_what_is_refused(data: Path, backups: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="outside the data directory"):
         back_up(data, data / "backups")
-    with pytest.raises(InvalidArgument, match="no service has kept its data"):
+    with pytest.raises(InvalidArgument, match="no data directory of a service"):
         back_up(tmp_path / "elsewhere", backups)
-    with pytest.raises(InvalidArgument, match="has made no backup"):
+    with pytest.raises(InvalidArgument, match="has no backup"):
         find_newest(tmp_path)
     made = back_up(data, backups)
     with pytest.raises(FailedPrecondition, match="isn't empty"):

@@ -78,7 +78,7 @@ def test_one_to_read_refuses_every_write(read_only: FolderBuckets, target: Path)
         lambda: read_only.delete("data", "a/b.txt"),
         lambda: read_only.begin_upload(draft),
     ):
-        with pytest.raises(PermissionDenied, match=r"'data' can only be read.*read_only"):
+        with pytest.raises(PermissionDenied, match=r"'data' is read-only.*read_only"):
             write()
     assert read_only.bucket("data").read_only
     with read_only.read("data", "a/b.txt") as file:
@@ -111,7 +111,7 @@ def test_a_folder_that_goes_away_is_no_missing_bucket(buckets: FolderBuckets, ta
     target.rename(target.with_name("moved"))
     assert buckets.bucket("data").target == str(target)
     assert [bucket.name for bucket in buckets.buckets()] == ["data"]
-    with pytest.raises(Unavailable, match=f"bound to {target}, which is no folder now"):
+    with pytest.raises(Unavailable, match=f"bound to {target}, which is not a folder now"):
         buckets.list("data")
     with pytest.raises(Unavailable):
         buckets.write("data", "x", [b""])
@@ -290,7 +290,7 @@ def test_folders_that_can_be_no_buckets(tmp_path: Path, target: Path) -> None:
     with pytest.raises(InvalidArgument) as caught:
         check_folders(bindings, data)
     found = {violation.field: violation.description for violation in caught.value.violations}
-    assert "which is no folder here; make it" in found["buckets[0].target"]
+    assert "which is not a folder of this machine; make it" in found["buckets[0].target"]
     assert "overlaps the data directory" in found["buckets[1].target"]
     assert "overlaps the data directory" in found["buckets[2].target"]
     assert "a bucket of that name in the data directory" in found["buckets[3].name"]

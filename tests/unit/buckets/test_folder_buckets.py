@@ -67,7 +67,7 @@ def read(buckets: FolderBuckets, name: str) -> bytes:
 def test_what_a_folder_cannot_hold(buckets: FolderBuckets, tmp_path: Path, name: str) -> None:
     (tmp_path / "a").write_bytes(b"outside")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InvalidArgument, match="GCS would take it, but this bucket is a folder"):
+    with pytest.raises(InvalidArgument, match="GCS would accept it, but this bucket is a folder"):
         buckets.write("stage", name, [b"x"])
     with pytest.raises(InvalidArgument):
         buckets.read("stage", name)
@@ -103,7 +103,7 @@ def test_no_name_is_an_object_and_a_directory(buckets: FolderBuckets) -> None:
     buckets.write("stage", "k/", [])
     with pytest.raises(InvalidArgument, match="at once"):
         buckets.write("stage", "k", [b"x"])
-    with pytest.raises(InvalidArgument, match="can have no bytes"):
+    with pytest.raises(InvalidArgument, match="can have no content"):
         buckets.write("stage", "f/", [b"x"])
     assert names(buckets) == ["a", "d", "k/"]
 
@@ -230,7 +230,7 @@ def test_a_bucket_stays_usable_however_deep_its_directories_are(buckets: FolderB
     with pytest.raises(InvalidArgument, match="an object and a directory"):
         buckets.write("stage", "d", [b"x"])
     buckets.delete("stage", "e")
-    with pytest.raises(FailedPrecondition, match="files in it that can't be objects"):
+    with pytest.raises(FailedPrecondition, match="files that can't be objects"):
         buckets.delete_bucket("stage")
 
 
@@ -515,7 +515,7 @@ def test_what_was_a_link_a_moment_ago_is_not_there(
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
 
     monkeypatch.setattr(os.path, "realpath", refuse)
-    with pytest.raises(NotFound, match="object 'link' is not there in bucket 'stage'"):
+    with pytest.raises(NotFound, match="object 'link' does not exist in bucket 'stage'"):
         buckets.stat("stage", "link")
 
 
@@ -550,7 +550,7 @@ def test_what_a_program_replaces_while_it_is_deleted_is_not_there(
         return found
 
     monkeypatch.setattr(Objects, "_open_locked", find_and_change)
-    with pytest.raises(NotFound, match="object 'd/x' is not there in bucket 'stage'"):
+    with pytest.raises(NotFound, match="object 'd/x' does not exist in bucket 'stage'"):
         buckets.delete("stage", "d/x")
     assert sorted(path.name for path in folder.rglob("x")) == ["x"]
 

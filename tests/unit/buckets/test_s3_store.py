@@ -99,5 +99,5 @@ def test_a_bucket_that_is_not_there(buckets: FolderBuckets) -> None:
 
 
 def test_a_store_that_is_away(buckets: FolderBuckets) -> None:
-    with pytest.raises(Unavailable, match="s3://bucket can't be reached now"):
+    with pytest.raises(Unavailable, match="s3://bucket doesn't answer now"):
         buckets.list("away")

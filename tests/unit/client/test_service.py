@@ -118,7 +118,7 @@ def test_objects_arrive_whole_or_not_at_all(fake: FakeService, service: Service)
     assert [o.name for o in service.storage.objects(GcsUri("stage", "a"))] == ["a b/c:d.txt"]
     wrong = {"bucket": "stage", "name": "x", "size": "5", "crc32c": "AAAAAA=="}
     fake.refusals["POST", "/upload/storage/v1/b/stage/o"] = Answer(body=wrong)
-    with pytest.raises(DataLoss, match="another checksum"):
+    with pytest.raises(DataLoss, match="arrived damaged"):
         service.storage.upload(uri, b"hello")
     with pytest.raises(NotFound, match="nowhere"):
         service.storage.upload(GcsUri("nowhere", "x"), b"hello")
@@ -172,5 +172,8 @@ def test_violations_are_read_from_the_details() -> None:
 def test_an_answer_of_another_kind_of_server_is_shown() -> None:
     error = read_failure(502, b"<html>Bad gateway", "http://x")
     assert type(error) is UnknownError
-    expected = "the server at http://x answered HTTP 502, not as Footplate does: <html>Bad gateway"
+    expected = (
+        "the server at http://x is not a Footplate server: it answered HTTP 502 with <html>Bad "
+        "gateway"
+    )
     assert error.message == expected

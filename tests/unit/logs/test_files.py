@@ -126,7 +126,7 @@ def test_a_job_has_only_so_many_logs(tmp_path: Path) -> None:
     logs.write(JOB, 1, MASTER, [line])
     for number in range(MAX_LOGS - 1):
         logs.write(JOB, 1, MASTER, [replace(line, log=f"log-{number}")])
-    with pytest.raises(InvalidArgument, match="at most 100 logs for one job"):
+    with pytest.raises(InvalidArgument, match="at most 100 logs"):
         logs.write(JOB, 1, MASTER, [replace(line, log="one-more")])
     logs.write(JOB, 1, WORKER, [line])
     logs.append(JOB, 1, WORKER, [make_line(1)])

@@ -75,7 +75,7 @@ def test_a_directory_with_logs_but_no_identity_is_used(used: DataDir) -> None:
     (used.root / "identity.json").unlink()
     assert used.describe_loss() == ""
     (used.logs / "u1.jsonl").touch()
-    assert "is gone or empty" in used.describe_loss()
+    assert "is missing or empty" in used.describe_loss()
 
 
 def test_one_that_belongs_to_postgresql_is_refused_for_that(used: DataDir) -> None:
@@ -95,7 +95,7 @@ def test_logs_of_jobs_that_the_database_has_lost_are_told(
         (used.logs / "lost.jsonl").touch()
         used.check_jobs(store.uids())
     assert "1 logs in" in caplog.text
-    with pytest.raises(FailedPrecondition, match="has no job, and"):
+    with pytest.raises(FailedPrecondition, match="has no job, but"):
         used.check_jobs(set())
 
 

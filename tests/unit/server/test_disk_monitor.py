@@ -27,5 +27,7 @@ def test_a_full_one_is_told_and_a_good_one_is_not_talked_about(tmp_path: Path) -
     disk = Disk(DiskReserve(tmp_path / "reserve", 0, found.look), lambda: None)
     assert (disk.trouble(), disk.probe()) == ("", {})
     found.f_bavail = 0
-    assert disk.trouble() == "disk full: 0 MiB free; there is no reserve"
+    assert (
+        disk.trouble() == "disk full: 0 MiB free; the server has reserved no space for an emergency"
+    )
     assert disk.probe() == {"trouble": disk.trouble()}

@@ -107,7 +107,10 @@ def test_a_disk_with_space_is_not_called_full_before_the_reserve_is_made(
 ) -> None:
     assert reserve.state().trouble() == ""
     disk.f_bavail = 3 * MIB
-    assert reserve.state().trouble() == "disk nearly full: 3 MiB free; 3 of 3 MiB reserve in use"
+    assert (
+        reserve.state().trouble()
+        == "disk nearly full: 3 MiB free; 3 of 3 MiB that the server reserves are in use"
+    )
 
 
 def test_one_that_was_copied_without_its_blocks_gets_them(reserve: DiskReserve) -> None:

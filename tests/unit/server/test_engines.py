@@ -13,10 +13,13 @@ from footplate.server.engines import describe_limits, make_engine
 @pytest.mark.parametrize(
     ("region", "said"),
     [
-        (RegionBinding("europe-west4", "slurm"), "as far as its TaskPlugin and cgroup.conf say"),
-        (RegionBinding("europe-west4", "ray"), "none: Ray enforces nothing"),
-        (RegionBinding("europe-west4", "kubernetes"), "CPUs, memory and GPUs by Kubernetes"),
-        (RegionBinding("europe-west4", "kubernetes", reserve=False), "aren't reserved"),
+        (RegionBinding("europe-west4", "slurm"), "as its TaskPlugin and cgroup.conf say"),
+        (RegionBinding("europe-west4", "ray"), "none: Ray doesn't limit programs"),
+        (RegionBinding("europe-west4", "kubernetes"), "Kubernetes limits CPUs, memory and GPUs"),
+        (
+            RegionBinding("europe-west4", "kubernetes", reserve=False),
+            "doesn't reserve CPUs and memory",
+        ),
     ],
 )
 def test_each_engine_says_what_it_limits(region: RegionBinding, said: str) -> None:

@@ -133,7 +133,7 @@ def test_an_unknown_model_counts_as_what_the_operator_says(devices: Path) -> Non
     nvml = FakeNvml("NVIDIA GeForce RTX 4090", "Tesla T4")
     found = find(devices, nvml)
     assert [gpu.accelerator for gpu in found.gpus] == [None, "NVIDIA_TESLA_T4"]
-    assert "no accelerator type is known for NVIDIA GeForce RTX 4090" in found.notes[0]
+    assert "the accelerator type of NVIDIA GeForce RTX 4090" in found.notes[0]
     assert "gpu_type" in found.notes[0]
 
     found = find(devices, nvml, gpu_type="NVIDIA_L4")
@@ -145,7 +145,7 @@ def test_a_partitioned_gpu_is_left_out_and_hidden(devices: Path) -> None:
     found = find(devices, FakeNvml("NVIDIA A100-SXM4-40GB", "Tesla T4", partitioned=(0,)))
     assert [gpu.id for gpu in found.gpus] == ["1"]
     assert found.hidden
-    assert found.notes == ("GPU 0 (NVIDIA A100-SXM4-40GB) is in MIG mode, and isn't handed out",)
+    assert found.notes == ("GPU 0 (NVIDIA A100-SXM4-40GB) is in MIG mode, so jobs don't get it",)
 
 
 def test_what_the_service_itself_was_left_is_all_there_is(devices: Path) -> None:
@@ -153,7 +153,7 @@ def test_what_the_service_itself_was_left_is_all_there_is(devices: Path) -> None
     found = find(devices, nvml, visible="2,0")
     assert [gpu.id for gpu in found.gpus] == ["0", "2"]
     assert found.hidden
-    assert "of 3 GPUs only those that CUDA_VISIBLE_DEVICES names" in found.notes[0]
+    assert "of 3 GPUs jobs get only those that CUDA_VISIBLE_DEVICES names" in found.notes[0]
     assert find(devices, nvml, visible="").gpus == ()
 
 
@@ -181,7 +181,9 @@ def test_without_the_library_or_a_driver_there_are_none_and_it_says_so(devices: 
         notes=("no NVIDIA driver answers (NVML: Driver Not Loaded)",)
     )
     fault = FakeNvml("Tesla T4", fault="handle")
-    assert find(devices, fault).notes == ("its GPUs can't be told: NVML: Driver Not Loaded",)
+    assert find(devices, fault).notes == (
+        "the server can't identify its GPUs: NVML: Driver Not Loaded",
+    )
     assert fault.open == 0
 
 
@@ -192,7 +194,10 @@ def test_gpus_that_nobody_hands_out_are_hidden(devices: Path) -> None:
     found = find(devices)
     assert found.hidden
     assert found.notes == (
-        "its GPUs can't be told, and no program sees them: pip install 'footplate[gpu]'",
+        (
+            "the server can't identify its GPUs, and no program gets one: run pip install "
+            "'footplate[gpu]'"
+        ),
     )
 
 

@@ -33,7 +33,7 @@ def test_a_start_that_fails_is_tried_again_by_the_next_client(
 
     async def connect() -> None:
         relay = GrpcRelay("http://127.0.0.1:1")
-        with pytest.raises(ConnectionRefusedError, match="isn't served here"):
+        with pytest.raises(ConnectionRefusedError, match="doesn't serve gRPC"):
             await relay.connect(CALLER)
         relay.start(app, 10)
         clients = [relay.connect(CALLER) for _ in range(3)]

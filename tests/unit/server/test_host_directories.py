@@ -39,7 +39,7 @@ def test_without_roots_no_path_is_allowed(path: str) -> None:
 
     assert fault == (
         "allowed: gs://BUCKET/PATH; the setting job_dir_roots of the server allows "
-        "no paths of the machine"
+        "no directories of this machine"
     )
 
 

@@ -87,9 +87,17 @@ def test_a_folder(tmp_path: Path) -> None:
     ("more", "fetches", "said"),
     [
         ({}, True, None),
-        ({}, False, "this machine has none that a runtime needs; install it"),
-        ({"UV_OFFLINE": "1"}, True, "this machine has none that a runtime needs, and none can"),
-        ({"UV_PYTHON_DOWNLOADS": "never"}, True, "this machine has none that a runtime needs, and"),
+        ({}, False, "this machine has no interpreter that a runtime needs; install it"),
+        (
+            {"UV_OFFLINE": "1"},
+            True,
+            "this machine has no interpreter that a runtime needs, and none can",
+        ),
+        (
+            {"UV_PYTHON_DOWNLOADS": "never"},
+            True,
+            "this machine has no interpreter that a runtime needs, and",
+        ),
     ],
 )
 def test_a_job_is_taken_whose_python_can_be_fetched(

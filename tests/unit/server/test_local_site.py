@@ -62,7 +62,8 @@ def test_the_line_at_the_start(tmp_path: Path) -> None:
             },
             (
                 "each replica's memory limited by control groups; "
-                "counted, and not limited: vCPUs (no cpu controller)"
+                "the server counts what replicas use and doesn't limit it: vCPUs (no cpu "
+                "controller)"
             ),
         ),
         (
@@ -71,10 +72,16 @@ def test_the_line_at_the_start(tmp_path: Path) -> None:
                 "reasons": ["cgroup: no"],
                 "faults": {"memory": "x", "CPU": "x"},
             },
-            "counted, and not limited: memory (x), vCPUs (x): cgroup: no",
+            (
+                "the server counts what replicas use and doesn't limit it: memory (x), vCPUs "
+                "(x): cgroup: no"
+            ),
         ),
-        ({"containment_mode": ""}, "counted, and not limited: no isolation can be had"),
-        ({}, "counted, and not limited: no isolation can be had"),
+        (
+            {"containment_mode": ""},
+            "the server counts what replicas use and can't limit it: it can't isolate programs",
+        ),
+        ({}, "the server counts what replicas use and can't limit it: it can't isolate programs"),
     ],
 )
 def test_which_limits_hold_is_said(told: dict[str, object], words: str) -> None:

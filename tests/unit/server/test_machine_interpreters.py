@@ -28,7 +28,9 @@ def test_what_is_there_and_what_is_not(tmp_path: Path) -> None:
     )
     said = machine.fault("3.99")
     assert said is not None
-    assert said.startswith("this machine has none that a runtime needs; install it, by pyenv say")
+    assert said.startswith(
+        "this machine has no interpreter that a runtime needs; install it, by pyenv say"
+    )
     link.symlink_to(Path(sys.executable).resolve())
     assert machine.fault(HERE) is not None  # believed for a while
     clock[0] = 11.0

@@ -42,8 +42,14 @@ def test_nothing_is_limited_in_emulate_mode(tmp_path: Path) -> None:
 def test_what_is_limited_and_why_not_the_rest(tmp_path: Path, settings: dict[str, str]) -> None:
     found = texts(Settings(tmp_path, **settings), LIMITED)  # type: ignore[arg-type]  # each is of its own type
     assert found["memory"] == (True, "the machine type's memory, by control groups")
-    assert found["CPU"] == (False, "counted, and not limited: no controller")
-    assert found["processes"] == (False, "counted, and not limited: it could not be tried")
+    assert found["CPU"] == (
+        False,
+        "the server counts what replicas use and doesn't limit it: no controller",
+    )
+    assert found["processes"] == (
+        False,
+        "the server counts what replicas use and doesn't limit it: the check failed",
+    )
     assert found["disk"][0]
 
 

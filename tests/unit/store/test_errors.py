@@ -38,7 +38,7 @@ def test_a_lock_that_stays_makes_writes_unavailable_but_not_reads(
     job = store.get(make_job().name)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(Unavailable, match=r"locked.*another program is writing"):
+        with pytest.raises(Unavailable, match=r"locked.*another program has been writing"):
             store.update(replace(job, version=2), ())
         assert store.get(job.name) == job
         other.execute("COMMIT")
@@ -58,7 +58,7 @@ def test_a_lock_that_stays_makes_writes_to_studies_unavailable_too(
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for write in writes:
-            with pytest.raises(Unavailable, match=r"locked.*another program is writing"):
+            with pytest.raises(Unavailable, match=r"locked.*another program has been writing"):
                 write()
         assert store.studies.load(study.uid).study == study
         other.execute("COMMIT")
@@ -125,7 +125,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_in_its_place_is_named(path: Path) -> None:
     path.mkdir()
-    with pytest.raises(Unavailable, match=r"footplate\.db.*may be written to"):
+    with pytest.raises(Unavailable, match=r"footplate\.db.*may write to"):
         open_store(f"sqlite:///{path}")
 
 
@@ -160,5 +160,5 @@ def test_a_message_is_one_line_without_the_password() -> None:
     assert "secret" not in message
     assert message == (
         "the database postgresql+psycopg://user:***@host/db can't be used now"
-        " (connection failed: refused): see whether PostgreSQL runs there and lets this user in"
+        " (connection failed: refused): check that PostgreSQL runs there and lets this user in"
     )

@@ -46,11 +46,11 @@ def test_a_service_whose_data_is_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"after_lines": 0}, "after_lines=0: allowed are 1 and more"),
-        ({"after_s": -1}, "after_s=-1: allowed are 0 and more"),
-        ({"after_s": float("nan")}, "after_s=nan: allowed are 0 and more"),
-        ({"after_lines": 1, "after_s": 1}, "one of them, or none"),
-        ({"times": 0}, "times=0: allowed are 1 and more"),
+        ({"after_lines": 0}, "after_lines=0 given; allowed: 1 or more"),
+        ({"after_s": -1}, "after_s=-1 given; allowed: 0 or more"),
+        ({"after_s": float("nan")}, "after_s=nan given; allowed: 0 or more"),
+        ({"after_lines": 1, "after_s": 1}, "at most one of them"),
+        ({"times": 0}, "times=0 given; allowed: 1 or more"),
     ],
 )
 def test_what_can_not_be_planned(data_dir: Path, given: dict[str, int], told: str) -> None:

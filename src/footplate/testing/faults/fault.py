@@ -25,11 +25,11 @@ class Trigger:
 
     def __post_init__(self) -> None:
         if self.after_lines is not None and self.after_s is not None:
-            raise ValueError("after_lines and after_s: one of them, or none")
+            raise ValueError("after_lines and after_s are both given; allowed: at most one of them")
         if self.after_lines is not None and self.after_lines < 1:
-            raise ValueError(f"after_lines={self.after_lines}: allowed are 1 and more")
+            raise ValueError(f"after_lines={self.after_lines} given; allowed: 1 or more")
         if self.after_s is not None and not self.after_s >= 0:
-            raise ValueError(f"after_s={self.after_s}: allowed are 0 and more")
+            raise ValueError(f"after_s={self.after_s} given; allowed: 0 or more")
 
     def __str__(self) -> str:
         if self.after_lines is not None:

@@ -222,7 +222,7 @@ def _is_due(fault: Fault, job: JobView, attempt: int, home: Home) -> bool:
         return printed >= wanted
     program = find_program(home.path)
     if job.state is not State.RUNNING or program is None:
-        fault.trouble = "its program doesn't run"
+        fault.trouble = "its program isn't running"
         return False
     return age_s(program) >= (fault.trigger.after_s or 0.0)
 

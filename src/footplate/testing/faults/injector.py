@@ -193,7 +193,7 @@ class FaultInjector:
         ValueError: the job runs already, and has no such replica.
         """
         if times < 1:
-            raise ValueError(f"times={times}: allowed are 1 and more")
+            raise ValueError(f"times={times} given; allowed: 1 or more")
         if self._closed.is_set():
             raise ValueError("this injector is closed; make another one")
         fault = Fault(replica, trigger, action, times, job, self._watch.started())
