@@ -369,6 +369,13 @@ def test_a_mistyped_command_gets_a_suggestion(invoke: Callable[..., Result]) -> 
         ("gcloud ai", "Leave it out: `footplate` takes the words that follow gcloud."),
         ("gsutil ls", "Buckets are in `footplate storage`."),
         ("storage mb gs://a", "`footplate storage buckets create` makes one."),
+        (
+            "ai hp-tuning-jobs import optuna.db",
+            (
+                "Create a study and its trials with a client of Vizier, "
+                "and give its id to `create --learn-from`."
+            ),
+        ),
     ],
 )
 def test_a_command_that_there_is_not_gets_a_hint(

@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +24,6 @@ def test_a_user_pastes_it(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(content)
     (tmp_path / "trainer" / "__init__.py").touch()
-    shutil.copy(ROOT / "tests" / "cli" / "study_import" / "studies" / "optuna.log", tmp_path)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     with running_service(tmp_path / "footplate", CACHE) as service:
         for block in CONSOLE.findall(text):

@@ -103,6 +103,10 @@ UNSUPPORTED_COMMANDS: Mapping[str, Mapping[str, str]] = {
         "delete": "`footplate jobs delete` takes jobs of all kinds",
         "prune": "`footplate jobs prune` takes jobs of all kinds",
     },
+    "hp-tuning-jobs": {
+        "import": "create a study and its trials with a client of Vizier, and give its id to "
+        "`create --learn-from`"
+    },
     "storage": {"mb": "`footplate storage buckets create` makes one", "mv": "use `cp`, then `rm`"},
 }
 """By group: what others have of that name, and what there is in its place."""

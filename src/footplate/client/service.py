@@ -18,12 +18,10 @@ from footplate.domain.errors import NotFound
 from footplate.domain.names import (
     CustomJobName,
     JobName,
-    StudyName,
     TrainingJobName,
     TrainingPipelineName,
     TuningJobName,
     backing_job_name,
-    parse_study_name,
 )
 from footplate.wire.restart_counts import MOST_NAMES
 
@@ -37,45 +35,6 @@ if TYPE_CHECKING:
     from footplate.client.usage import ReplicaUsage
     from footplate.client.validation import Validations
     from footplate.wire.json_text import JsonObject
-
-
-class Studies:
-    """``/v1/projects/{project}/locations/{location}/studies``."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def create(
-        self, project: str, location: str, display_name: str, spec: JsonObject
-    ) -> tuple[StudyName, JsonObject]:
-        """Its name, and the answer itself. One of the same name and spec is found, not made.
-
-        Raises:
-            AlreadyExists: there is one of this name, and of another spec.
-        """
-        body: JsonObject = {"displayName": display_name, "studySpec": spec}
-        answer = self._connection.call("POST", _collection(project, location), body=body)
-        return parse_study_name(str(answer.get("name"))), answer
-
-    def lookup(self, project: str, location: str, display_name: str) -> StudyName:
-        """Raises NotFound."""
-        path = f"{_collection(project, location)}:lookup"
-        answer = self._connection.call("POST", path, body={"displayName": display_name})
-        return parse_study_name(str(answer.get("name")))
-
-    def add_trial(self, name: StudyName, trial: JsonObject) -> None:
-        self._connection.call("POST", f"{_path(name)}/trials", body=trial)
-
-    def delete(self, name: StudyName) -> None:
-        self._connection.call("DELETE", _path(name))
-
-
-def _collection(project: str, location: str) -> str:
-    return f"/v1/{quote(StudyName(project, location, '').collection)}"
-
-
-def _path(name: StudyName) -> str:
-    return f"/v1/{quote(str(name))}"
 
 
 class Offers:
@@ -113,7 +72,6 @@ class Service:
         self.persistent_resources = PersistentResources(self._connection)
         self.quotas = Quotas(self._connection)
         self.regions = Regions(self._connection)
-        self.studies = Studies(self._connection)
         self._trials = Trials(self._connection)
 
     @property

@@ -7,7 +7,7 @@ import threading
 from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
-from tests.support.fake_service import jobs, status, storage, studies
+from tests.support.fake_service import jobs, status, storage
 from tests.support.fake_service.messages import Answer, Request, failure
 from tests.support.fake_service.wire import Handler
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import TracebackType
 
-_ROUTES = [*status.ROUTES, *jobs.ROUTES, *studies.ROUTES, *storage.ROUTES]
+_ROUTES = [*status.ROUTES, *jobs.ROUTES, *storage.ROUTES]
 
 
 class FakeService:
@@ -32,8 +32,6 @@ class FakeService:
         self.trials: dict[str, list[dict[str, object]]] = {}
         """What is answered of a job's trials, one after the other; the last one stays."""
         self.measurements: dict[tuple[str, int], list[dict[str, object]]] = {}
-        self.studies: dict[str, list[dict[str, object]]] = {}
-        """The trials of each study of Vizier."""
         self.meddlers: dict[str, list[dict[str, object]]] = {}
         """What others write into a job just before somebody changes it."""
         self.restarts: dict[str, int] = {}

@@ -193,10 +193,8 @@ def learn_from_option(function: Callable[P, R]) -> Callable[P, R]:
         "--learn-from",
         metavar="ID",
         shell_complete=offered("searches"),
-        help=(
-            "Earlier tuning job, or study of `hp-tuning-jobs import`, whose trials this search "
-            f"starts from. It becomes the label {LABEL}."
-        ),
+        help="Earlier tuning job, or study of Vizier, whose trials this search starts from. "
+        f"It becomes the label {LABEL}.",
     )(function)
 
 

@@ -1,1 +1,0 @@
-"""Imports finished studies from other tools, so that tuning jobs can learn from them."""
