@@ -96,7 +96,7 @@ def unmount_what_killed_runs_left(temporary: Path) -> None:
     It can't while something is mounted in one: then it does so when the next run ends.
     """
     for directory in temporary.glob("pytest-of-*/garbage-*"):
-        from footplate.testing.engines.leftovers import unmount_below  # takes long to import
+        from tests.support.engines.leftovers import unmount_below  # takes long to import
 
         unmount_below(directory)
 

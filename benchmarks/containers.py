@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from desk import service
 
-from footplate.testing.engines import (
+from tests.support.engines import (
     make_python_image,
     missing_programs,
     private_dockerd,
@@ -25,7 +25,7 @@ from footplate.testing.engines import (
 
 if TYPE_CHECKING:
     from footplate.client.service import Service
-    from footplate.testing.engines import PrivateEngine
+    from tests.support.engines import PrivateEngine
 
 ROUNDS = 10
 IMAGE = "trainers/python:dev"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.testing.engines import make_python_image, private_dockerd
-from tests.support.engines import require_engine
+from tests.support.engines import make_python_image, private_dockerd
+from tests.support.engines.requirements import require_engine
 from tests.support.forked_process import run_forked
 from tests.support.gcloud import find_gcloud
 from tests.support.request_record import recorded_service
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from footplate.testing.engines import PrivateEngine
+    from tests.support.engines import PrivateEngine
 
 BASE = "base-for-gcloud:dev"
 PROGRAM = "import os, sys; print('trained', sys.argv[1:], 'CLUSTER_SPEC' in os.environ)"

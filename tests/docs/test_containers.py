@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.engines import make_python_image, private_dockerd, private_podman
 from tests.docs.walk import ROOT, type_out
-from tests.support.engines import require_docker_command, require_engine
+from tests.support.engines import make_python_image, private_dockerd, private_podman
+from tests.support.engines.requirements import require_docker_command, require_engine
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footplate.testing.engines.python_image import python_files
+from tests.support.engines.python_image import python_files
 from tests.support.ports import free_ports
 from tests.support.requirements import describe_lack, require
 

@@ -12,8 +12,8 @@ import uv
 
 from footplate.backends.kubernetes import KubernetesEngine, PodSettings
 from footplate.backends.kubernetes.manifests import MANAGED_BY
-from footplate.testing.engines.python_image import find_libraries
 from tests.support.engine_rig import EngineRig
+from tests.support.engines.python_image import find_libraries
 from tests.support.kubernetes import IMAGE
 from tests.support.machines_rig import MachinesRig
 

@@ -1,7 +1,7 @@
 """For tests of trainers: a service for a test, and faults as they happen in a cloud.
 
 ``running_service`` runs a service for the length of a block; ``FaultInjector`` kills and freezes
-replicas of its jobs; ``footplate.testing.engines`` starts private container engines.
+replicas of its jobs.
 """
 
 from footplate.testing.faults import Fault, FaultInjector

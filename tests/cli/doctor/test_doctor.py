@@ -25,8 +25,8 @@ from footplate.cli.doctor.assessment import (
 from footplate.cli.doctor.measurements import examine_buckets
 from footplate.container_engine.discovery import REMEDY
 from footplate.settings import load_settings
-from footplate.testing.engines import private_podman
-from tests.support.engines import require_engine
+from tests.support.engines import private_podman
+from tests.support.engines.requirements import require_engine
 from tests.support.forked_process import run_footplate
 
 PODMAN = {"Components": [{"Name": "Podman Engine"}]}

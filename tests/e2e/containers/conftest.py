@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.testing.engines import make_python_image, private_dockerd, private_podman
 from footplate.testing.service import running_service
 from tests.e2e.containers.container_context import IMAGE, ContainerContext, Engine
 from tests.e2e.service.conftest import CACHE
-from tests.support.engines import require_engine
+from tests.support.engines import make_python_image, private_dockerd, private_podman
+from tests.support.engines.requirements import require_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,8 @@ from tests.support.supervisor_process import wait_until
 if TYPE_CHECKING:
     from footplate.client.records import Event
     from footplate.domain.names import JobName
-    from footplate.testing.engines import PrivateEngine
     from footplate.testing.service import RunningService
+    from tests.support.engines import PrivateEngine
 
 IMAGE = "trainers/python:dev"
 """Python 3 and a user ``trainer``; its command is ``python3``, and it has no entry point."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
 from footplate.domain.stacks import describe
-from footplate.testing.engines import private_registry, push_image
 from footplate.testing.faults.processes import find_supervisor
 from tests.e2e.engines.test_pull import MB, Silent, silent
 from tests.e2e.service.test_shells import IN_TIME_S
 from tests.e2e.service.test_stacks import collect
-from tests.support.engines import require_registry
+from tests.support.engines import private_registry, push_image
+from tests.support.engines.requirements import require_registry
 from tests.support.forked_process import run_footplate
 
 if TYPE_CHECKING:

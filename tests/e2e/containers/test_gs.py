@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
-from footplate.testing.engines.python_image import find_libraries
 from footplate.testing.service import running_service
 from tests.e2e.containers.container_context import ContainerContext
 from tests.e2e.service.conftest import CACHE
 from tests.support import ROOT, idioms
+from tests.support.engines.python_image import find_libraries
 
 if TYPE_CHECKING:
     from pathlib import Path

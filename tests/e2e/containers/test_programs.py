@@ -12,9 +12,9 @@ from footplate.cli.packaging.local_code import LocalCode
 from footplate.container_engine.build import build
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
-from footplate.testing.engines import private_registry
 from footplate.testing.faults import FaultInjector
-from tests.support.engines import require_registry
+from tests.support.engines import private_registry
+from tests.support.engines.requirements import require_registry
 from tests.support.trainers import pack
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from footplate.testing.engines import (
+from tests.support.engines import (
     PrivateEngine,
     make_python_image,
     private_dockerd,
     private_podman,
     private_registry,
 )
-from tests.support.engines import require_engine, require_registry
+from tests.support.engines.requirements import require_engine, require_registry
 
 Engine = Callable[[Path], AbstractContextManager[PrivateEngine]]
 ENGINES = {"podman": private_podman, "docker": private_dockerd}

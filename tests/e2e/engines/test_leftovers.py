@@ -9,13 +9,13 @@ import pytest
 from footplate.container_engine.discovery import FoundEngine
 from footplate.container_engine.orphaned_containers import remove_leftovers
 from footplate.server.container_engine import OrphanedContainers
-from footplate.testing.engines import (
+from tests.support.engines import (
     PrivateEngine,
     make_python_image,
     private_dockerd,
     private_podman,
 )
-from tests.support.engines import require_engine
+from tests.support.engines.requirements import require_engine
 
 ENGINES: dict[str, Callable[[Path], AbstractContextManager[PrivateEngine]]] = {
     "podman": private_podman,

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from footplate.domain.image_reference import parse_reference
-from footplate.testing.engines import (
+from tests.support.deadlines import EVENT_S
+from tests.support.engines import (
     PrivateEngine,
     PrivateRegistry,
     private_dockerd,
@@ -25,8 +26,7 @@ from footplate.testing.engines import (
     private_registry,
     push_image,
 )
-from tests.support.deadlines import EVENT_S
-from tests.support.engines import require_engine, require_registry
+from tests.support.engines.requirements import require_engine, require_registry
 
 LOGIN = ("ada", "s3cret")
 ENGINES = ("podman", "docker")

@@ -19,19 +19,19 @@ import pytest
 
 from footplate.domain.job_states import State
 from footplate.domain.names import CustomJobName
-from footplate.testing.engines import push_archive
-from footplate.testing.engines.python_image import LIBRARIES, PATHS, python_files
-from footplate.testing.engines.registry import private_registry
 from footplate.testing.service import running_service
 from tests.e2e.kubernetes.test_service import REGION, make_data
 from tests.e2e.service.conftest import BUCKET, CACHE, Context
-from tests.support.engines import require_registry
+from tests.support.engines import push_archive
+from tests.support.engines.python_image import LIBRARIES, PATHS, python_files
+from tests.support.engines.registry import private_registry
+from tests.support.engines.requirements import require_registry
 from tests.support.kubernetes_rig import pod_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.testing.engines import PrivateRegistry
+    from tests.support.engines import PrivateRegistry
     from tests.support.kubernetes import Kubernetes
 
 SOURCE = Path(__file__).parents[2] / "support" / "static_program.c"

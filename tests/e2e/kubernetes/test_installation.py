@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.support.chart_images import SERVICE, save_chart_images
-from tests.support.engines import require_engine
+from tests.support.engines.requirements import require_engine
 from tests.support.environments import make_wheel
 from tests.support.kubernetes import require_kubernetes
 from tests.support.kubernetes_pods import (

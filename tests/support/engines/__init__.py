@@ -4,12 +4,12 @@ Each is a context manager with storage, sockets and ports of its own. When its b
 an exception, its processes have ended and its containers and mounts are gone.
 """
 
-from footplate.testing.engines.docker import private_dockerd
-from footplate.testing.engines.engine import PrivateEngine, missing_programs
-from footplate.testing.engines.podman import private_podman
-from footplate.testing.engines.pushing import push_archive, push_image
-from footplate.testing.engines.python_image import make_python_image
-from footplate.testing.engines.registry import PrivateRegistry, private_registry
+from tests.support.engines.docker import private_dockerd
+from tests.support.engines.engine import PrivateEngine, missing_programs
+from tests.support.engines.podman import private_podman
+from tests.support.engines.pushing import push_archive, push_image
+from tests.support.engines.python_image import make_python_image
+from tests.support.engines.registry import PrivateRegistry, private_registry
 
 __all__ = [
     "PrivateEngine",

@@ -12,7 +12,7 @@ import httpx
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from footplate.testing.engines.registry import PrivateRegistry
+    from tests.support.engines.registry import PrivateRegistry
 
 _MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 _LIST = "application/vnd.docker.distribution.manifest.list.v2+json"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from footplate.testing.engines.engine import find_program
-from footplate.testing.engines.leftovers import remove_tree
+from tests.support.engines.engine import find_program
+from tests.support.engines.leftovers import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

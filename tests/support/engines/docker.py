@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from footplate.testing.engines.engine import (
+from tests.support.engines.engine import (
     PrivateEngine,
     find_program,
     make_socket_directory,

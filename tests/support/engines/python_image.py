@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING
 
 import docker
 
-from footplate.testing.engines.engine import find_program
+from tests.support.engines.engine import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,7 +90,7 @@ def _add_skeleton(archive: tarfile.TarFile) -> None:
     _add_directory(archive, "home/trainer", owner=1000)
     for name in ("bin", "lib", "lib64"):
         _add_link(archive, name, f"usr/{name}")
-    passwd = "root:x:0:0:root:/root:/bin/sh\ntrainer:x:1000:1000::/home/trainer:/bin/sh\n"  # noqa: S105  no password in it
+    passwd = "root:x:0:0:root:/root:/bin/sh\ntrainer:x:1000:1000::/home/trainer:/bin/sh\n"
     _add_text(archive, "etc/passwd", passwd)
     _add_text(archive, "etc/group", "root:x:0:\ntrainer:x:1000:\n")
     _add_text(archive, "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n")

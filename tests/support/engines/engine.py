@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import docker
 from docker.errors import DockerException
 
-from footplate.testing.engines.leftovers import (
+from tests.support.engines.leftovers import (
     is_running,
     kill_processes_of,
     remove_tree,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footplate.testing.engines.engine import (
+from tests.support.engines.engine import (
     PrivateEngine,
     clean_up,
     find_program,
