@@ -54,7 +54,7 @@ def package(trainers: Trainers) -> str:
 
 def test_an_unknown_field(ml: Any, package: str) -> None:
     told = refuse(ml, "bad_field", package, workerCuont="3")
-    assert "trainingInput.workerCuont: unknown field" in told
+    assert "trainingInput.workerCuont: unknown name" in told
 
 
 def test_a_job_dir_in_a_bucket_that_is_not_there(ml: Any, package: str) -> None:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from pydantic.alias_generators import to_camel
 
+from footplate.wire.json_model import JsonModel
+from footplate.wire.vertex_v1 import submissions, tracking_kinds, vizier_requests  # noqa: F401
 from tests.docs.walk import ROOT
 
 if TYPE_CHECKING:
@@ -115,6 +118,15 @@ def test_what_is_refused(footplate: Workbench) -> None:
         batch = client.post("/batch/storage/v1", content=BATCH, headers=kind)
         assert batch.status_code == 400
         assert client.get(f"{LOCATION}/trainingPipelines").json() == {}
+
+
+def test_each_field_that_a_message_refuses_or_does_not_heed_is_listed() -> None:
+    models: list[type[JsonModel]] = [JsonModel]
+    for model in models:
+        models += [each for each in model.__subclasses__() if each.__module__[:4] != "test"]
+        for name in (*model.REFUSED, *model.WITHOUT_EFFECT):
+            assert f"`{to_camel(name)}`" in PAGE, (model, name)
+    assert len(models) > 60
 
 
 def test_what_is_kept_of_no_effect(footplate: Workbench) -> None:

@@ -16,6 +16,7 @@ from footplate.api.request_bodies import MAX_JSON_BYTES, read_body
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.domain.formatting import quoted
 from footplate.domain.names import PROJECT_NUMBER, check_project
+from footplate.wire.iam import TestIamPermissionsRequest
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -90,10 +91,8 @@ def _set_policy(call: Call) -> JsonObject:
 def _permissions(call: Call) -> JsonObject:
     """All that are asked for."""
     _checked(call)
-    asked = call.body().get("permissions", [])
-    if not isinstance(asked, list) or not all(isinstance(each, str) for each in asked):
-        raise InvalidArgument("permissions: a list of strings is expected")
-    return {"permissions": asked}
+    asked = TestIamPermissionsRequest.decode(call.body()).permissions
+    return {"permissions": [*(asked or ())]}
 
 
 def _services(call: Call) -> JsonObject:

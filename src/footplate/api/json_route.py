@@ -14,6 +14,7 @@ from footplate.api.request_bodies import MAX_JSON_BYTES, read_body, require_json
 from footplate.api.security import OWN_URL
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.wire.json_model import JsonModel
 from footplate.wire.json_text import parse_object
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ class Call:
     def body(self) -> JsonObject:
         """The body; ``{}`` where there is none. Raises InvalidArgument."""
         return parse_object(self.raw_body) if self.raw_body.strip() else {}
+
+    def check_empty(self) -> None:
+        """Raises InvalidArgument: the body, which means nothing here, has fields."""
+        JsonModel.decode(self.body())
 
     def parameter(self, name: str, snake: str = "") -> str | None:
         """A query parameter, which Google's services know in both spellings."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
 from itertools import islice, takewhile
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -16,7 +18,7 @@ from footplate.wire.json_paths import ancestors, json_path
 from footplate.wire.json_text import JsonObject, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pydantic import JsonValue
     from pydantic_core import ErrorDetails
@@ -31,6 +33,12 @@ LONGEST_LIST = 100_000
 _MOST_HEARD = 1000
 """Violations of rules, in one request."""
 
+_NO_FIELDS: Mapping[str, str] = MappingProxyType({})
+OWN_OUTPUT = frozenset(
+    {"container_images", "end_explanation", "engine_jobs", "pending_explanation"}
+)
+"""What answers on jobs have beside Google's fields; a client may send an answer as a request."""
+
 Item = TypeVar("Item")
 Message = TypeVar("Message", bound="JsonModel", covariant=True)
 
@@ -39,8 +47,9 @@ class JsonModel(BaseModel):
     """A message of the API.
 
     Fields are known by their lowerCamelCase and their snake_case name, null counts as not
-    given, fields that only the service fills (``OUTPUT_ONLY``, in snake_case) are left out.
-    Unknown fields are kept; the face decides what to make of them. The items of lists are
+    given, fields that only the service fills (``OUTPUT_ONLY``) are left out. Those that Google's
+    message has beside the ones read here are kept as they are (``WITHOUT_EFFECT``), or refused
+    unless they are empty (``REFUSED``). All three are in snake_case. The items of lists are
     messages without required fields, strings or numbers.
     """
 
@@ -48,12 +57,16 @@ class JsonModel(BaseModel):
         alias_generator=to_camel, extra="allow", frozen=True, protected_namespaces=()
     )
     OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset()
+    WITHOUT_EFFECT: ClassVar[Mapping[str, str]] = _NO_FIELDS
+    """With the reason."""
+    REFUSED: ClassVar[Mapping[str, str]] = _NO_FIELDS
+    """With the way out."""
 
     @classmethod
-    def understand(cls, value: JsonObject, *, strict: bool = False) -> ParseResult[Self]:
+    def understand(cls, value: JsonObject, *, strict: bool = True) -> ParseResult[Self]:
         """As much of a message as ``value`` is, and all that the schema doesn't allow.
 
-        ``strict``: an unknown field is a violation, too. Never raises.
+        ``strict``: an unknown field is a violation, too; else it is kept. Never raises.
         """
         unknown = tuple(unknown_fields(cls, value)) if strict else ()
         canonical, wrong = _Canonical().read(cls, value)
@@ -65,13 +78,13 @@ class JsonModel(BaseModel):
         return ParseResult(cls.model_validate(canonical), unknown, tuple(wrong.values()))
 
     @classmethod
-    def decode(cls, value: JsonObject, *, strict: bool = False) -> Self:
+    def decode(cls, value: JsonObject) -> Self:
         """The message that ``value`` is, as a whole.
 
         Raises:
             InvalidArgument: with every violation of the schema, each with its JSON path.
         """
-        understood = cls.understand(value, strict=strict)
+        understood = cls.understand(value)
         refuse(understood.violations)
         return understood.message
 
@@ -146,32 +159,55 @@ class _Clouded:
 
 
 def unknown_fields(model: type[JsonModel], value: object) -> Iterator[Violation]:
-    """Each field in ``value`` that the message doesn't have, with the nearest ones it has.
+    """Each field in ``value`` that the message doesn't have, or refuses, with the way out.
 
-    Of very many the later ones come without: they take their time to find.
+    That is the nearest ones it has, but for the later ones of very many: they take their time
+    to find.
     """
-    for number, (path, inside) in enumerate(_unknown(model, value, ())):
-        said = _nearest(str(path[-1]), inside) if number <= MAX_VIOLATIONS else "unknown field"
+    for number, (path, inside) in enumerate(_unknown(model, value)):
+        name = str(path[-1])
+        if name in _refused(inside):
+            said = f"not supported: {_refused(inside)[name]}"
+        else:
+            said = _nearest(name, inside) if number <= MAX_VIOLATIONS else "unknown name"
         yield Violation(json_path(path), said)
 
 
+def fields_without_effect(model: type[JsonModel], value: object) -> Iterator[tuple[str, str]]:
+    """Each field in ``value`` that has no effect, and why."""
+    for path, given, inside in _fields(model, value, ()):
+        name = path[-1]
+        for field, reason in inside.WITHOUT_EFFECT.items():
+            if given and name == to_camel(field):
+                yield json_path(path), reason
+
+
 def _unknown(
-    model: type[JsonModel], value: object, path: tuple[str | int, ...]
+    model: type[JsonModel], value: object
 ) -> Iterator[tuple[tuple[str | int, ...], type[JsonModel]]]:
     """The paths of unknown fields, and the message that each stands in."""
+    for path, given, inside in _fields(model, value, ()):
+        key = str(path[-1])
+        if key not in _names(inside) and (given or key not in _refused(inside)):
+            yield path, inside
+
+
+def _fields(
+    model: type[JsonModel], value: object, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], object, type[JsonModel]]]:
+    """The path of each field that isn't null, its value, and the message that it stands in."""
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _unknown(model, item, (*path, index))
+            yield from _fields(model, item, (*path, index))
     if not isinstance(value, dict):
         return
     names, inner = _names(model), _messages(model)
     for key, item in value.items():
-        name = names.get(key)
-        if name is None:
-            if item is not None:
-                yield (*path, key), model
-        elif name in inner:
-            yield from _unknown(inner[name], item, (*path, name))
+        name = names.get(key, key)
+        if item is not None:
+            yield (*path, name), item, model
+        if name in inner:
+            yield from _fields(inner[name], item, (*path, name))
 
 
 def refuse(violations: tuple[Violation, ...]) -> None:
@@ -283,14 +319,15 @@ def _nearest(name: str, model: type[JsonModel]) -> str:
     known = sorted(to_camel(field) for field in model.model_fields)
     near = get_close_matches(to_camel(name[:100]), known, n=3, cutoff=0.6)
     if near:
-        return f"unknown field; did you mean {' or '.join(near)}?"
-    return f"unknown field; allowed: {', '.join(known)}"
+        return f"unknown name; did you mean {' or '.join(near)}?"
+    return f"unknown name; allowed: {', '.join(known) or 'no field'}"
 
 
 @cache
 def _names(model: type[JsonModel]) -> Mapping[str, str]:
     """Every spelling of each field's name, and the canonical one."""
-    names = {name: to_camel(name) for name in (*model.OUTPUT_ONLY, *model.model_fields)}
+    known = (*model.OUTPUT_ONLY, *model.WITHOUT_EFFECT, *model.model_fields)
+    names = {name: to_camel(name) for name in known}
     return names | {alias: alias for alias in names.values()}
 
 
@@ -306,6 +343,12 @@ def _message_in(annotation: object) -> type[JsonModel] | None:
         return annotation
     inner = (_message_in(argument) for argument in get_args(annotation))
     return next((message for message in inner if message is not None), None)
+
+
+@cache
+def _refused(model: type[JsonModel]) -> Mapping[str, str]:
+    """By every spelling of the field's name."""
+    return {**model.REFUSED, **{to_camel(name): way for name, way in model.REFUSED.items()}}
 
 
 @cache

@@ -1,30 +1,96 @@
-"""Every query parameter of Google's documents: honoured, without effect, or refused by name."""
+"""Every parameter and field of Google's documents: honoured, without effect, or refused by name."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import googleapiclient.discovery_cache
 import httpx
 import pytest
+from pydantic.alias_generators import to_camel
 
 from footplate.api.accepted_parameters import HONOURED, WITHOUT_EFFECT, Parameters, end_of
 from footplate.api.storage_v1 import accepted_fields, accepted_parameters
+from footplate.wire.iam import TestIamPermissionsRequest as IamRequest
+from footplate.wire.json_model import OWN_OUTPUT, JsonModel
+from footplate.wire.logging_v2 import entry_models
+from footplate.wire.logging_v2 import requests as log_requests
+from footplate.wire.training_v1 import models as training
+from footplate.wire.vertex_v1 import (
+    models,
+    pipeline_models,
+    resource_models,
+    tracking_models,
+    vizier_models,
+)
 from tests.api.discovery.test_documents import APIS, document, methods, requests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tests.api.discovery.conftest import World
 
 _GOOGLES = Path(googleapiclient.discovery_cache.__file__).parent / "documents"
 _VALUES = {"boolean": "true", "integer": "1"}
-_NAMES = {"b": "stage", "locations": "us-central1", "projects": "demo"}
+_NAMES = {"b": "stage", "locations": "us-central1", "projects": "demo", "trials": "1"}
 """What stands in a path behind these."""
 _REFUSED = ("unknown name", "not supported")
+
+_GOOGLE_V1 = re.compile("GoogleCloudMlV1__|GoogleIamV1__|GoogleCloudAiplatformV1(beta1)?")
+BODIES: Mapping[str, type[JsonModel]] = {
+    "AddContextArtifactsAndExecutionsRequest": tracking_models.AddContextArtifactsAndExecutions,
+    "AddContextChildrenRequest": tracking_models.ContextChildren,
+    "AddExecutionEventsRequest": tracking_models.AddExecutionEvents,
+    "AddTrialMeasurementRequest": vizier_models.AddTrialMeasurementRequest,
+    "Artifact": tracking_models.Artifact,
+    "BatchCreateTensorboardRunsRequest": tracking_models.CreateRuns,
+    "BatchCreateTensorboardTimeSeriesRequest": tracking_models.CreateManyTimeSeries,
+    "CancelCustomJobRequest": JsonModel,
+    "CancelHyperparameterTuningJobRequest": JsonModel,
+    "CancelJobRequest": JsonModel,
+    "CancelTrainingPipelineRequest": JsonModel,
+    "CheckTrialEarlyStoppingStateRequest": JsonModel,
+    "CompleteTrialRequest": vizier_models.CompleteTrialRequest,
+    "Context": tracking_models.Context,
+    "CustomJob": models.CustomJob,
+    "Execution": tracking_models.Execution,
+    "ExportModelRequest": pipeline_models.ExportModel,
+    "ExportTensorboardTimeSeriesDataRequest": tracking_models.ExportTimeSeries,
+    "HyperparameterTuningJob": models.HyperparameterTuningJob,
+    "Job": training.JobPatch,
+    "ListLogEntriesRequest": log_requests.ListEntriesRequest,
+    "ListOptimalTrialsRequest": JsonModel,
+    "LookupStudyRequest": vizier_models.LookupStudyRequest,
+    "MergeVersionAliasesRequest": pipeline_models.MergeVersionAliases,
+    "MetadataStore": tracking_models.MetadataStore,
+    "Model": pipeline_models.Model,
+    "PersistentResource": resource_models.PersistentResource,
+    "RebootPersistentResourceRequest": JsonModel,
+    "RemoveContextChildrenRequest": tracking_models.ContextChildren,
+    "StopTrialRequest": JsonModel,
+    "Study": vizier_models.Study,
+    "SuggestTrialsRequest": vizier_models.SuggestTrialsRequest,
+    "Tensorboard": tracking_models.Tensorboard,
+    "TensorboardExperiment": tracking_models.TensorboardExperiment,
+    "TensorboardRun": tracking_models.TensorboardRun,
+    "TensorboardTimeSeries": tracking_models.TensorboardTimeSeries,
+    "TestIamPermissionsRequest": IamRequest,
+    "TrainingPipeline": pipeline_models.CustomTask,
+    "Trial": vizier_models.Trial,
+    "UploadModelRequest": pipeline_models.UploadModel,
+    "WriteLogEntriesRequest": entry_models.WriteEntriesRequest,
+    "WriteTensorboardExperimentDataRequest": tracking_models.WriteExperimentData,
+    "WriteTensorboardRunDataRequest": tracking_models.WriteRunData,
+}
+"""What is read of each of Google's requests, in any version; an empty one is ``JsonModel``."""
+_ALL_REFUSED = frozenset({"ml.projects.jobs.setIamPolicy"})
+_WARNED_OF = ("CustomJob", "HyperparameterTuningJob", "TrainingPipeline")
+"""Whose unknown fields are kept, with a warning."""
+_AT_ONCE = 20
+"""Fields in one request; a server names at most 50 that are wrong."""
 
 
 def published(api: str, version: str) -> dict[str, Any]:
@@ -152,3 +218,145 @@ def test_every_field_of_storage_is_in_one_table(world: World, kind: str, schema:
             answer = httpx.post(url, params=query, json={name: value})
         assert answer.status_code == 400, name
         assert re.search(rf"\b{name}[\w.]*: (not supported|unknown name)", answer.text), name
+
+
+class Body:
+    """A message of Google's and the model that reads it; ``path`` is where it stands in a body."""
+
+    def __init__(
+        self, schemas: Mapping[str, Any], name: str, model: type[JsonModel], path: str = ""
+    ) -> None:
+        self.kind = _GOOGLE_V1.sub("", name)
+        self.model = model
+        self.path = path
+        self.fields: Mapping[str, Any] = schemas[name].get("properties", {})
+        self.places = {
+            place: {to_camel(name) for name in names}
+            for place, names in (
+                ("honoured", model.model_fields),
+                ("filled by the service", model.OUTPUT_ONLY),
+                ("without effect", model.WITHOUT_EFFECT),
+                ("refused", model.REFUSED),
+            )
+        }
+        self._schemas = schemas
+
+    def every(self, around: tuple[type[JsonModel], ...] = ()) -> Iterator[Body]:
+        """It, and the messages in it, but for those that stand in themselves."""
+        yield self
+        inner = {to_camel(name): field for name, field in self.model.model_fields.items()}
+        for name in self.places["honoured"] & self.fields.keys():
+            described = self.fields[name]
+            reference = described.get("$ref") or described.get("items", {}).get("$ref")
+            for kind in messages_in(inner[name].annotation):
+                if reference is None or kind in around:
+                    continue
+                where = f"{self.path}{name}{'[0]' * ('items' in described)}."
+                yield from Body(self._schemas, reference, kind, where).every((*around, kind))
+
+
+def messages_in(annotation: Any) -> list[type[JsonModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, JsonModel):
+        return [annotation]
+    return [kind for each in get_args(annotation) for kind in messages_in(each)]
+
+
+def bodies(world: World, api: str, version: str) -> Iterator[tuple[Body, str, str, str]]:
+    """What the methods that are served read, with their ids, verbs and paths."""
+    schemas = published(api, version)["schemas"]
+    for method, verb, path in served(world, api, version):
+        if "request" in method and method["id"] not in _ALL_REFUSED:
+            name = method["request"]["$ref"]
+            yield Body(schemas, name, BODIES[_GOOGLE_V1.sub("", name)]), method["id"], verb, path
+
+
+JSON_APIS = [each for each in APIS if each[0] != "storage"]
+
+
+@pytest.mark.parametrize(("api", "version"), JSON_APIS)
+def test_every_field_of_a_body_is_in_one_place(world: World, api: str, version: str) -> None:
+    """No place has other fields: Google's servers don't know those."""
+    checked = 0
+    own = {to_camel(name) for name in OWN_OUTPUT}
+    googles: dict[str, set[str]] = {}
+    for each in (each for each in APIS if each[0] == api):
+        for name, schema in published(*each)["schemas"].items():
+            fields = googles.setdefault(_GOOGLE_V1.sub("", name), set())
+            fields.update(schema.get("properties", {}))
+    for whole, method, _, _ in bodies(world, api, version):
+        for body in whole.every():
+            for name, described in body.fields.items():
+                places = [place for place, names in body.places.items() if name in names]
+                assert len(places) == 1, (method, body.path, name, places)
+                if described.get("readOnly"):
+                    assert places != ["refused"], (method, body.path, name)
+            checked += len(body.fields)
+            known = {name for names in body.places.values() for name in names}
+            assert known <= googles[body.kind] | own, (method, body.path)
+    assert checked > 8
+
+
+@pytest.mark.parametrize(("api", "version"), JSON_APIS)
+def test_every_method_refuses_fields_by_name(world: World, api: str, version: str) -> None:
+    """Those that no message has, at any depth, and those of Google's that are refused."""
+    with httpx.Client(base_url=world.url, timeout=60) as http:
+        for whole, method, verb, path in bodies(world, api, version):
+            if whole.kind in _WARNED_OF:
+                continue
+            wrong = [
+                (f"{body.path}{name}", said)
+                for body in whole.every()
+                for name, said in (
+                    ("colour", "unknown name"),
+                    *((name, "not supported") for name in sorted(body.places["refused"])),
+                )
+            ]
+            for first in range(0, len(wrong), _AT_ONCE):
+                some = wrong[first : first + _AT_ONCE]
+                sent: dict[str, Any] = {}
+                for field, _ in some:
+                    put(sent, field)
+                answer = http.request(verb, address(path), json=sent)
+                assert answer.status_code == 400, (method, answer.text)
+                (detail,) = answer.json()["error"]["details"]
+                found = {v["field"]: v["description"] for v in detail["fieldViolations"]}
+                for field, said in some:
+                    assert found.get(field, "").startswith(said), (method, field, found)
+
+
+PLACE = "/v1/projects/demo/locations/us-central1"
+POOL = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}
+MADE: list[tuple[str, dict[str, Any]]] = [
+    ("metadataStores/default/contexts?contextId=x", {"displayName": "x"}),
+    ("metadataStores/default/artifacts?artifactId=x", {"displayName": "x"}),
+    ("metadataStores/default/executions?executionId=x", {"displayName": "x"}),
+    ("models:upload", {"model": {"displayName": "x", "explanationSpec": {"parameters": {}}}}),
+    ("persistentResources?persistentResourceId=back", {"resourcePools": [POOL]}),
+    ("tensorboards", {"displayName": "x"}),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), MADE)
+def test_an_answer_can_be_sent_back_with_a_change(
+    world: World, path: str, body: dict[str, Any]
+) -> None:
+    """Clients read a resource, change it, and send all of it, what the service fills, too."""
+    with httpx.Client(base_url=world.url, timeout=60) as http:
+        made = http.post(f"{PLACE}/{path}", json=body)
+        assert made.status_code == 200, made.text
+        name = made.json().get("response", {}).get("model", made.json()["name"])
+        url = f"/v1/{name.partition('/operations/')[0]}"
+        changed = http.get(url).json() | {"displayName": "y"}
+        answer = http.patch(url, params={"updateMask": "displayName"}, json=changed)
+        assert answer.status_code == 200, answer.text
+        assert http.get(url).json()["displayName"] == "y"
+
+
+def put(document: dict[str, Any], field: str) -> None:
+    """Sets ``field``, with the messages around it."""
+    *around, last = field.split(".")
+    for part in around:
+        name, bracket, _ = part.partition("[")
+        inner = document.setdefault(name, [{}] if bracket else {})
+        document = inner[0] if bracket else inner
+    document[last] = {"of": "x"}

@@ -64,7 +64,7 @@ def test_an_error_has_its_reason_and_its_fields(projects: Any) -> None:
     with pytest.raises(HttpError) as refusal:
         projects.jobs().create(parent=PARENT, body=given).execute()
     assert refusal.value.status_code == 400
-    assert "trainingInput.scaleTeir: unknown field" in refusal.value.reason
+    assert "trainingInput.scaleTeir: unknown name" in refusal.value.reason
     violations = refusal.value.error_details[0]["fieldViolations"]
     assert violations[0]["field"] == "trainingInput.scaleTeir"
 

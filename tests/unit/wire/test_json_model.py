@@ -1,6 +1,7 @@
 """Messages: what is understood of a body, and all that its schema doesn't allow."""
 
 import copy
+from collections.abc import Mapping
 from itertools import count
 from typing import ClassVar
 
@@ -16,6 +17,8 @@ from footplate.wire.scalars import Double, Flag, Int32, Text
 
 
 class Wheel(JsonModel):
+    WITHOUT_EFFECT: ClassVar[Mapping[str, str]] = {"tread_depth": "roads are dry"}
+    REFUSED: ClassVar[Mapping[str, str]] = {"old_motor": "pull it by hand"}
     size_cm: Int32 | None = None
     spokes: list[Double] | None = None
 
@@ -84,17 +87,34 @@ def test_a_field_in_both_spellings() -> None:
     assert wrong({"size_cm": 1, "spareWheel": None, "spare_wheel": {}}) == {}
 
 
-def test_unknown_fields_are_violations_only_if_asked_for() -> None:
+def test_unknown_fields_are_violations_unless_they_are_to_be_kept() -> None:
     body: JsonObject = {"nme": "x", "wheels": [{"sizes": 1}], "madeAt": {"what": "ever"}}
-    assert Cart.understand(body).violations == ()
-    assert Cart.understand(body, strict=True).violations == (
-        Violation("nme", "unknown field; did you mean name?"),
-        Violation("wheels[0].sizes", "unknown field; did you mean sizeCm?"),
+    assert Cart.understand(body, strict=False).violations == ()
+    assert Cart.understand(body).violations == (
+        Violation("nme", "unknown name; did you mean name?"),
+        Violation("wheels[0].sizes", "unknown name; did you mean sizeCm?"),
     )
 
 
+@pytest.mark.parametrize("name", ["old_motor", "oldMotor"])
+def test_a_field_that_is_refused_comes_with_the_way_out(name: str) -> None:
+    (refused,) = Cart.understand({"spareWheel": {name: {"hp": 1}}}).unknown
+    assert refused == Violation(f"spareWheel.{name}", "not supported: pull it by hand")
+
+
+@pytest.mark.parametrize("empty", [None, False, 0, "", [], {}])
+def test_a_field_that_is_refused_may_be_empty(empty: JsonValue) -> None:
+    assert Cart.understand({"spareWheel": {"oldMotor": empty}}).violations == ()
+
+
+def test_a_field_without_effect_is_kept_as_it_is() -> None:
+    understood = Cart.understand({"spareWheel": {"tread_depth": {"any_thing": 1}}})
+    assert understood.violations == ()
+    assert understood.message.encode() == {"spareWheel": {"treadDepth": {"any_thing": 1}}}
+
+
 def test_output_only_fields_are_not_offered() -> None:
-    (unknown,) = Cart.understand({"zzz": 1}, strict=True).unknown
+    (unknown,) = Cart.understand({"zzz": 1}).unknown
     assert "madeAt" not in unknown.description
 
 
@@ -128,17 +148,17 @@ def test_rules_are_silent_where_the_schema_has_spoken(field: str, *, told: bool)
 
 
 def test_one_violation_for_each_field() -> None:
-    understood = Cart.understand({"nme": "x"}, strict=True)
+    understood = Cart.understand({"nme": "x"})
     together = understood.with_rules((*found("name", "tags"), Violation("name", "again")))
     assert [(v.field, v.description) for v in together] == [
-        ("nme", "unknown field; did you mean name?"),
+        ("nme", "unknown name; did you mean name?"),
         ("name", "by a rule"),
         ("tags", "by a rule"),
     ]
 
 
 def test_an_unknown_field_hides_no_rule_above_it() -> None:
-    understood = Cart.understand({"spareWheel": {"x": 1}}, strict=True)
+    understood = Cart.understand({"spareWheel": {"x": 1}})
     assert [v.field for v in understood.with_rules(found("spareWheel"))] == [
         "spareWheel.x",
         "spareWheel",
@@ -170,9 +190,9 @@ def test_rules_are_heard_up_to_a_bound() -> None:
 
 def test_of_very_many_unknown_fields_the_first_come_with_the_nearest() -> None:
     body: JsonObject = {f"nme{number}": 1 for number in range(200)}
-    unknown = Cart.understand(body, strict=True).unknown
-    assert unknown[0].description.startswith("unknown field; ")
-    assert unknown[-1] == Violation("nme199", "unknown field")
+    unknown = Cart.understand(body).unknown
+    assert unknown[0].description.startswith("unknown name; ")
+    assert unknown[-1] == Violation("nme199", "unknown name")
 
 
 def test_very_many_violations_are_summed_up() -> None:

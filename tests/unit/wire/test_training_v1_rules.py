@@ -77,7 +77,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "an unknown field": (
         [{"workerCuont": 2}],
         "workerCuont",
-        "unknown field; did you mean workerCount or workerConfig?",
+        "unknown name; did you mean workerCount or workerConfig?",
     ),
     "an unknown enum value": (
         [search(param(type="FDOUBLE"))],

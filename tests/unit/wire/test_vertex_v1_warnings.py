@@ -84,8 +84,8 @@ def key(region: str) -> JsonObject:
         (
             body(machineSpecs=[], workerPoolSpec={}),
             [
-                "jobSpec.machineSpecs is stored and has no effect: unknown field; allowed: ",
-                "jobSpec.workerPoolSpec is stored and has no effect: unknown field; did you mean",
+                "jobSpec.machineSpecs is stored and has no effect: unknown name; allowed: ",
+                "jobSpec.workerPoolSpec is stored and has no effect: unknown name; did you mean",
             ],
         ),
     ],

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from pydantic import JsonValue
 
 from footplate.api.discovery_v1.types import ModelledMethod
+from footplate.wire.iam import TestIamPermissionsRequest
 from footplate.wire.json_model import JsonModel
 from footplate.wire.logging_v2.entry_models import WriteEntriesRequest
 from footplate.wire.logging_v2.requests import ListEntriesRequest
@@ -120,10 +121,6 @@ class Policy(JsonModel):
 class SetIamPolicyRequest(JsonModel):
     policy: Policy
     update_mask: Text
-
-
-class TestIamPermissionsRequest(JsonModel):
-    permissions: list[Text]
 
 
 class TestIamPermissionsResponse(JsonModel):

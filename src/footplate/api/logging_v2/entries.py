@@ -126,7 +126,7 @@ class Entries:
         return JSONResponse(_PARAMETERS.select(answer, query))
 
     def _answer(self, raw: bytes, follower: str | None) -> JsonObject:
-        asked = ListEntriesRequest.decode(parse_object(raw), strict=True)
+        asked = ListEntriesRequest.decode(parse_object(raw))
         query = parse_query(asked.filter)
         token = parse_token(asked.page_token, asked.listing)
         after = None if token is None else Position.parse(token)

@@ -11,6 +11,7 @@ from footplate.api.tuning_jobs import TuningJobs
 from footplate.api.web_access import no_shells
 from footplate.domain.errors import FailedPrecondition, NotFound
 from footplate.domain.names import TrainingJobName, check_project
+from footplate.wire.iam import TestIamPermissionsRequest
 from footplate.wire.training_v1.algorithms import trial_output
 from footplate.wire.training_v1.patches import read_patch
 from footplate.wire.training_v1.queries import PAGES, VOCABULARY
@@ -86,7 +87,8 @@ class TrainingJobs:
         return _LISTING.answer(self._jobs, collection, call, self._brief)
 
     def cancel(self, call: Call) -> JsonObject:
-        """The body is optional and ignored; an ended job is unchanged."""
+        """The body is optional and empty; an ended job is unchanged."""
+        call.check_empty()
         self._jobs.cancel(_name(call), call.caller)
         return {}
 
@@ -109,9 +111,9 @@ class TrainingJobs:
         )
 
     def permissions(self, call: Call) -> JsonObject:
+        asked = TestIamPermissionsRequest.decode(call.body()).permissions
         self._jobs.get(_name(call))
-        asked = call.body().get("permissions")
-        return {"permissions": asked} if asked else {}
+        return {"permissions": [*asked]} if asked else {}
 
     def _brief(self, call: Call, job: Job) -> JsonObject:
         """Without trials, which would make a list long."""

@@ -61,7 +61,8 @@ class LocatedJobs:
         return answer
 
     def cancel(self, call: Call) -> JsonObject:
-        """The body is optional and ignored; an ended job is unchanged."""
+        """The body is optional and empty; an ended job is unchanged."""
+        call.check_empty()
         self._jobs.cancel(self._name(call), call.caller)
         return {}
 

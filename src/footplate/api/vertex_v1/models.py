@@ -163,9 +163,9 @@ class ModelsApi:
 
     def export(self, call: Call) -> JsonObject:
         """Files are copied after the answer."""
-        name, key = model_of(call)
+        (name, key), prefix = model_of(call), read_export(call.body())
         model, version = self._registry.get(name, key)
-        folder = _folder(read_export(call.body()), model, version.number, self._clock.now())
+        folder = _folder(prefix, model, version.number, self._clock.now())
         _, export = self._registry.export(name, str(version.number), folder, self._version)
         return export_operation(export_name(name, export), export)
 

@@ -76,12 +76,11 @@ class PersistentResourcesApi:
         return answer
 
     def patch(self, call: Call) -> JsonObject:
-        body, mask = call.body(), call.parameter("updateMask", "update_mask")
-        name = resource_name(call)
-        resource = self._resources.patch(name, lambda found: read_patch(body, mask, found))
-        return self._operation("update", resource)
+        patch = read_patch(call.body(), call.parameter("updateMask", "update_mask"))
+        return self._operation("update", self._resources.patch(resource_name(call), patch))
 
     def reboot(self, call: Call) -> JsonObject:
+        call.check_empty()
         return self._operation("reboot", self._resources.reboot(resource_name(call)))
 
     def delete(self, call: Call) -> JsonObject:

@@ -45,6 +45,7 @@ class SuggestApi:
         return _suggestion(study, answered, made.trials, request.client_id)
 
     def check(self, call: Call) -> JsonObject:
+        call.check_empty()
         trial = trial_of(call)
         should_stop = self._vizier.stopping.check(trial.study, trial.number)
         answered = CheckId(self._version, self._clock.now(), should_stop)

@@ -54,6 +54,7 @@ class TrialsApi:
         return answer
 
     def list_optimal(self, call: Call) -> JsonObject:
+        call.check_empty()
         study = study_of(call)
         optimal = self._trials.optimal(study)
         return (
@@ -69,6 +70,7 @@ class TrialsApi:
         return _answer(name.study, self._trials.complete(name.study, name.number, outcome))
 
     def stop(self, call: Call) -> JsonObject:
+        call.check_empty()
         name = trial_of(call)
         return _answer(name.study, self._trials.stop(name.study, name.number))
 

@@ -1,5 +1,6 @@
 """The entries of Cloud Logging, as callers write them."""
 
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import JsonValue, PlainValidator
@@ -61,7 +62,14 @@ class SourceLocation(JsonModel):
 class WrittenEntry(JsonModel):
     """An entry; of its resource only the labels ``job_id`` and ``task_name`` are looked at."""
 
-    OUTPUT_ONLY = frozenset({"receive_timestamp", "metadata"})
+    OUTPUT_ONLY = frozenset(
+        {
+            *("apphub", "apphub_destination", "apphub_source", "error_groups", "metadata"),
+            "receive_timestamp",
+        }
+    )
+    WITHOUT_EFFECT = MappingProxyType({"split": "the parts of a long entry are entries here"})
+    REFUSED = MappingProxyType({"otel": "give jsonPayload; a job's log keeps no other payload"})
 
     log_name: Text = ""
     resource: Resource | None = None

@@ -66,7 +66,7 @@ def read_writing(document: JsonObject, now: datetime) -> Writing:
         InvalidArgument: naming what can't be kept, and why; without ``partialSuccess`` also of a
             single entry.
     """
-    parsed = WriteEntriesRequest.understand(document, strict=True)
+    parsed = WriteEntriesRequest.understand(document)
     request = parsed.message
     items = request.entries or []
     if len(items) > MAX_ENTRIES:

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import JsonValue
 
-from footplate.wire.json_model import JsonModel
+from footplate.wire.json_model import OWN_OUTPUT, JsonModel
 from footplate.wire.scalars import Double, Duration, Flag, Int32, Int64, Text
 from footplate.wire.training_v1.enums import (
     AcceleratorName,
@@ -108,6 +108,7 @@ class Job(JsonModel):
             "training_output",
             "prediction_output",
             "etag",
+            *OWN_OUTPUT,
         }
     )
     job_id: Text | None = None
@@ -116,8 +117,8 @@ class Job(JsonModel):
     labels: dict[str, Text] | None = None
 
 
-class JobPatch(JsonModel):
-    """What ``projects.jobs.patch`` reads of the job in its body; the rest is ignored."""
+class JobPatch(Job):
+    """The body of ``projects.jobs.patch``, of which it reads the labels and the etag alone."""
 
-    labels: dict[str, Text] | None = None
+    OUTPUT_ONLY: ClassVar[frozenset[str]] = Job.OUTPUT_ONLY - {"etag"}
     etag: Text | None = None

@@ -32,11 +32,11 @@ def read_patch(body: JsonObject, update_mask: str) -> LabelsPatch:
     Raises:
         InvalidArgument: the mask is empty or names what can't be changed, or a label is bad.
     """
+    patch = JobPatch.decode(body)
     names = [name.strip() for name in update_mask.split(",") if name.strip()]
     allowed = "labels, or labels,etag"
     if not set(names) <= set(MASKS) or "labels" not in names:
         refuse((Violation("updateMask", f"{describe(update_mask)} given; allowed: {allowed}"),))
-    patch = JobPatch.decode(body)
     labels = patch.labels or {}
     refuse(tuple(check_labels(labels)))
     version = parse_etag(patch.etag or "") if "etag" in names else None

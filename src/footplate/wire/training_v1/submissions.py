@@ -56,7 +56,7 @@ def read_submission(body: JsonObject, project: str, catalogue: Catalogue) -> Sub
     Raises:
         InvalidArgument: there is no training input to make a job of.
     """
-    understood = Job.understand(body, strict=True)
+    understood = Job.understand(body)
     job, training = understood.message, understood.message.training_input
     violations = understood.with_rules(check_job(understood, catalogue))
     if training is None:

@@ -82,6 +82,7 @@ def read_patch(body: JsonObject, mask: str | None) -> Change:
     Raises:
         InvalidArgument: it names none, or others than a patch may set; or a value is wrong.
     """
+    model = Model.decode(body)
     spellings = {snake: camel for camel, snake in _PATCHED.items()} | {k: k for k in _PATCHED}
     names = [text for each in (mask or "").split(",") if (text := each.strip())]
     allowed = ", ".join(_PATCHED)
@@ -90,7 +91,6 @@ def read_patch(body: JsonObject, mask: str | None) -> Change:
     strange = next((name for name in names if name not in spellings), None)
     if strange is not None:
         raise _wrong("updateMask", f"{describe(strange)} given; allowed: {allowed}")
-    model = Model.decode(body)
     fields = {spellings[name] for name in names}
     found = check_model(model, "model")
     refuse(tuple(v for v in found if v.field.removeprefix("model.").split("[")[0] in fields))

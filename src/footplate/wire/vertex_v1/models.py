@@ -1,10 +1,12 @@
 """The request messages of aiplatform v1 jobs."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from pydantic import JsonValue
 
-from footplate.wire.json_model import JsonModel
+from footplate.wire.json_model import OWN_OUTPUT, JsonModel
 from footplate.wire.scalars import Duration, Flag, Int32, Int64, Text
 from footplate.wire.vertex_v1.enums import AcceleratorType, ReservationAffinityType, Strategy
 from footplate.wire.vertex_v1.study_models import StudySpec
@@ -37,6 +39,12 @@ class ReservationAffinity(JsonModel):
 
 
 class MachineSpec(JsonModel):
+    WITHOUT_EFFECT: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "min_gpu_driver_version": "the driver is the machine's own",
+            "multihost_gpu_node_count": "it counts for deployed models alone",
+        }
+    )
     machine_type: Text | None = None
     accelerator_type: AcceleratorType | None = None
     accelerator_count: Int32 | None = None
@@ -124,15 +132,15 @@ _ADDED_BY_THE_SERVICE = frozenset(
         "end_time",
         "update_time",
         "error",
-        "web_access_uris",
         "satisfies_pzs",
         "satisfies_pzi",
+        *OWN_OUTPUT,
     }
 )
 
 
 class CustomJob(JsonModel):
-    OUTPUT_ONLY: ClassVar[frozenset[str]] = _ADDED_BY_THE_SERVICE
+    OUTPUT_ONLY: ClassVar[frozenset[str]] = _ADDED_BY_THE_SERVICE | {"web_access_uris"}
     display_name: Text | None = None
     job_spec: CustomJobSpec | None = None
     labels: dict[str, Text] | None = None

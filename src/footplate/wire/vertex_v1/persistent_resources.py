@@ -25,7 +25,7 @@ from footplate.wire.vertex_v1.rules.persistent_resources import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
     from footplate.domain.catalogue import Catalogue
@@ -70,28 +70,29 @@ def read_resource(
     )
 
 
-def read_patch(body: JsonObject, mask: str | None, resource: PersistentResource) -> Change:
-    """``mask``: the fields to set, with commas in between.
+def read_patch(body: JsonObject, mask: str | None) -> Callable[[PersistentResource], Change]:
+    """Returns what makes the change of a resource. ``mask``: fields to set, with commas between.
 
     Raises:
         InvalidArgument: it names none, or others than a patch may set; or a value is wrong.
     """
-    fields = _masked(mask)
     understood = resource_models.PersistentResource.understand(body)
-    given = understood.message
-    pools = None
-    request = json.loads(resource.request)
-    if "resourcePools" in fields:
-        refuse(understood.with_rules(check_pools(given.resource_pools or [])))
-        pools = _pools(given)
-        request["resourcePools"] = given.encode().get("resourcePools", [])
     refuse(understood.violations)
-    return Change(
-        display_name=(given.display_name or "") if "displayName" in fields else None,
-        labels=tuple((given.labels or {}).items()) if "labels" in fields else None,
-        pools=pools,
-        request=None if pools is None else format_object(request),
-    )
+    fields, given = _masked(mask), understood.message
+    in_pools = "resourcePools" in fields
+    if in_pools:
+        refuse(understood.with_rules(check_pools(given.resource_pools or [])))
+
+    def change(resource: PersistentResource) -> Change:
+        pools = {"resourcePools": given.encode().get("resourcePools", [])}
+        return Change(
+            display_name=(given.display_name or "") if "displayName" in fields else None,
+            labels=tuple((given.labels or {}).items()) if "labels" in fields else None,
+            pools=_pools(given) if in_pools else None,
+            request=format_object(json.loads(resource.request) | pools) if in_pools else None,
+        )
+
+    return change
 
 
 def _masked(mask: str | None) -> set[str]:

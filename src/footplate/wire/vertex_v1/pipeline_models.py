@@ -1,10 +1,12 @@
 """The messages of training pipelines and models of aiplatform v1."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from pydantic import JsonValue
 
-from footplate.wire.json_model import JsonModel
+from footplate.wire.json_model import OWN_OUTPUT, JsonModel
 from footplate.wire.scalars import Int32, Text
 from footplate.wire.vertex_v1.models import (
     CustomJobSpec,
@@ -14,6 +16,9 @@ from footplate.wire.vertex_v1.models import (
 )
 from footplate.wire.vertex_v1.study_models import StudySpec
 
+_FOR_SERVING = "it is kept for the product that serves the model"
+_NO_DATASETS = "managed datasets aren't served; give gcsDestination"
+
 
 class Port(JsonModel):
     container_port: Int32 | None = None
@@ -22,6 +27,15 @@ class Port(JsonModel):
 class ModelContainerSpec(JsonModel):
     """Kept for serving systems; only the image is checked."""
 
+    WITHOUT_EFFECT: ClassVar[Mapping[str, str]] = MappingProxyType(
+        dict.fromkeys(
+            (
+                *("deployment_timeout", "grpc_ports", "health_probe", "invoke_route_prefix"),
+                *("liveness_probe", "shared_memory_size_mb", "startup_probe"),
+            ),
+            _FOR_SERVING,
+        )
+    )
     image_uri: Text | None = None
     command: list[Text] | None = None
     args: list[Text] | None = None
@@ -42,6 +56,12 @@ class Model(JsonModel):
             "version_update_time",
             "create_time",
             "update_time",
+            "checkpoints",
+            "metadata_artifact",
+            "model_source_info",
+            "original_model_info",
+            "satisfies_pzi",
+            "satisfies_pzs",
             "training_pipeline",
             "supported_export_formats",
             "supported_deployment_resources_types",
@@ -50,6 +70,15 @@ class Model(JsonModel):
             "deployed_models",
             "etag",
         }
+    )
+    WITHOUT_EFFECT: ClassVar[Mapping[str, str]] = MappingProxyType(
+        dict.fromkeys(
+            (
+                *("base_model_source", "data_stats", "default_checkpoint_id", "explanation_spec"),
+                *("metadata_schema_uri", "pipeline_job", "predict_schemata"),
+            ),
+            _FOR_SERVING,
+        )
     )
     display_name: Text | None = None
     description: Text | None = None
@@ -92,6 +121,11 @@ class MergeVersionAliases(JsonModel):
 
 
 class InputDataConfig(JsonModel):
+    REFUSED: ClassVar[Mapping[str, str]] = MappingProxyType(
+        dict.fromkeys(
+            ("annotations_filter", "persist_ml_use_assignment", "saved_query_id"), _NO_DATASETS
+        )
+    )
     dataset_id: Text | None = None
     gcs_destination: GcsDestination | None = None
     bigquery_destination: JsonValue = None
@@ -114,6 +148,7 @@ class _Pipeline(JsonModel):
             "update_time",
             "error",
             "training_task_metadata",
+            *OWN_OUTPUT,
         }
     )
     display_name: Text | None = None

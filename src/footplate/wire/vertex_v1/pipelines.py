@@ -39,7 +39,11 @@ def read_pipeline(body: JsonObject, location: Location, catalogue: Catalogue) ->
     """
     definition = body.get("trainingTaskDefinition", body.get("training_task_definition"))
     tunes = definition == TUNING
-    understood = TuningTask.understand(body) if tunes else CustomTask.understand(body)
+    understood = (
+        TuningTask.understand(body, strict=False)
+        if tunes
+        else CustomTask.understand(body, strict=False)
+    )
     pipeline = understood.message
     unknown = tuple(check_definition(pipeline.training_task_definition))
     if unknown:
@@ -49,7 +53,6 @@ def read_pipeline(body: JsonObject, location: Location, catalogue: Catalogue) ->
     spec = spec_of(pipeline)
     if spec is None or not spec.worker_pool_specs:
         raise InvalidArgument.of(violations)
-    strange = unknown_warnings(type(pipeline), body)
     submission = backed_submission(
         _job(pipeline),
         spec,
@@ -64,9 +67,10 @@ def read_pipeline(body: JsonObject, location: Location, catalogue: Catalogue) ->
         violations=violations,
         understood=not understood.wrong,
     )
-    warnings = (*strange, *submission.warnings)
     return replace(
-        submission, warnings=warnings, parity=(*unknown_parity(strange), *submission.parity)
+        submission,
+        warnings=(*unknown_warnings(type(pipeline), body), *submission.warnings),
+        parity=(*unknown_parity(type(pipeline), body), *submission.parity),
     )
 
 

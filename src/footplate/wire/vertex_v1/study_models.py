@@ -1,5 +1,9 @@
 """The request messages of aiplatform v1 studies."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar
+
 from footplate.wire.json_model import JsonModel
 from footplate.wire.scalars import Double, Duration, Flag, Int32, Int64, Text, Timestamp
 from footplate.wire.vertex_v1.enums import (
@@ -114,6 +118,13 @@ class StudyStoppingConfig(JsonModel):
 
 
 class StudySpec(JsonModel):
+    REFUSED: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "convex_stop_config": "give convexAutomatedStoppingSpec, which replaces it",
+            "transfer_learning_config": "name the earlier studies: the query parameter learnFrom "
+            "of a study, the label footplate-learn-from of a job",
+        }
+    )
     metrics: list[MetricSpec] | None = None
     parameters: list[ParameterSpec] | None = None
     algorithm: Algorithm | None = None

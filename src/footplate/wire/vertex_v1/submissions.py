@@ -100,7 +100,7 @@ def read_submission(body: JsonObject, location: Location, catalogue: Catalogue) 
         InvalidArgument: it has no worker pool, so there is nothing to make a job of; with all
             that was found wrong. What is wrong with any other job is in its ``violations``.
     """
-    understood = CustomJob.understand(body)
+    understood = CustomJob.understand(body, strict=False)
     job = understood.message
     found = check_custom_job(job, location.location, catalogue, understood.clouds)
     violations = understood.with_rules(found)
@@ -116,7 +116,7 @@ def read_tuning_submission(
     Raises:
         InvalidArgument: as for custom jobs.
     """
-    understood = HyperparameterTuningJob.understand(body)
+    understood = HyperparameterTuningJob.understand(body, strict=False)
     job = understood.message
     found = check_tuning_job(job, location.location, catalogue, understood.clouds)
     violations = understood.with_rules(found)
@@ -143,8 +143,8 @@ def _submission(
 ) -> Submission:
     """``spec`` is what stands at ``field``. Of what wasn't understood nothing else is said."""
     job = understood.message
-    unknown = unknown_warnings(type(job), body)
-    warnings, parity = tuple(unknown), tuple(unknown_parity(unknown))
+    warnings = unknown_warnings(type(job), body)
+    parity = tuple(unknown_parity(type(job), body))
     if not understood.wrong:
         warnings = (*warnings, *spec_warnings(job, spec, field))
         parity = (*parity, *differences(job, spec, field, location.location))

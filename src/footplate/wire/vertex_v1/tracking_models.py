@@ -1,5 +1,7 @@
 """The messages of MetadataService and TensorboardService."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from pydantic import JsonValue
@@ -42,21 +44,30 @@ class ValueType(ProtoEnum):
 
 
 class Tracked(JsonModel):
-    """What all resources of both services have, or some of them."""
+    """What all resources of both services have."""
 
     OUTPUT_ONLY: ClassVar[frozenset[str]] = _ADDED_BY_THE_SERVICE
+    description: Text | None = None
+
+
+class Named(Tracked):
     etag: Text | None = None
     display_name: Text | None = None
-    description: Text | None = None
+
+
+class Labelled(Named):
     labels: dict[str, Text] | None = None
 
 
 class MetadataStore(Tracked):
     OUTPUT_ONLY: ClassVar[frozenset[str]] = _ADDED_BY_THE_SERVICE | {"state"}
+    REFUSED: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"dataplex_config": "Dataplex isn't there; query the store's own lineage"}
+    )
     encryption_spec: EncryptionSpec | None = None
 
 
-class _Node(Tracked):
+class _Node(Labelled):
     schema_title: Text | None = None
     schema_version: Text | None = None
     metadata: dict[str, JsonValue] | None = None
@@ -75,7 +86,7 @@ class Execution(_Node):
     state: ExecutionState | None = None
 
 
-class Tensorboard(Tracked):
+class Tensorboard(Labelled):
     OUTPUT_ONLY: ClassVar[frozenset[str]] = _ADDED_BY_THE_SERVICE | {
         "blob_storage_path_prefix",
         "run_count",
@@ -86,15 +97,15 @@ class Tensorboard(Tracked):
     encryption_spec: EncryptionSpec | None = None
 
 
-class TensorboardExperiment(Tracked):
+class TensorboardExperiment(Labelled):
     source: Text | None = None
 
 
-class TensorboardRun(Tracked):
+class TensorboardRun(Labelled):
     pass
 
 
-class TensorboardTimeSeries(Tracked):
+class TensorboardTimeSeries(Named):
     OUTPUT_ONLY: ClassVar[frozenset[str]] = _ADDED_BY_THE_SERVICE | {"metadata"}
     value_type: ValueType | None = None
     plugin_name: Text | None = None

@@ -54,8 +54,10 @@ def read_patch(kind: Kind, body: JsonObject, mask: str | None) -> Patch:
     if names is None:
         names = tuple(name for name in kind.patched if name in given)
     found = understood.with_rules(check_resource(kind, understood.message))
-    refuse(tuple(v for v in found if v.field.split(".")[0] in names))
-    return Patch(given, names, understood.message.etag)
+    masked = tuple(v for v in found if v.field.split(".")[0] in names)
+    refuse(tuple(dict.fromkeys((*understood.unknown, *masked))))
+    message = understood.message
+    return Patch(given, names, message.etag if isinstance(message, models.Named) else None)
 
 
 def read_id(kind: Kind, given: str | None) -> str | None:

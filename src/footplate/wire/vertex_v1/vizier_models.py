@@ -1,5 +1,7 @@
 """The request messages of VizierService."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, ClassVar
 
 from pydantic import PlainValidator
@@ -70,6 +72,12 @@ class LookupStudyRequest(JsonModel):
 
 
 class SuggestTrialsRequest(JsonModel):
+    REFUSED: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "contexts": "a study searches its whole space; make a study of its own for each "
+            "context, or create trials in it with trials.create"
+        }
+    )
     suggestion_count: Int32 | None = None
     client_id: Text | None = None
 

@@ -1,7 +1,6 @@
 """Converts VizierService requests.
 
-Unknown fields are accepted, as in all of aiplatform v1. Every function raises InvalidArgument with
-all that is wrong.
+Every function raises InvalidArgument with all that is wrong.
 """
 
 from __future__ import annotations
@@ -111,7 +110,7 @@ def read_trial(body: JsonObject) -> NewTrial:
 
 def metric_ids(request: str) -> frozenset[str]:
     """All metrics of an accepted ``studySpec``, those too that nothing is optimised for."""
-    spec = StudySpec.decode(json.loads(request))
+    spec = StudySpec.understand(json.loads(request)).message
     return frozenset(metric.metric_id or "" for metric in spec.metrics or ())
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from footplate.wire.json_model import JsonModel, unknown_fields
+from footplate.wire.json_model import JsonModel, fields_without_effect, unknown_fields
 from footplate.wire.json_text import describe
 from footplate.wire.shared_rules import describe_account
 from footplate.wire.vertex_v1 import models
@@ -36,19 +36,17 @@ _DEPRECATED = (Strategy.ON_DEMAND, Strategy.LOW_COST)
 
 
 def unknown_warnings(model: type[JsonModel], body: JsonObject) -> tuple[str, ...]:
-    """Newer clients send fields that aren't known here."""
-    unknown = tuple(unknown_fields(model, body))
-    warnings = [f"{v.field} is stored and has no effect: {v.description}" for v in unknown]
+    """Newer clients send fields that aren't known here, and some that are have no effect."""
+    found = [(v.field, v.description) for v in unknown_fields(model, body)]
+    found += fields_without_effect(model, body)
+    warnings = [f"{field} is stored and has no effect: {reason}" for field, reason in found]
     if len(warnings) > MAX_WARNINGS:
-        warnings[MAX_WARNINGS:] = [
-            f"{len(warnings) - MAX_WARNINGS} more unknown fields have no effect"
-        ]
+        warnings[MAX_WARNINGS:] = [f"{len(warnings) - MAX_WARNINGS} more fields have no effect"]
     return tuple(warnings)
 
 
-def unknown_parity(unknown: Sequence[str]) -> Iterator[str]:
-    """``unknown``: what there is to say of unknown fields."""
-    if unknown:
+def unknown_parity(model: type[JsonModel], body: JsonObject) -> Iterator[str]:
+    if next(unknown_fields(model, body), None) is not None:
         yield (
             "this service doesn't know some fields; Google's service refuses fields that it "
             "doesn't know"

@@ -57,15 +57,15 @@ class TimeSeriesApi:
 
     def write_run(self, call: Call) -> JsonObject:
         run = name_of(call, RUNS)
-        self._resources.get(run)
         written = read_run_data(run, call.body(), self._clock.now())
+        self._resources.get(run)
         self._series.write(written.points, written.types)
         return {}
 
     def write_experiment(self, call: Call) -> JsonObject:
         experiment = name_of(call, EXPERIMENTS)
-        self._resources.get(experiment)
         written = read_experiment_data(experiment, call.body(), self._clock.now())
+        self._resources.get(experiment)
         self._series.write(written.points, written.types)
         return {}
 

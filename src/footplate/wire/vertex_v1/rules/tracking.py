@@ -36,11 +36,12 @@ def check_resource(kind: Kind, resource: models.Tracked, at: str = "") -> Iterat
     for name in kind.required:
         if not fields.get(name):
             yield Violation(f"{at}{name}", "required")
-    name = resource.display_name or ""
+    name = (resource.display_name if isinstance(resource, models.Named) else None) or ""
     if len(name) > kind.longest_name:
         rule = f"{len(name)} characters given; allowed: at most {kind.longest_name}"
         yield Violation(f"{at}displayName", rule)
-    yield from check_labels(resource.labels or {}, f"{at}labels")
+    if isinstance(resource, models.Labelled):
+        yield from check_labels(resource.labels or {}, f"{at}labels")
     title = fields.get("schemaTitle") or ""
     if isinstance(title, str) and len(title) > MAX_SCHEMA_TITLE:
         rule = f"{len(title)} characters given; allowed: at most {MAX_SCHEMA_TITLE}"
