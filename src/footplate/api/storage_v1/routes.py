@@ -23,7 +23,7 @@ from footplate.domain.errors import FailedPrecondition, InvalidArgument, Violati
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pydantic import JsonValue
     from starlette.requests import Request
@@ -176,6 +176,7 @@ _BUCKETS = "/storage/v1/b"
 _BUCKET = f"{_BUCKETS}/{{bucket}}"
 _OBJECTS = f"{_BUCKET}/o"
 _OBJECT = f"{_OBJECTS}/{{name:path}}"
+_UPLOADS = (f"/upload{_OBJECTS}", f"/resumable/upload{_OBJECTS}")
 
 
 def storage_routes(buckets: ObjectStorage, receiver: Receiver | None = None) -> list[Route]:
@@ -184,64 +185,38 @@ def storage_routes(buckets: ObjectStorage, receiver: Receiver | None = None) -> 
     Bodies of uploads are unbounded: whatever wraps these routes must neither bound nor hold
     them. Errors are answered in Cloud Storage's own form."""
     receiver = receiver or Receiver()
-    receiving = receiver.receiving
     bucket, objects = BucketHandlers(buckets), ObjectHandlers(buckets)
     copies, uploads = CopyHandlers(buckets), UploadHandlers(buckets)
-    routes = [
-        Route(_BUCKETS, answering(checked("buckets.list", bucket.list)), methods=["GET"]),
-        Route(_BUCKETS, receiving(checked("buckets.insert", bucket.create)), methods=["POST"]),
-        Route(_BUCKET, answering(checked("buckets.get", bucket.get)), methods=["GET"]),
-        Route(_BUCKET, receiving(checked("buckets.patch", bucket.update)), methods=["PATCH"]),
-        Route(_BUCKET, receiving(checked("buckets.update", bucket.update)), methods=["PUT"]),
-        Route(_BUCKET, answering(checked("buckets.delete", bucket.delete)), methods=["DELETE"]),
-        Route(
-            f"{_BUCKET}/iam",
-            answering(checked("buckets.getIamPolicy", bucket.policy)),
-            methods=["GET"],
-        ),
-        Route(
-            f"{_BUCKET}/iam",
-            receiving(checked("buckets.setIamPolicy", bucket.set_policy)),
-            methods=["PUT"],
-        ),
-        Route(
-            f"{_BUCKET}/iam/testPermissions",
-            answering(checked("buckets.testIamPermissions", bucket.permissions)),
-            methods=["GET"],
-        ),
-        Route(
-            f"{_BUCKET}/storageLayout",
-            answering(checked("buckets.getStorageLayout", bucket.layout)),
-            methods=["GET"],
-        ),
-        Route(
-            f"{_BUCKET}/managedFolders",
-            answering(checked("managedFolders.list", bucket.managed_folders)),
-            methods=["GET"],
-        ),
-        Route(_OBJECTS, answering(checked("objects.list", objects.list)), methods=["GET"]),
-        Route(_OBJECT, answering(checked("objects.get", objects.get)), methods=["GET"]),
-        Route(_OBJECT, answering(checked("objects.delete", objects.delete)), methods=["DELETE"]),
-        Route(_OBJECT, receiving(checked("objects.patch", objects.update)), methods=["PATCH"]),
-        Route(_OBJECT, receiving(checked("objects.update", objects.update)), methods=["PUT"]),
-        Route(_OBJECT, receiving(copies.post), methods=["POST"]),
-        Route(
-            f"/download{_OBJECT}",
-            answering(checked("objects.get", objects.download)),
-            methods=["GET"],
-        ),
+    reads: list[tuple[str, str, str, Callable[[Request], Response]]] = [
+        ("GET", _BUCKETS, "buckets.list", bucket.list),
+        ("GET", _BUCKET, "buckets.get", bucket.get),
+        ("DELETE", _BUCKET, "buckets.delete", bucket.delete),
+        ("GET", f"{_BUCKET}/iam", "buckets.getIamPolicy", bucket.policy),
+        ("GET", f"{_BUCKET}/iam/testPermissions", "buckets.testIamPermissions", bucket.permissions),
+        ("GET", f"{_BUCKET}/storageLayout", "buckets.getStorageLayout", bucket.layout),
+        ("GET", f"{_BUCKET}/managedFolders", "managedFolders.list", bucket.managed_folders),
+        ("GET", _OBJECTS, "objects.list", objects.list),
+        ("GET", _OBJECT, "objects.get", objects.get),
+        ("DELETE", _OBJECT, "objects.delete", objects.delete),
+        ("GET", f"/download{_OBJECT}", "objects.get", objects.download),
+        *(("DELETE", path, "objects.insert", uploads.delete) for path in _UPLOADS),
     ]
-    for prefix in ("/upload", "/resumable/upload"):
-        path = f"{prefix}{_OBJECTS}"
-        routes.append(
-            Route(path, receiving(checked("objects.insert", uploads.post)), methods=["POST"])
-        )
-        routes.append(
-            Route(path, receiving(checked("objects.insert", uploads.put)), methods=["PUT"])
-        )
-        routes.append(
-            Route(path, answering(checked("objects.insert", uploads.delete)), methods=["DELETE"])
-        )
+    writes: list[tuple[str, str, str, Callable[[Request, Body], Response]]] = [
+        ("POST", _BUCKETS, "buckets.insert", bucket.create),
+        ("PATCH", _BUCKET, "buckets.patch", bucket.update),
+        ("PUT", _BUCKET, "buckets.update", bucket.update),
+        ("PUT", f"{_BUCKET}/iam", "buckets.setIamPolicy", bucket.set_policy),
+        ("PATCH", _OBJECT, "objects.patch", objects.update),
+        ("PUT", _OBJECT, "objects.update", objects.update),
+        *(("POST", path, "objects.insert", uploads.post) for path in _UPLOADS),
+        *(("PUT", path, "objects.insert", uploads.put) for path in _UPLOADS),
+    ]
+    receive = receiver.receiving
+    routes = [
+        *(Route(path, answering(checked(n, does)), methods=[m]) for m, path, n, does in reads),
+        *(Route(path, receive(checked(n, does)), methods=[m]) for m, path, n, does in writes),
+        Route(_OBJECT, receive(copies.post), methods=["POST"]),  # checks itself what it is asked
+    ]
     for route in routes:
         # A line break in a name is refused as such: a path that has one is no unknown path.
         route.path_regex = re.compile(route.path_regex.pattern, re.DOTALL)
