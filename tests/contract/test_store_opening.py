@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +16,21 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, Index, MetaData, insert, inspect, text, update
+from sqlalchemy import Connection, Engine, Index, MetaData, insert, inspect, select, text, update
 from sqlalchemy.engine.interfaces import ReflectedIndex
 
 from footplate.domain.errors import FailedPrecondition, InvalidArgument, Unavailable
 from footplate.domain.filters import Comparator, Comparison, Field
 from footplate.domain.job_states import State
+from footplate.domain.jobs import MachineSpec
+from footplate.domain.machine_hours import machines_of
 from footplate.store import open_store
 from footplate.store.database_setup import alone, stored_revision
 from footplate.store.migrations.runner import configuration, migrate
 from footplate.store.row_codec import job_values
 from footplate.store.sql_engines import make_engine, parse_url
 from footplate.store.tables import REVISION, REVISION_TABLE, jobs, metadata, revisions
-from tests.support.jobs import make_job, make_spec
+from tests.support.jobs import CREATED, make_job, make_search, make_spec
 from tests.support.postgresql import Postgresql
 
 JOBS = "projects/demo/jobs"
@@ -152,6 +156,42 @@ def test_jobs_of_an_older_database_get_their_regions(engine: Engine, url: str) -
     found = store.list(JOBS, where=where, limit=9, after=None).jobs
     assert [job.name.job_id for job in found] == ["europe-west4"]
     store.close()
+
+
+def test_jobs_of_an_older_database_get_their_hours(engine: Engine, url: str) -> None:
+    """What the migration makes of stored documents is what the store would write itself."""
+    gpus = MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)
+    specs = {
+        "plain": make_spec(workers=2),
+        "gpus": make_spec(machine=gpus),
+        "tunes": replace(make_spec(), search=make_search()),
+    }
+    made = [
+        replace(
+            make_job(f"{JOBS}/{name}", spec=spec, state=State.SUCCEEDED),
+            start_time=CREATED,
+            end_time=CREATED + timedelta(hours=1),
+        )
+        for name, spec in specs.items()
+    ]
+    with alone(engine) as connection:
+        migrate(connection, "1007")
+        columns = {column["name"] for column in inspect(connection).get_columns("jobs")}
+        for job in made:
+            values = {k: v for k, v in job_values(job).items() if k in columns}
+            connection.execute(insert(jobs), values)
+        connection.execute(insert(jobs), {**values, "uid": "x", "name": "x", "spec": "{"})
+    store = open_store(url)
+    found = store.running_times(CREATED, CREATED + timedelta(hours=9))
+    assert {(each.project, each.machines) for each in found} == {
+        ("demo", machines_of(specs["plain"])),
+        ("demo", machines_of(specs["gpus"])),
+    }
+    store.close()
+    with engine.connect() as connection:
+        stored = connection.execute(select(jobs.c.name, jobs.c.machines)).all()
+    expected = {str(job.name): job_values(job)["machines"] for job in made}
+    assert dict(stored) == {**expected, "x": None}
 
 
 def _migrate_and_fail(engine: Engine) -> None:

@@ -57,6 +57,10 @@ def region(value: str, comparator: Comparator = EQUAL) -> Comparison:
     return Comparison(Field.REGION, comparator, value)
 
 
+def author(value: str, comparator: Comparator = EQUAL) -> Comparison:
+    return Comparison(Field.AUTHOR, comparator, value)
+
+
 ALL = "dcba"
 CASES: list[tuple[Filter, str]] = [
     (state(State.RUNNING), "b"),
@@ -134,6 +138,10 @@ CASES: list[tuple[Filter, str]] = [
     (And((region("europe-west4"), label("team", "Vision"))), "a"),
     (And((region("europe-west4"), label("team", "*", MATCHES))), "a"),
     (Not(region("us-central1")), "ca"),
+    (author("ann"), "c"),
+    (author("an"), ""),
+    (author("ann", NOT_EQUAL), "dba"),
+    (And((author("ann"), state(State.QUEUED))), "c"),
 ]
 
 NONSENSE: list[Filter] = [
@@ -145,6 +153,7 @@ NONSENSE: list[Filter] = [
     Comparison(Field.DISPLAY_NAME, EQUAL, State.RUNNING),
     Comparison(Field.LABEL, EQUAL, "Vision"),
     Comparison(Field.REGION, MATCHES, "europe"),
+    Comparison(Field.AUTHOR, MATCHES, "ann"),
     Comparison(Field.REGION, EQUAL, State.RUNNING),
     Comparison(Field.REGION, EQUAL, "\0"),
 ]
@@ -161,6 +170,7 @@ ORDERS = [
     ((OrderedBy(Field.END_TIME),), "dcba"),
     ((OrderedBy(Field.STATE),), "dcab"),
     ((OrderedBy(Field.REGION), OrderedBy(Field.JOB_ID)), "acbd"),
+    ((OrderedBy(Field.AUTHOR), OrderedBy(Field.JOB_ID)), "adcb"),
     ((OrderedBy(Field.REGION, descending=True), OrderedBy(Field.JOB_ID)), "bdac"),
 ]
 
@@ -257,6 +267,7 @@ def _create_four(store: Store) -> None:
     d = make_job(f"{JOBS}/d", display_name="strasse Größe")
     b = replace(b, start_time=CREATED + 5 * HOUR)
     a, c = (replace(job, spec=make_spec(region="europe-west4")) for job in (a, c))
+    b, c = replace(b, author="bob"), replace(c, author="ann")
     for index, job in enumerate((a, b, c, d)):
         store.create(replace(job, create_time=CREATED + index * HOUR), ())
 

@@ -5,18 +5,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.domain.daily_hours import daily_hours
 from footplate.domain.errors import Aborted, NotFound
 from footplate.domain.job_states import State
-from footplate.domain.jobs import Directory, Job
+from footplate.domain.jobs import Directory, Job, MachineSpec
 from footplate.domain.names import JobUid, trial_run_name
 from footplate.domain.tuning.search import Search, TrialCounts
+from tests.support.catalogue import built_in
 from tests.support.concurrent_calls import together
-from tests.support.jobs import CREATED, make_job
+from tests.support.jobs import CREATED, make_job, make_spec
 from tests.support.store_contract import HOSTILE, SECOND, make_event, next_version
 from tests.support.study_records import CONFIG, make_study
 
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from footplate.ports.store import Store
     from footplate.store.observed_store import CombinedStore
 
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
 TUNING_JOBS = (
     "projects/demo/jobs/tuning",
     "projects/demo/locations/us-central1/hyperparameterTuningJobs/17",
@@ -111,6 +116,59 @@ class RunContract:
             store.create(replace(make_run(parent, number), state=state), ())
         assert store.counts() == {State.RUNNING: 1}
         assert store.counts(runs=True) == {State.QUEUED: 1, State.RUNNING: 2}
+
+    def test_hours_of_days_are_summed_from_runs_and_jobs_that_run_themselves(
+        self, store: Store
+    ) -> None:
+        def make(name: str, start: float | None, end: float | None, gpus: int = 0) -> Job:
+            kind = MachineSpec("n1-standard-4", "NVIDIA_TESLA_T4" if gpus else None, gpus)
+            job = make_job(name, spec=make_spec(workers=2, machine=kind))
+            store.create(job, ())
+            return ran(job, start, end)
+
+        def ran(job: Job, start: float | None, end: float | None) -> Job:
+            begun, ended = (None if at is None else DAY + at * HOUR for at in (start, end))
+            state = State.RUNNING if end is None else State.SUCCEEDED
+            job = replace(next_version(job), state=state, start_time=begun, end_time=ended)
+            store.update(job, ())
+            return job
+
+        make("projects/demo/jobs/before", -30, -24)
+        make("projects/demo/jobs/over_three_days", -25, 25)
+        make("projects/demo/jobs/within", 2, 3.5)
+        make("projects/demo/jobs/like_it", 4, 5, gpus=2)
+        make("projects/demo/jobs/runs", 22, None)
+        make("projects/demo/jobs/back_in_time", 9, 8)
+        make("projects/demo/jobs/never_began", None, 2)
+        make("projects/demo/jobs/after", 48, 50)
+        parent = make_tuning_job("projects/other/jobs/tuning")
+        store.create(parent, ())
+        ran(parent, 0, 1)
+        run = make_run(parent, 1)
+        store.create(run, ())
+        ran(run, 0, 1)
+
+        def hours(begin: float, end: float) -> dict[tuple[int, str], tuple[float, float]]:
+            found = store.running_times(DAY + begin * HOUR, DAY + end * HOUR)
+            return {
+                ((each.day - DAY.date()).days, each.project): (
+                    sum(each.hours.machines.values()),
+                    sum(each.hours.accelerators.values()),
+                )
+                for each in daily_hours(found, built_in())
+            }
+
+        assert hours(0, 23) == {
+            (0, "demo"): (3 * (23 + 1.5 + 1 + 1), 3 * 2),
+            (0, "other"): (1, 0),
+        }
+        assert hours(-24, 47) == {
+            (-1, "demo"): (3 * 24, 0),
+            (0, "demo"): (3 * (24 + 1.5 + 1 + 2), 3 * 2),
+            (0, "other"): (1, 0),
+            (1, "demo"): (3 * (1 + 23), 0),
+        }
+        assert hours(60, 61) == {(2, "demo"): (3, 0)}
 
     def test_runs_come_in_the_order_of_their_making(self, store: Store) -> None:
         parent, other = make_tuning_job(), make_tuning_job("projects/demo/jobs/other")

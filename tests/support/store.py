@@ -7,11 +7,14 @@ from functools import cmp_to_key, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from footplate.domain.daily_hours import DAY_US, RunningTimes
 from footplate.domain.errors import Aborted, NotFound, name_taken
 from footplate.domain.filter_matching import matches
 from footplate.domain.job_order import directions, order_values
+from footplate.domain.machine_hours import machines_of
 from footplate.domain.names import StudyUid
 from footplate.domain.output_directories import output_directory
+from footplate.domain.timestamps import to_micros
 from footplate.ports.store import ACTIVE, Page, StoredEvent
 from footplate.store.input_checks import check_filter, check_texts
 from footplate.store.ordered_list import order_key, parse_order_key
@@ -153,6 +156,18 @@ class MemoryStore:
         found = [job for job in jobs if output_directory(job.spec) == directory]
         return tuple(sorted(found, key=Position.of, reverse=True))
 
+    def running_times(self, begin: datetime, end: datetime) -> tuple[RunningTimes, ...]:
+        with self._lock:
+            jobs = [job for job in self._jobs.values() if job.spec.runs_itself]
+        return tuple(
+            _running_times(job, max(job.start_time, begin), min(job.end_time or end, end))
+            for job in jobs
+            if job.start_time is not None
+            and job.start_time < end
+            and (job.end_time is not None or not job.state.terminal)
+            and (job.end_time is None or job.end_time > begin)
+        )
+
     def counts(self, *, runs: bool = False) -> dict[State, int]:
         found = (job for job in self.active() if (job.tuning_job is not None) == runs)
         return dict(Counter(job.state for job in found))
@@ -189,6 +204,13 @@ class MemoryStore:
                 kept.append(event)
             if event.key is not None:
                 known.add(event.key)
+
+
+def _running_times(job: Job, start: datetime, end: datetime) -> RunningTimes:
+    first_day, started_us = divmod(to_micros(start), DAY_US)
+    last_day, ended_us = divmod(to_micros(max(start, end)), DAY_US)
+    machines = machines_of(job.spec)
+    return RunningTimes(job.name.project, machines, 1, first_day, started_us, last_day, ended_us)
 
 
 def _order_of_making(job: Job) -> tuple[datetime, int, str, str]:

@@ -77,6 +77,7 @@ def make_ended_job() -> Job:
         ),
         ending=Ending(State.FAILED, Code.INTERNAL, HOSTILE),
         version=17,
+        author="ann",
     )
 
 

@@ -31,6 +31,9 @@ class Filtered(Protocol):
     def region(self) -> str | None: ...
 
     @property
+    def author(self) -> str | None: ...
+
+    @property
     def labels(self) -> tuple[tuple[str, str], ...]: ...
 
     @property
@@ -78,6 +81,8 @@ def _actual(comparison: Comparison, record: Filtered) -> Value | None:
             return record.id
         case Field.REGION:
             return record.region
+        case Field.AUTHOR:
+            return record.author or None
         case Field.CREATE_TIME:
             return record.create_time
         case Field.START_TIME:

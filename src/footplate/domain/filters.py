@@ -22,6 +22,7 @@ class Field(Enum):
     START_TIME = "start_time"
     END_TIME = "end_time"
     REGION = "region"
+    AUTHOR = "author"
     LABEL = "labels"
 
 

@@ -57,6 +57,8 @@ def _values(job: Job, field: Field) -> list[Value]:
             return [job.state.value]
         case Field.REGION:
             return [job.region]
+        case Field.AUTHOR:
+            return [job.author]
         case Field.CREATE_TIME:
             return [to_micros(job.create_time)]
         case Field.START_TIME:

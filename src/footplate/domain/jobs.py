@@ -309,6 +309,8 @@ class Job:
     labels: tuple[tuple[str, str], ...] = ()
     note: str = ""
     """What people have written about it."""
+    author: str = ""
+    """Who submitted it, as far as the service knows; empty: it doesn't."""
     state: State = State.QUEUED
     start_time: datetime | None = None
     """First time RUNNING."""

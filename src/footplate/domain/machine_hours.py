@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import Job, JobSpec
+    from footplate.domain.jobs import Job, JobSpec, MachineSpec
+
+    Machines = tuple[tuple[MachineSpec, int], ...]
+    """Machines that are held together, and how many there are of each kind."""
 
 _HOUR_S = 3600.0
 _LEAST = 0.01
@@ -50,16 +53,34 @@ NO_PRICES = Prices()
 
 def hours_of(spec: JobSpec, catalogue: Catalogue, seconds: float = _HOUR_S) -> MachineHours:
     """What all replicas together hold in so many seconds."""
-    machines: dict[str, float] = defaultdict(float)
-    accelerators: dict[str, float] = defaultdict(float)
+    return hours_held(machines_of(spec), catalogue, seconds)
+
+
+def machines_of(spec: JobSpec) -> Machines:
+    """Those of all replicas, in an order that depends on them alone."""
+    counts: Counter[MachineSpec] = Counter()
     for pool in spec.pools:
-        hours = pool.replica_count * seconds / _HOUR_S
+        counts[pool.machine] += pool.replica_count
+    return tuple(sorted((+counts).items(), key=_place))
+
+
+def _place(entry: tuple[MachineSpec, int]) -> tuple[str, str, int]:
+    machine, _ = entry
+    return machine.machine_type, machine.accelerator_type or "", machine.accelerator_count
+
+
+def hours_held(machines: Machines, catalogue: Catalogue, seconds: float) -> MachineHours:
+    """What these machines amount to, held for so many seconds."""
+    types: dict[str, float] = defaultdict(float)
+    accelerators: dict[str, float] = defaultdict(float)
+    for machine, replicas in machines:
+        hours = replicas * seconds / _HOUR_S
         if hours:
-            machines[pool.machine.machine_type] += hours
-            name, count = accelerators_of(pool.machine, catalogue)
+            types[machine.machine_type] += hours
+            name, count = accelerators_of(machine, catalogue)
             if name is not None and count:
                 accelerators[name] += count * hours
-    return MachineHours(dict(machines), dict(accelerators))
+    return MachineHours(dict(types), dict(accelerators))
 
 
 def hours_used(jobs: Iterable[Job], catalogue: Catalogue, now: datetime) -> MachineHours:

@@ -112,6 +112,10 @@ class Model:
         return None
 
     @property
+    def author(self) -> None:
+        return None
+
+    @property
     def start_time(self) -> None:
         return None
 

@@ -9,7 +9,9 @@ from footplate.domain.job_states import State
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
 
+    from footplate.domain.daily_hours import RunningTimes
     from footplate.domain.filters import Filter
     from footplate.domain.job_order import JobOrder
     from footplate.domain.jobs import Job, JobEvent
@@ -153,6 +155,12 @@ class Store(Protocol):
     def counts(self, *, runs: bool = False) -> dict[State, int]:
         """How many jobs of lists there are in each state that isn't terminal; or, with ``runs``,
         how many that run trials. States of none are left out.
+        """
+        ...
+
+    def running_times(self, begin: datetime, end: datetime) -> tuple[RunningTimes, ...]:
+        """How long jobs ran between two times, runs of trials included, those that other jobs run
+        for not. ``end`` is now or before: a job that still runs counts until then.
         """
         ...
 

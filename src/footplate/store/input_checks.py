@@ -46,6 +46,7 @@ def check_texts(job: Job) -> None:
         "request": job.request,
         "labels": "".join(key + value for key, value in job.labels),
         "note": job.note,
+        "author": job.author,
     }
     _check_storable(texts)
     if (size := len(job.display_name.encode())) > MAX_DISPLAY_NAME_BYTES:
@@ -134,7 +135,7 @@ def _check_comparison(comparison: Comparison) -> None:
     match field:
         case Field.STATE:
             good, allowed = isinstance(value, State) and equality, "a state with = or !="
-        case Field.REGION:
+        case Field.REGION | Field.AUTHOR:
             good = isinstance(value, str) and equality and _small(value)
             allowed = f"{STORABLE}, at most {MAX_CHARACTERS} of them, with = or !="
         case Field.CREATE_TIME | Field.START_TIME | Field.END_TIME:

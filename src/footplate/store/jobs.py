@@ -33,6 +33,7 @@ from footplate.store.persistent_resources import SqlPersistentResources
 from footplate.store.postgres_listen import Listener
 from footplate.store.preallocation import keep_room, kept_log
 from footplate.store.quotas import SqlQuotas
+from footplate.store.running_times import read_running_times
 from footplate.store.servers import SingleServer, SqlServers
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.tables import job_labels, jobs, studies
@@ -41,9 +42,11 @@ from footplate.store.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
 
     from sqlalchemy import Connection, Engine, Select
 
+    from footplate.domain.daily_hours import RunningTimes
     from footplate.domain.filters import Filter
     from footplate.domain.job_order import JobOrder
     from footplate.domain.jobs import Job, JobEvent
@@ -292,6 +295,10 @@ class SqlStore:
         with self._transactions.reading() as connection:
             rows = connection.execute(query.where(jobs.c.state.in_(_ACTIVE))).all()
         return {State(state): count for state, count in rows}
+
+    def running_times(self, begin: datetime, end: datetime) -> tuple[RunningTimes, ...]:
+        with self._transactions.reading() as connection:
+            return read_running_times(connection, begin, end)
 
     def runs(self, uid: JobUid) -> tuple[Job, ...]:
         if not storable(uid):

@@ -98,6 +98,8 @@ def _equal_or_ordered(
             return of.c.name == f"{collection}/{value}"
         case Field.LABEL:
             return _has_label(comparison, comparator, of)
+        case Field.AUTHOR:
+            return and_(of.c.author.is_not(None), _OPERATORS[comparator](of.c.author, _sql(value)))
         case Field.START_TIME | Field.END_TIME:
             column = _unindexed(of.c[field.value])
             return and_(column.is_not(None), _OPERATORS[comparator](column, _sql(value)))

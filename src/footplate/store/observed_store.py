@@ -10,7 +10,9 @@ from footplate.store.studies.observed_studies import ObservedStudies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
 
+    from footplate.domain.daily_hours import RunningTimes
     from footplate.domain.filters import Filter
     from footplate.domain.job_order import JobOrder
     from footplate.domain.job_states import State
@@ -129,6 +131,9 @@ class ObservedStore:
 
     def runs(self, uid: JobUid) -> tuple[Job, ...]:
         return self._inner.runs(uid)
+
+    def running_times(self, begin: datetime, end: datetime) -> tuple[RunningTimes, ...]:
+        return self._inner.running_times(begin, end)
 
     def writing_to(self, directory: str) -> tuple[Job, ...]:
         return self._inner.writing_to(directory)

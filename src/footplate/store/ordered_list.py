@@ -100,6 +100,8 @@ def _columns(order: JobOrder) -> Iterator[ColumnElement[Any]]:
             column = jobs.c[each.field.value]
             yield case((column.is_(None), 1), else_=0)
             yield func.coalesce(column, 0)
+        elif each.field is Field.AUTHOR:
+            yield func.coalesce(jobs.c.author, "")
         else:
             yield jobs.c[each.field.value]
 

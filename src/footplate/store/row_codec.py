@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from footplate.domain.errors import DataLoss, NotFound
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job, JobEvent, JobSpec
+from footplate.domain.machine_hours import machines_of
 from footplate.domain.names import JobUid, parse_job_name
 from footplate.domain.timestamps import (
     from_micros,
@@ -19,6 +20,7 @@ from footplate.ports.store import StoredEvent
 from footplate.store import documents
 from footplate.store.documents import Labels, Replicas
 from footplate.store.input_checks import check_texts
+from footplate.store.running_times import machines_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
@@ -47,6 +49,9 @@ def job_values(job: Job) -> Values:
         "display_name": job.display_name,
         "labels": labels_document(job),
         "region": job.region,
+        "author": job.author or None,
+        "project": job.name.project,
+        "machines": machines_text(machines_of(job.spec) if job.spec.runs_itself else ()),
         "spec": documents.write(job.spec),
         "request": job.request,
         "tuning_job": job.tuning_job,
@@ -113,6 +118,7 @@ def job_of(row: Record) -> Job:
             update_time=from_micros(row.update_time),
             labels=labels.labels,
             note=labels.note,
+            author=row.author or "",
             state=State(row.state),
             start_time=from_micros_or_none(row.start_time),
             end_time=from_micros_or_none(row.end_time),

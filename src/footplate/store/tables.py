@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "1007"
+REVISION = "1008"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -46,6 +46,11 @@ _NAMES = ("job_id_folded", "display_name_folded")
 _HAS_ENDED = text("end_time IS NOT NULL")
 """What is in the index of ends: so it is written once for a job, at its end."""
 
+_HAS_RUN = text("end_time IS NOT NULL AND machines IS NOT NULL")
+"""What is in the index of runs: also written once for a job, at its end."""
+
+_HAS_AUTHOR = text("author IS NOT NULL")
+
 jobs = Table(
     "jobs",
     metadata,
@@ -70,6 +75,9 @@ jobs = Table(
     Column("ending", Text),
     Column("tuning_job", Bytewise),
     Column("region", Bytewise, nullable=False, server_default=text("''")),
+    Column("author", Bytewise),
+    Column("project", Bytewise, nullable=False, server_default=text("''")),
+    Column("machines", Bytewise),
     Index("jobs_newest", *_NEWEST, *_NAMES).ddl_if(dialect="sqlite"),
     Index("jobs_newest", *_NEWEST).ddl_if(dialect="postgresql"),
     Index("jobs_newest_called", "collection", "display_name", "create_time", "uid"),
@@ -84,10 +92,23 @@ jobs = Table(
         postgresql_where=_HAS_ENDED,
     ),
     Index("jobs_of_tuning", "tuning_job", "create_time"),
+    Index(
+        "jobs_run",
+        *("end_time", "start_time", "project", "machines"),
+        sqlite_where=_HAS_RUN,
+        postgresql_where=_HAS_RUN,
+    ),
+    Index(
+        "jobs_newest_by_author",
+        *("collection", "author", "create_time", "uid"),
+        sqlite_where=_HAS_AUTHOR,
+        postgresql_where=_HAS_AUTHOR,
+    ),
 )
 """``..._folded`` is the text without case: each engine has its own idea of lower().
 
-``collection`` is empty for the runs of a ``tuning_job``, which are in no list.
+``collection`` is empty for the runs of a ``tuning_job``, which are in no list. ``machines`` is as
+``running_times`` writes it, and NULL for jobs that other jobs run for.
 """
 
 job_labels = Table(

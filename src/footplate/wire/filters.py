@@ -31,6 +31,8 @@ _ORDERS = (
     Comparator.GREATER_OR_EQUAL,
 )
 _TIMES = frozenset({Field.CREATE_TIME, Field.START_TIME, Field.END_TIME})
+_WHOLE = (Field.REGION, Field.AUTHOR)
+"""Compared as they are, and never in part."""
 _LABELS = "labels."
 NOTHING = And(
     (
@@ -91,7 +93,7 @@ class _Reader:
         if field in _TIMES:
             _require(given, _ORDERS)
             return Comparison(field, comparator, _time(given))
-        _require(given, _SAMENESS if field is Field.REGION else _EQUALITIES)
+        _require(given, _SAMENESS if field in _WHOLE else _EQUALITIES)
         if field is Field.REGION and self._regions and value not in self._regions:
             given.refuse_value(f"unknown region; {nearest(value, self._regions, 'regions')};")
         if field is Field.STATE:

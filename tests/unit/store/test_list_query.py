@@ -11,11 +11,13 @@ from sqlalchemy import Engine, Row, insert
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Job
+from footplate.domain.timestamps import to_micros
 from footplate.store import row_codec
 from footplate.store.database_setup import bring_up_to_date
 from footplate.store.list_query import MOST_ENDED, Section, find_jobs
 from footplate.store.name_index import enter
 from footplate.store.paging import Position
+from footplate.store.running_times import running_times_query
 from footplate.store.sql_engines import make_engine, parse_url
 from footplate.store.tables import job_labels, jobs
 from tests.support.jobs import CREATED, make_job
@@ -87,6 +89,9 @@ WHERE: list[tuple[Filter | None, int]] = [
     (And((part("job"), ended(Comparator.GREATER, 10))), 21),
     (And((ended(Comparator.EQUAL, 1), QUEUED)), 0),
     (And((ended(Comparator.NOT_EQUAL, 9), part("job"))), 21),
+    (equal(Field.AUTHOR, "bob"), 3),
+    (equal(Field.AUTHOR, "nobody"), 0),
+    (And((equal(Field.AUTHOR, "bob"), ENDED)), 3),
 ]
 
 UNREACHABLE_ADDRESS: list[Filter] = [
@@ -135,7 +140,8 @@ def _job(number: int) -> Job:
         display_name="Train",
         labels=(("team", "rare" if number % 1000 == 7 else "usual"),),
     )
-    return replace(job, end_time=created + MINUTE) if number else job
+    job = replace(job, author="bob" if number % 1000 == 7 else "")
+    return replace(job, start_time=created, end_time=created + MINUTE) if number else job
 
 
 @pytest.mark.parametrize(("where", "count"), WHERE, ids=str)
@@ -184,6 +190,20 @@ def test_the_next_page_reads_no_other_jobs(engine: Engine) -> None:
     found, steps = inspect(engine, part("job"), last)
     assert [row.job_id for row in found] == [f"job_{number}" for number in reversed(range(9))]
     assert steps < FEW
+
+
+def test_hours_are_summed_from_an_index_of_what_has_run(engine: Engine) -> None:
+    """SQLite reads a page of jobs for each that has run, else; the index has some forty a page."""
+    with engine.connect() as connection:
+        plans: list[str] = []
+        query = running_times_query(to_micros(CREATED), to_micros(CREATED + 100 * MINUTE))
+        compiled = query.compile(engine, compile_kwargs={"literal_binds": True})
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}")
+        plans = [row.detail for row in plan if row.detail.startswith(("SCAN jobs", "SEARCH jobs"))]
+    assert plans == [
+        "SEARCH jobs USING COVERING INDEX jobs_run (end_time>?)",
+        "SEARCH jobs USING INDEX jobs_by_state (state=?)",
+    ]
 
 
 def inspect(
