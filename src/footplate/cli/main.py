@@ -41,6 +41,7 @@ main = Root(
         Entry("ai-platform", _AI_PLATFORM, "AI Platform: training and tuning jobs."),
         Entry("storage", "storage", "Manage buckets and their objects."),
         Entry("quotas", "quotas", "What projects may hold at once."),
+        Entry("usage", "usage", "Machine-hours of projects, day by day."),
         Entry("regions", "regions", "Where jobs of regions run, and how engines are."),
         Entry("catalogue", "catalogue", "What jobs can ask for."),
         Entry("runtimes", "runtimes", "Environments of runtimes on this machine."),

@@ -230,6 +230,14 @@ class Service:
         except NotFound:
             return None
 
+    def machine_hours(self, project: str, start_date: str, end_date: str) -> list[JsonObject]:
+        """What each project used on each day; an empty text leaves the choice to the server."""
+        asked = {"project": project, "startDate": start_date, "endDate": end_date}
+        params = {name: value for name, value in asked.items() if value}
+        found = self._connection.call("GET", "/footplate/v1/machineHours", params=params)
+        days = found.get("days")
+        return [day for day in days if isinstance(day, dict)] if isinstance(days, list) else []
+
     def events(self, name: JobName, *, after: int = 0) -> Iterator[Event]:
         """The events so far, after number ``after``."""
         path = job_path(name, "/footplate/v1") + "/events"

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC
 from typing import TYPE_CHECKING
 
+from footplate.domain.daily_hours import daily_hours
 from footplate.domain.errors import NotFound
 from footplate.domain.machine_hours import MachineHours, hours_of, hours_used
 from footplate.domain.names import backing_uid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import date
 
     from footplate.domain.catalogue import Catalogue
+    from footplate.domain.daily_hours import Days
     from footplate.domain.jobs import Job
     from footplate.domain.machine_hours import Prices
     from footplate.ports.clock import Clock
@@ -44,6 +48,18 @@ class Costs:
     def used(self, job: Job) -> Use:
         """So far; by a tuning job what its trials have used, by a pipeline what its job has."""
         return self._use(hours_used(self._running(job), self._catalogue, self._clock.now()))
+
+    def today(self) -> date:
+        """The day that it is in UTC."""
+        return self._clock.now().astimezone(UTC).date()
+
+    def daily(self, days: Days, project: str = "") -> Iterator[tuple[date, str, Use]]:
+        """What the jobs of each project, or of this one, used on each day so far."""
+        until = min(days.end, self._clock.now())
+        times = self._store.running_times(days.begin, until)
+        chosen = (each for each in times if project in ("", each.project))
+        for each in daily_hours(chosen, self._catalogue):
+            yield each.day, each.project, self._use(each.hours)
 
     def _use(self, hours: MachineHours) -> Use:
         return Use(hours, self._prices.cost(hours), self._prices.currency)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from footplate.api.footplate_v1.machine_hours import hours_routes, per_hour_json
 from footplate.api.json_route import json_route
 from footplate.control.job_lists import Place
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
-    from footplate.control.costs import Costs, Use
+    from footplate.control.costs import Costs
     from footplate.control.job_lists import JobLists
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
@@ -86,7 +87,7 @@ def jobs_routes(
         json_route("/footplate/v1/changes", {"GET": api.changes}),
         *_changes(api),
         json_route("/footplate/v1/{name:path}/details", {"GET": api.details}),
-        json_route("/footplate/v1/{name:path}/hours", {"GET": api.hours}),
+        *hours_routes(costs, jobs.get),
     ]
 
 
@@ -198,26 +199,6 @@ class _JobsApi:
         job = self._jobs.annotate(kind(**call.path), patch.labels, patch.note)
         return details_json(job, self._jobs.explain(job), self._per_hour(job))
 
-    def hours(self, call: Call) -> JsonObject:
-        """What it has used so far, by type, and what that costs."""
-        use = self._costs.used(self._jobs.get(parse_job_name(call.path["name"])))
-        return {
-            "machineHours": {**use.hours.machines},
-            "acceleratorHours": {**use.hours.accelerators},
-            **_cost(use),
-        }
-
     def _per_hour(self, job: Job) -> JsonObject | None:
         use = self._costs.per_hour(job)
-        if use is None:
-            return None
-        hours = use.hours
-        return {
-            "machines": round(sum(hours.machines.values())),
-            "accelerators": round(sum(hours.accelerators.values())),
-            **_cost(use),
-        }
-
-
-def _cost(use: Use) -> JsonObject:
-    return {} if use.cost is None else {"cost": use.cost, "currency": use.currency}
+        return None if use is None else per_hour_json(use)

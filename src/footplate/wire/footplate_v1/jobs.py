@@ -29,6 +29,7 @@ VOCABULARY = Vocabulary(
         "jobId": Field.JOB_ID,
         "state": Field.STATE,
         "region": Field.REGION,
+        "author": Field.AUTHOR,
         "createTime": Field.CREATE_TIME,
         "startTime": Field.START_TIME,
         "endTime": Field.END_TIME,
@@ -65,6 +66,8 @@ def brief_json(
         answer["labels"] = dict(job.labels)
     if job.note:
         answer["note"] = job.note
+    if job.author:
+        answer["author"] = job.author
     if waiting is not None:
         answer["waiting"] = waiting.text
         answer["place"] = waiting.place

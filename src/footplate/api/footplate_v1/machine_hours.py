@@ -1,0 +1,114 @@
+"""Routes of Footplate's own API: what jobs hold, have used, and cost."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from footplate.api.json_route import json_route
+from footplate.domain.daily_hours import MOST_DAYS, Days
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.names import parse_job_name
+from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.routing import Route
+
+    from footplate.api.json_route import Call
+    from footplate.control.costs import Costs, Use
+    from footplate.domain.jobs import Job
+    from footplate.domain.names import JobName
+    from footplate.wire.json_text import JsonObject
+
+DEFAULT_DAYS = 30
+
+
+def hours_routes(costs: Costs, get_job: Callable[[JobName], Job]) -> list[Route]:
+    """``get_job`` raises NotFound."""
+    api = _Hours(costs, get_job)
+    return [
+        json_route("/footplate/v1/machineHours", {"GET": api.daily}),
+        json_route("/footplate/v1/{name:path}/hours", {"GET": api.of_job}),
+    ]
+
+
+class _Hours:
+    def __init__(self, costs: Costs, get_job: Callable[[JobName], Job]) -> None:
+        self._costs = costs
+        self._get_job = get_job
+
+    def of_job(self, call: Call) -> JsonObject:
+        """What it has used so far, by type, and what that costs."""
+        return _use_json(self._costs.used(self._get_job(parse_job_name(call.path["name"]))))
+
+    def daily(self, call: Call) -> JsonObject:
+        """``?project=&startDate=2026-11-01&endDate=2026-11-30``: by day of UTC, and project.
+
+        Both days are included, at most 92; without them the last 30. Deleted jobs are missing.
+        """
+        days = read_days(
+            call.parameter("startDate", "start_date"),
+            call.parameter("endDate", "end_date"),
+            self._costs.today(),
+        )
+        found = self._costs.daily(days, call.parameter("project") or "")
+        return {
+            "startDate": days.first.isoformat(),
+            "endDate": days.last.isoformat(),
+            "timeZone": "UTC",
+            "days": [
+                {"date": day.isoformat(), "project": project, **_use_json(use)}
+                for day, project, use in found
+            ],
+        }
+
+
+def read_days(start: str | None, end: str | None, today: date) -> Days:
+    """Raises InvalidArgument: no days, too many, or days to come."""
+    last = _read_date("endDate", end, today) or today
+    fallback = date.fromordinal(max(1, last.toordinal() - DEFAULT_DAYS + 1))
+    first = _read_date("startDate", start, today) or fallback
+    least = last - timedelta(days=min(MOST_DAYS, last.toordinal()) - 1)
+    if not least <= first <= last:
+        rule = (
+            f"allowed: from {least} to {last}, the last day, since an answer has {MOST_DAYS} days"
+        )
+        raise InvalidArgument.of((Violation("startDate", f"{first} given; {rule}"),))
+    return Days(first, last)
+
+
+def _read_date(field: str, text: str | None, today: date) -> date | None:
+    if not text:
+        return None
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found > today:
+        rule = f"allowed: a day in UTC such as {today}, which is today, or an earlier one"
+        raise InvalidArgument.of((Violation(field, f"{describe(text)} given; {rule}"),))
+    return found
+
+
+def _use_json(use: Use) -> JsonObject:
+    return {
+        "machineHours": {**use.hours.machines},
+        "acceleratorHours": {**use.hours.accelerators},
+        **_cost(use),
+    }
+
+
+def per_hour_json(use: Use) -> JsonObject:
+    """How many machines and accelerators a job holds, and what an hour of them costs."""
+    hours = use.hours
+    return {
+        "machines": round(sum(hours.machines.values())),
+        "accelerators": round(sum(hours.accelerators.values())),
+        **_cost(use),
+    }
+
+
+def _cost(use: Use) -> JsonObject:
+    return {} if use.cost is None else {"cost": use.cost, "currency": use.currency}
