@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
+from footplate.console.daily_hours import daily_hours_routes
 from footplate.console.hours import use_by_project
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Allowance:
 
 
 def capacity_routes(site: Site) -> list[Route]:
-    return [site.page("/capacity", _show)]
+    return [site.page("/capacity", _show), *daily_hours_routes(site)]
 
 
 async def _show(visit: Visit) -> Response:
