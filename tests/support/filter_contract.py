@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.job_order import JobOrder
-    from footplate.ports.store import Store
+    from footplate.ports.store import Page, Store
 
 JOBS = "projects/demo/jobs"
+PLACE = "projects/demo/locations/us-central1"
 HOUR = timedelta(hours=1)
 
 EQUAL, NOT_EQUAL, MATCHES = Comparator.EQUAL, Comparator.NOT_EQUAL, Comparator.MATCHES
@@ -181,6 +182,41 @@ class FilterContract:
         _create_four(store)
         assert _found(store, where) == expected
 
+    @pytest.mark.parametrize("limit", [1, 2, 3, 9])
+    @pytest.mark.parametrize(
+        ("where", "expected"),
+        [
+            (None, ["alone", "tuned", "trained", "other"]),
+            (display_name("tra"), ["trained"]),
+            (display_name("of"), ["of tuned", "of trained"]),
+            (label("team", "ads"), ["trained"]),
+            (Not(label("team", "ads")), ["alone", "tuned", "other"]),
+        ],
+    )
+    def test_a_pipeline_in_the_lists_stands_for_the_job_that_runs_its_program(
+        self, store: Store, where: Filter | None, expected: list[str], limit: int
+    ) -> None:
+        """A job whose pipeline isn't in the lists, or was deleted, stays."""
+        _create_pipelines(store)
+        kinds = ("customJobs", "hyperparameterTuningJobs", "trainingPipelines")
+        lists = {f"{PLACE}/{kind}": where for kind in kinds}
+        forward = [store.list_several(lists, limit=limit, once=True)]
+        while (key := forward[-1].next_key) is not None:
+            forward.append(store.list_several(lists, limit=limit, after=key, once=True))
+        assert _titles(*forward) == expected
+        back = [forward[-1]]
+        while (key := back[0].previous_key) is not None:
+            back = [store.list_several(lists, limit=limit, before=key, once=True), *back]
+        assert _titles(*back) == expected
+        newest = (OrderedBy(Field.CREATE_TIME, descending=True),)
+        ordered = [store.list_in_order(lists, newest, limit=limit, once=True)]
+        while (key := ordered[-1].next_key) is not None:
+            page = store.list_in_order(lists, newest, limit=limit, after=key, once=True)
+            ordered.append(page)
+        assert _titles(*ordered) == expected
+        lists.popitem()
+        assert "of trained" in _titles(store.list_several(dict.fromkeys(lists), limit=9, once=True))
+
     @pytest.mark.parametrize("letter", ["a", "%", "\u0390"])
     def test_the_longest_parts_are_looked_for(self, store: Store, letter: str) -> None:
         """The last letter is three, of two bytes each, where its case doesn't count."""
@@ -257,6 +293,24 @@ class FilterContract:
             page = store.list(JOBS, where=where, limit=1, after=after)
             found, after = found + page.jobs[0].name.job_id, page.next_key
         assert (found, after) == ("acb", None)
+
+
+def _create_pipelines(store: Store) -> None:
+    def make(kind: str, uid: str, title: str, at: int, **given: Any) -> None:
+        name, created = f"{PLACE}/{kind}/{uid}", CREATED + at * HOUR
+        store.create(make_job(name, uid=uid, display_name=title, created=created, **given), ())
+
+    ads = (("team", "ads"),)
+    make("customJobs", "xp", "other", 0)
+    make("trainingPipelines", "b", "trained", 1, labels=ads)
+    make("customJobs", "bp", "of trained", 2, labels=ads)
+    make("trainingPipelines", "a", "tuned", 3)
+    make("hyperparameterTuningJobs", "ap", "of tuned", 4)
+    make("customJobs", "c", "alone", 5)
+
+
+def _titles(*pages: Page) -> list[str]:
+    return [job.display_name for page in pages for job in page.jobs]
 
 
 def _create_four(store: Store) -> None:

@@ -12,7 +12,7 @@ from footplate.domain.errors import Aborted, NotFound, name_taken
 from footplate.domain.filter_matching import matches
 from footplate.domain.job_order import directions, order_values
 from footplate.domain.machine_hours import machines_of
-from footplate.domain.names import StudyUid
+from footplate.domain.names import StudyUid, pipeline_uid
 from footplate.domain.output_directories import output_directory
 from footplate.domain.timestamps import to_micros
 from footplate.ports.store import ACTIVE, Page, StoredEvent
@@ -96,6 +96,7 @@ class MemoryStore:
         limit: int,
         after: str | None = None,
         before: str | None = None,
+        once: bool = False,
     ) -> Page:
         older = None if after is None else Position.parse(after)
         newer = None if before is None else Position.parse(before)
@@ -107,7 +108,8 @@ class MemoryStore:
         rest = [
             job
             for job in jobs
-            if job.name.collection in lists
+            if not (once and self._has_row(job, lists))
+            and job.name.collection in lists
             and job.tuning_job is None
             and ((where := lists[job.name.collection]) is None or matches(where, job))
             and (older is None or Position.of(job) < older)
@@ -122,6 +124,7 @@ class MemoryStore:
         *,
         limit: int,
         after: str | None = None,
+        once: bool = False,
     ) -> Page:
         behind = None if after is None else parse_order_key(after, order)
         with self._lock:
@@ -129,6 +132,7 @@ class MemoryStore:
                 job
                 for job in self._jobs.values()
                 if job.tuning_job is None
+                and not (once and self._has_row(job, lists))
                 and job.name.collection in lists
                 and ((where := lists[job.name.collection]) is None or matches(where, job))
             ]
@@ -179,6 +183,15 @@ class MemoryStore:
 
     def close(self) -> None:
         """Nothing to close: what it holds can still be looked at."""
+
+    def _has_row(self, job: Job, lists: Mapping[str, Filter | None]) -> bool:
+        """Whether the pipeline whose program a job runs is in the lists."""
+        uid = pipeline_uid(job.uid)
+        pipeline = None if uid is None else self._jobs.get(uid)
+        if pipeline is None or pipeline.name.collection not in lists:
+            return False
+        where = lists[pipeline.name.collection]
+        return where is None or matches(where, pipeline)
 
     def _find(self, name: JobName) -> Job:
         for job in self._jobs.values():

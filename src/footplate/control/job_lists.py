@@ -7,8 +7,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Not
-from footplate.domain.names import pipeline_name, pipeline_uid
-from footplate.ports.store import Page
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from footplate.domain.filters import Filter
     from footplate.domain.job_order import JobOrder
     from footplate.domain.jobs import Job
-    from footplate.ports.store import Store
+    from footplate.ports.store import Page, Store
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,10 @@ class JobLists:
         after: str | None = None,
         before: str | None = None,
         order: JobOrder = (),
+        once: bool = False,
     ) -> Page:
-        """Newest first, or in this order; ``after`` and ``before`` as in ``Store.list_several``.
+        """Newest first, or in this order; ``after``, ``before`` and ``once`` as in
+        ``Store.list_several``.
 
         Raises:
             InvalidArgument: as ``Store.list``.
@@ -86,54 +86,8 @@ class JobLists:
             if place.may_hold(name)
         }
         if order:
-            return self._store.list_in_order(lists, order, limit=limit, after=after)
-        return self._store.list_several(lists, limit=limit, after=after, before=before)
-
-    def list_once(
-        self,
-        place: Place,
-        *,
-        where: Filter | None,
-        limit: int,
-        after: str | None = None,
-        before: str | None = None,
-        order: JobOrder = (),
-    ) -> Page:
-        """As ``list``, without the jobs whose pipelines are in the list, too: that is one row.
-
-        Where a kind is asked for its jobs are all there.
-        """
-        page = self.list(place, where=where, limit=limit, after=after, before=before, order=order)
-        if place.kind:
-            return page
-        found = self._without_pipelines(page.jobs, where)
-        following, previous = page.next_key, page.previous_key
-        while len(found) < limit:
-            missing = limit - len(found)
-            if before is not None and previous is not None:
-                page = self.list(place, where=where, limit=missing, before=previous, order=order)
-                found, previous = (
-                    self._without_pipelines(page.jobs, where) + found,
-                    page.previous_key,
-                )
-            elif before is None and following is not None:
-                page = self.list(place, where=where, limit=missing, after=following, order=order)
-                found, following = found + self._without_pipelines(page.jobs, where), page.next_key
-            else:
-                break
-        return Page(found, following, previous)
-
-    def _without_pipelines(self, jobs: tuple[Job, ...], where: Filter | None) -> tuple[Job, ...]:
-        return tuple(job for job in jobs if not self._has_pipeline(job, where))
-
-    def _has_pipeline(self, job: Job, where: Filter | None) -> bool:
-        """Whether the pipeline whose program the job runs is described by ``where``, too."""
-        if pipeline_uid(job.uid) is None:
-            return False
-        name = pipeline_name(job.name)
-        itself = Comparison(Field.JOB_ID, Comparator.EQUAL, name.job_id)
-        both = itself if where is None else And((itself, *_parts(where)))
-        return bool(self._store.list(name.collection, where=both, limit=1, after=None).jobs)
+            return self._store.list_in_order(lists, order, limit=limit, after=after, once=once)
+        return self._store.list_several(lists, limit=limit, after=after, before=before, once=once)
 
     def between(
         self, project: str, first: datetime | None, last: datetime | None, limit: int

@@ -95,6 +95,13 @@ def pipeline_name(backing: JobName) -> TrainingPipelineName:
     return TrainingPipelineName(*_parts(backing))
 
 
+def pipelines_beside(collection: str) -> str | None:
+    """The pipelines of the place whose jobs are in ``collection``; None: these run none."""
+    parent, _, kind = collection.rpartition("/")
+    runs = kind in (CustomJobName.KIND, TuningJobName.KIND)
+    return f"{parent}/{TrainingPipelineName.KIND}" if runs else None
+
+
 def pipeline_model_name(pipeline: JobName, model_id: str = "") -> ModelName:
     """The new model that a training pipeline makes; without an id it has the pipeline's."""
     project, location, job_id = _parts(pipeline)

@@ -107,11 +107,13 @@ class Store(Protocol):
         limit: int,
         after: str | None = None,
         before: str | None = None,
+        once: bool = False,
     ) -> Page:
         """As ``list``, of several collections together, each with a filter of its own.
 
         ``before`` is a ``previous_key``: the page has the jobs next to it that are newer, and
-        fewer than ``limit`` at the beginning of the list.
+        fewer than ``limit`` at the beginning of the list. With ``once`` a pipeline that is in one
+        of the lists stands for the job that runs its program.
         """
         ...
 
@@ -122,6 +124,7 @@ class Store(Protocol):
         *,
         limit: int,
         after: str | None = None,
+        once: bool = False,
     ) -> Page:
         """A page of the jobs of several collections together, in this order.
 

@@ -30,6 +30,7 @@ from footplate.store.named_rows import unknown
 from footplate.store.ordered_list import find_in_order, order_key, parse_order_key
 from footplate.store.paging import Position, make_page
 from footplate.store.persistent_resources import SqlPersistentResources
+from footplate.store.pipeline_rows import is_row_of_its_own
 from footplate.store.postgres_listen import Listener
 from footplate.store.preallocation import keep_room, kept_log
 from footplate.store.quotas import SqlQuotas
@@ -228,6 +229,7 @@ class SqlStore:
         limit: int,
         after: str | None = None,
         before: str | None = None,
+        once: bool = False,
     ) -> Page:
         section = Section(
             below=None if after is None else Position.parse(after),
@@ -241,7 +243,8 @@ class SqlStore:
         rows: list[Record] = []
         with self._transactions.reading() as connection:
             for name, where in wanted:
-                rows += find_jobs(connection, name, where, section, limit + 1)
+                also = is_row_of_its_own(lists, name) if once else None
+                rows += find_jobs(connection, name, where, section, limit + 1, also)
                 if len(wanted) > 1:
                     rows.sort(key=_place, reverse=not section.oldest_first)
                 if len(rows) > limit:  # of the other lists only what comes before these
@@ -256,6 +259,7 @@ class SqlStore:
         *,
         limit: int,
         after: str | None = None,
+        once: bool = False,
     ) -> Page:
         behind = None if after is None else parse_order_key(after, order)
         for where in lists.values():
@@ -263,7 +267,7 @@ class SqlStore:
                 check_filter(where)
         wanted = {name: where for name, where in lists.items() if name and storable(name)}
         with self._transactions.reading() as connection:
-            rows = find_in_order(connection, wanted, order, limit + 1, behind)
+            rows = find_in_order(connection, wanted, order, limit + 1, behind, once=once)
         found = tuple(row_codec.job_of(row) for row in rows[:limit])
         return Page(found, order_key(found[-1], order) if len(rows) > limit else None)
 

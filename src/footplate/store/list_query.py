@@ -194,8 +194,10 @@ def find_jobs(
     where: Filter | None,
     section: Section,
     limit: int,
+    also: Callable[[FromClause], Condition] | None = None,
 ) -> Sequence[Record]:
-    """The first ``limit`` jobs of a section of ``collection`` that ``where`` describes.
+    """The first ``limit`` jobs of a section of ``collection`` that ``where`` describes, and
+    ``also``.
 
     ``where`` is one that ``check_filter`` lets pass.
     """
@@ -206,7 +208,9 @@ def find_jobs(
         few = connection.execute(ended).scalar_one() <= MOST_ENDED
     rare = frozenset(key for key in map(_label_key, parts) if key and _few_have(connection, key))
     lateral = connection.dialect.name != "sqlite"
-    query = _first(collection, where, section, limit, lateral=lateral, few_ended=few, rare=rare)
+    query = _first(
+        collection, where, section, limit, also, lateral=lateral, few_ended=few, rare=rare
+    )
     return connection.execute(query).all()
 
 
@@ -215,6 +219,7 @@ def _first(
     where: Filter | None,
     section: Section,
     limit: int,
+    also: Callable[[FromClause], Condition] | None,
     *,
     lateral: bool,
     few_ended: bool,
@@ -237,6 +242,8 @@ def _first(
         walk.collection == collection, *walk.hold(rest, collection, rare, in_region=in_region)
     )
     walk = walk.where(*section.holds(walk.place))
+    if also is not None:
+        walk = walk.where(also(walk.jobs))
     if few or where is None or (named := possible(where)) is None:
         return walk.first(section, limit)
     spans = and_(_SPANS.collection == collection, named)

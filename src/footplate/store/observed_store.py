@@ -113,8 +113,9 @@ class ObservedStore:
         limit: int,
         after: str | None = None,
         before: str | None = None,
+        once: bool = False,
     ) -> Page:
-        return self._inner.list_several(lists, limit=limit, after=after, before=before)
+        return self._inner.list_several(lists, limit=limit, after=after, before=before, once=once)
 
     def list_in_order(
         self,
@@ -123,8 +124,9 @@ class ObservedStore:
         *,
         limit: int,
         after: str | None = None,
+        once: bool = False,
     ) -> Page:
-        return self._inner.list_in_order(lists, order, limit=limit, after=after)
+        return self._inner.list_in_order(lists, order, limit=limit, after=after, once=once)
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         return self._inner.active(states)

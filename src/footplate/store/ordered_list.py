@@ -14,6 +14,7 @@ from footplate.domain.filters import Field
 from footplate.domain.job_order import TIMES, directions, order_values
 from footplate.domain.text_validation import storable
 from footplate.store.list_query import condition
+from footplate.store.pipeline_rows import is_row_of_its_own
 from footplate.store.tables import jobs
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from footplate.domain.filters import Filter
     from footplate.domain.job_order import JobOrder, Value
     from footplate.domain.jobs import Job
+    from footplate.store.pipeline_rows import Restriction
     from footplate.store.row_codec import Record
 
 _LARGEST = 2**63
@@ -58,12 +60,17 @@ def find_in_order(
     order: JobOrder,
     limit: int,
     after: tuple[Value, ...] | None,
+    *,
+    once: bool = False,
 ) -> list[Record]:
     """The first ``limit`` jobs behind ``after`` of all collections, each by its own filter.
 
     The uids come first: they are read from an index, where whole jobs would be sorted.
     """
-    here = [_within(name, where) for name, where in lists.items()]
+    here = [
+        _within(name, where, is_row_of_its_own(lists, name) if once else None)
+        for name, where in lists.items()
+    ]
     keys = [*_columns(order), jobs.c.create_time, jobs.c.uid]
     down = directions(order)
     query = select(jobs.c.uid).where(or_(false(), *here))
@@ -76,8 +83,12 @@ def find_in_order(
     return sorted(rows, key=lambda row: place[row.uid])
 
 
-def _within(collection: str, where: Filter | None) -> ColumnElement[bool]:
+def _within(
+    collection: str, where: Filter | None, restrict: Restriction | None
+) -> ColumnElement[bool]:
     here = jobs.c.collection == collection
+    if restrict is not None:
+        here = and_(here, restrict(jobs))
     return here if where is None else and_(here, condition(where, collection))
 
 

@@ -136,13 +136,14 @@ class _JobsApi:
         asked = f"{place}?{text}" + (f"&{order}" if order else "")
         key = parse_token(call.parameter("pageToken", "page_token"), asked) or ""
         newer = key.startswith(_NEWER)
-        page = self._lists.list_once(
+        page = self._lists.list(
             place,
             where=parse_filter(text, replace(VOCABULARY, regions=regions)),
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
             before=key.removeprefix(_NEWER) if newer else None,
             after=None if newer else key or None,
             order=parse_order(order, VOCABULARY.fields),
+            once=True,
         )
         answer: JsonObject = {
             "jobs": [
