@@ -7,16 +7,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from footplate.domain.errors import Aborted, FailedPrecondition, InvalidArgument
+from footplate.control.jobs import Jobs
+from footplate.domain.errors import FailedPrecondition, InvalidArgument
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Ending, Job
 from footplate.domain.lifecycle import CancelRequested, react
 from footplate.domain.names import (
-    CustomJobName,
     JobUid,
-    TrainingJobName,
-    TrainingPipelineName,
-    TuningJobName,
     trial_run_name,
 )
 from footplate.domain.tuning.resumption import search_of
@@ -29,12 +26,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from footplate.domain.admission import Explanation
-    from footplate.domain.filters import Filter
-    from footplate.domain.job_order import JobOrder
     from footplate.domain.jobs import JobSpec
     from footplate.domain.names import JobName
     from footplate.domain.submission import Submission
-    from footplate.ports.store import Page
 
 _FIRST_ID = 1_000_000_000_000_000_000
 
@@ -52,32 +46,45 @@ class TickingClock:
             return self._time
 
 
-class MemoryJobs:
-    """``footplate.api.jobs_service.JobsService``; ``submissions`` is all that came in.
+class CountingIds:
+    """Of one job after the other: its uid, and then its number."""
+
+    def __init__(self) -> None:
+        self._made = 0
+
+    def uid(self) -> JobUid:
+        self._made += 1
+        return JobUid(f"{self._made:032d}")
+
+    def number(self) -> int:
+        return _FIRST_ID + self._made
+
+
+class MemoryJobs(Jobs):
+    """What only reads or changes records is the service's own. ``submissions`` is all that came in.
 
     ``waiting`` is why queued jobs wait; ``trials`` are those of tuning jobs; ``on_submit`` is
     called with each job that was made.
     """
 
-    def __init__(self) -> None:
-        self.clock = TickingClock()
+    def __init__(self, store: MemoryStore | None = None) -> None:
+        self._clock = self.clock = TickingClock()
         self.submissions: list[Submission] = []
         self.waiting: Explanation | None = None
         self.on_engine: dict[str, str] = {}
         self.trials = MemoryTrials()
         self.on_submit: Callable[[Job], object] = lambda _: None
-        self.store = MemoryStore()
+        self._store = self.store = store or MemoryStore()
         self._lock = threading.Lock()
-        self._made = 0
+        self._ids = CountingIds()
 
     def submit(self, submission: Submission) -> Job:
         if submission.violations:
             raise InvalidArgument.of(submission.violations)
         with self._lock:
-            self._made += 1
             now = self.clock.now()
             job = Job(
-                uid=JobUid(f"{self._made:032d}"),
+                uid=self._ids.uid(),
                 name=self._name(submission),
                 display_name=submission.display_name,
                 spec=self._spec(submission),
@@ -91,17 +98,6 @@ class MemoryJobs:
         self.on_submit(job)
         return job
 
-    def _name(self, submission: Submission) -> JobName:
-        name = submission.name
-        if isinstance(name, TrainingJobName):
-            return name
-        made: Callable[[str, str, str], JobName] = CustomJobName
-        if submission.pipeline is not None:
-            made = TrainingPipelineName
-        elif submission.search is not None:
-            made = TuningJobName
-        return made(name.project, name.location, str(_FIRST_ID + self._made))
-
     def _spec(self, submission: Submission) -> JobSpec:
         asked = submission.search
         if asked is None:
@@ -110,28 +106,11 @@ class MemoryJobs:
         search = search_of(asked, earlier)
         return replace(submission.spec, search=search, pipeline=submission.pipeline)
 
-    def get(self, name: JobName) -> Job:
-        return self.store.get(name)
-
     def engine_jobs(self, job: Job) -> dict[str, str]:
         return self.on_engine
 
     def explain(self, job: Job) -> Explanation | None:
         return self.waiting if job.state is State.QUEUED else None
-
-    def list(
-        self,
-        collection: str,
-        *,
-        where: Filter | None,
-        limit: int,
-        after: str | None,
-        order: JobOrder = (),
-    ) -> Page:
-        if order:
-            asked = {collection: where}
-            return self.store.list_in_order(asked, order, limit=limit, after=after)
-        return self.store.list(collection, where=where, limit=limit, after=after)
 
     def cancel(self, name: JobName, by: str = "") -> None:
         job = self.get(name)
@@ -144,21 +123,6 @@ class MemoryJobs:
         if not job.state.terminal:
             raise FailedPrecondition(f"{name} is {job.state.value}; cancel it first")
         self.store.delete(name, job.version)
-
-    def annotate(
-        self, name: JobName, labels: tuple[tuple[str, str], ...] | None, note: str | None
-    ) -> Job:
-        job = self.get(name)
-        labels = job.labels if labels is None else labels
-        return self._put(replace(job, labels=labels, note=job.note if note is None else note))
-
-    def set_labels(
-        self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None
-    ) -> Job:
-        job = self.get(name)
-        if version not in (None, job.version):
-            raise Aborted(f"{name} has changed since")
-        return self._put(replace(job, labels=labels))
 
     def add(self, job: Job) -> Job:
         """Let there be a job that nobody submitted: the run of a trial."""

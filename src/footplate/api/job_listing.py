@@ -12,8 +12,8 @@ from footplate.wire.paging import format_token, parse_token
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
+    from footplate.control.jobs import Jobs
     from footplate.domain.jobs import Job
     from footplate.wire.filters import Vocabulary
     from footplate.wire.json_text import JsonObject
@@ -30,7 +30,7 @@ class Listing:
 
     def answer(
         self,
-        jobs: JobsService,
+        jobs: Jobs,
         collection: str,
         call: Call,
         encode: Callable[[Call, Job], JsonObject],

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from starlette.routing import Route
 
-    from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
+    from footplate.control.jobs import Jobs
     from footplate.wire.json_text import JsonObject
 
 _Name = CustomJobName | TuningJobName | TrainingPipelineName | ModelName
@@ -64,7 +64,7 @@ def deletion(name: _Name, at: datetime, version: str) -> JsonObject:
 
 
 def operation_routes(
-    jobs: JobsService, model_exists: Callable[[ModelName], bool] = lambda _: False
+    jobs: Jobs, model_exists: Callable[[ModelName], bool] = lambda _: False
 ) -> list[Route]:
     api = _Operations(jobs, model_exists)
     lists = [
@@ -100,7 +100,7 @@ def done_operation_routes(resource: str, get: Callable[[Call], JsonObject]) -> l
 
 
 class _Operations:
-    def __init__(self, jobs: JobsService, model_exists: Callable[[ModelName], bool]) -> None:
+    def __init__(self, jobs: Jobs, model_exists: Callable[[ModelName], bool]) -> None:
         self._jobs = jobs
         self._model_exists = model_exists
 

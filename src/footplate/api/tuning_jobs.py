@@ -14,10 +14,10 @@ from footplate.wire.vertex_v1.trials import MOST_MEASUREMENTS, evenly
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
     from footplate.api.trials_service import TrialsService
     from footplate.api.web_access import ShellPaths
+    from footplate.control.jobs import Jobs
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobUid
@@ -30,7 +30,7 @@ MOST_REMEMBERED = 2000
 
 
 class TuningJobs:
-    def __init__(self, jobs: JobsService, trials: TrialsService, shells: ShellPaths) -> None:
+    def __init__(self, jobs: Jobs, trials: TrialsService, shells: ShellPaths) -> None:
         self._jobs = jobs
         self._trials = trials
         self._shells = shells

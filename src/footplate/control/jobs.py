@@ -127,6 +127,7 @@ class Jobs:
         return made(name.project, name.location, str(self._ids.number()))
 
     def get(self, name: JobName) -> Job:
+        """Raises NotFound."""
         return self._store.get(name)
 
     def explain(self, job: Job) -> Explanation | None:
@@ -168,13 +169,17 @@ class Jobs:
         after: str | None,
         order: JobOrder = (),
     ) -> Page:
+        """Raises InvalidArgument for an ``after`` that was never given."""
         if order:
             asked = {collection: where}
             return self._store.list_in_order(asked, order, limit=limit, after=after)
         return self._store.list(collection, where=where, limit=limit, after=after)
 
     def cancel(self, name: JobName, by: str = "") -> None:
-        """Ask for the job's end; a finished one is left as it is. ``by``: who asks."""
+        """Ask for the job's end; a finished one is left as it is. Raises NotFound.
+
+        ``by``: who asks, for its message.
+        """
         job = self._store.get(name)
         apply(self._store, job.uid, CancelRequested(self._clock.now(), by))
         self._wake()
@@ -190,6 +195,7 @@ class Jobs:
 
         Raises:
             Aborted: it isn't.
+            NotFound: there is no such job.
         """
         return self._change(name, version, lambda job: replace(job, labels=labels))
 

@@ -14,9 +14,9 @@ from footplate.api.footplate_v1.jobs import jobs_routes
 from footplate.api.security import Access
 from footplate.control.costs import Costs
 from footplate.control.job_lists import JobLists
-from footplate.domain.errors import Code, FailedPrecondition
+from footplate.domain.errors import Code
 from footplate.domain.job_states import Phase, State
-from footplate.domain.jobs import Address, Ending, Exit, ExitKind, Job, MachineSpec, Replica
+from footplate.domain.jobs import Address, Ending, Exit, ExitKind, MachineSpec, Replica
 from footplate.domain.machine_hours import Prices
 from footplate.domain.names import parse_job_name
 from footplate.domain.pipelines import Pipeline
@@ -24,44 +24,16 @@ from tests.support.catalogue import built_in
 from tests.support.clock import FakeClock
 from tests.support.http_server import serve
 from tests.support.jobs import CREATED, make_job, make_spec
+from tests.support.jobs_service import MemoryJobs
 from tests.support.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.domain.admission import Explanation
-    from footplate.domain.names import JobName
 
 OLD = "projects/demo/jobs/old_model"
 CUSTOM = "projects/demo/locations/europe-west4/customJobs/7"
 OTHER = "projects/other/locations/us-central1/trainingPipelines/8"
-
-
-class _Jobs:
-    def __init__(self, store: MemoryStore) -> None:
-        self._store = store
-
-    def get(self, name: JobName) -> Job:
-        return self._store.get(name)
-
-    def explain(self, job: Job) -> Explanation | None:
-        return None
-
-    def annotate(
-        self, name: JobName, labels: tuple[tuple[str, str], ...] | None, note: str | None
-    ) -> Job:
-        job = self.get(name)
-        labels = job.labels if labels is None else labels
-        job = replace(job, labels=labels, note=note or job.note, version=job.version + 1)
-        self._store.update(job, ())
-        return job
-
-    def delete(self, name: JobName, *, backing: bool = False) -> None:
-        job = self.get(name)
-        if not job.state.terminal:
-            raise FailedPrecondition(f"{name} is {job.state.value}")
-        assert backing  # the row of a pipeline stands for its job, too
-        self._store.delete(name, job.version)
 
 
 @pytest.fixture
@@ -111,9 +83,8 @@ def store() -> MemoryStore:
 def http(store: MemoryStore) -> Iterator[httpx.Client]:
     prices = Prices("EUR", {"a2-highgpu-1g": 1.5}, {"NVIDIA_TESLA_A100": 2.0})
     costs = Costs(store, built_in(), prices, FakeClock())
-    routes = jobs_routes(
-        JobLists(store), _Jobs(store), costs, lambda: 5, ("europe-west4", "us-east1")
-    )
+    jobs = MemoryJobs(store)
+    routes = jobs_routes(JobLists(store), jobs, costs, lambda: 5, ("europe-west4", "us-east1"))
     with serve(create_app(routes, Access())) as url, httpx.Client(base_url=url) as client:
         yield client
 
@@ -374,6 +345,7 @@ def test_labels_and_notes_of_any_kind_are_changed(http: httpx.Client) -> None:
         assert http.patch(url, json={"labels": {}}).json()["note"] == "the best <b>so far</b>"
         (listed,) = [j for j in http.get("/footplate/v1/jobs").json()["jobs"] if j["name"] == name]
         assert (listed["note"], "labels" in listed) == ("the best <b>so far</b>", False)
+        assert "note" not in http.patch(url, json={"note": ""}).json()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from footplate.api.footplate_v1.machine_hours import hours_routes, per_hour_json
 from footplate.api.json_route import json_route
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from footplate.api.json_route import Call
     from footplate.control.costs import Costs
     from footplate.control.job_lists import JobLists
-    from footplate.domain.admission import Explanation
+    from footplate.control.jobs import Jobs
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
     from footplate.wire.json_text import JsonObject
@@ -44,24 +44,6 @@ if TYPE_CHECKING:
 
 _NEWER = "<"
 """With this begins what a token holds that leads to newer jobs; no key of a store does."""
-
-
-class Jobs(Protocol):
-    def get(self, name: JobName) -> Job:
-        """Raises NotFound."""
-        ...
-
-    def explain(self, job: Job) -> Explanation | None:
-        """Why it isn't running yet."""
-        ...
-
-    def annotate(
-        self, name: JobName, labels: tuple[tuple[str, str], ...] | None, note: str | None
-    ) -> Job: ...
-
-    def delete(self, name: JobName, *, backing: bool = False) -> None:
-        """Raises NotFound; FailedPrecondition for a job that isn't finished."""
-        ...
 
 
 _LOCATED = (CustomJobName, TuningJobName, TrainingPipelineName)

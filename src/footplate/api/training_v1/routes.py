@@ -22,10 +22,10 @@ from footplate.wire.training_v1.trials import in_order, trial_json, trials_outpu
 if TYPE_CHECKING:
     from starlette.routing import Route
 
-    from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
     from footplate.api.trials_service import TrialsService
     from footplate.api.web_access import ShellPaths
+    from footplate.control.jobs import Jobs
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job
     from footplate.wire.json_text import JsonObject
@@ -62,7 +62,7 @@ class TrainingJobs:
 
     def __init__(
         self,
-        jobs: JobsService,
+        jobs: Jobs,
         catalogue: Catalogue,
         shells: ShellPaths,
         trials: TrialsService,
@@ -140,7 +140,7 @@ def _name(call: Call) -> TrainingJobName:
 
 
 def training_routes(
-    jobs: JobsService,
+    jobs: Jobs,
     catalogue: Catalogue,
     shells: ShellPaths = no_shells,
     trials: TrialsService = NO_TRIALS,

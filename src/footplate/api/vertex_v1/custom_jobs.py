@@ -12,9 +12,9 @@ from footplate.wire.vertex_v1.responses import custom_job_json
 from footplate.wire.vertex_v1.submissions import read_submission
 
 if TYPE_CHECKING:
-    from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
     from footplate.api.web_access import ShellPaths
+    from footplate.control.jobs import Jobs
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job
     from footplate.ports.clock import Clock
@@ -26,7 +26,7 @@ class CustomJobs:
 
     def __init__(
         self,
-        jobs: JobsService,
+        jobs: Jobs,
         clock: Clock,
         catalogue: Catalogue,
         shells: ShellPaths,

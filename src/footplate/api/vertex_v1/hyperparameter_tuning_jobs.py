@@ -13,9 +13,9 @@ from footplate.wire.vertex_v1.submissions import read_tuning_submission
 from footplate.wire.vertex_v1.trials import trial_json
 
 if TYPE_CHECKING:
-    from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
     from footplate.api.tuning_jobs import TuningJobs
+    from footplate.control.jobs import Jobs
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job
     from footplate.domain.studies.records import TrialRecord
@@ -28,7 +28,7 @@ class HyperparameterTuningJobs:
 
     def __init__(
         self,
-        jobs: JobsService,
+        jobs: Jobs,
         clock: Clock,
         catalogue: Catalogue,
         tuning: TuningJobs,

@@ -13,8 +13,8 @@ from footplate.wire.vertex_v1.queries import PAGES, VOCABULARY
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
+    from footplate.control.jobs import Jobs
     from footplate.domain.jobs import Job
     from footplate.domain.names import CustomJobName, TrainingPipelineName, TuningJobName
     from footplate.ports.clock import Clock
@@ -33,7 +33,7 @@ class LocatedJobs:
 
     def __init__(
         self,
-        jobs: JobsService,
+        jobs: Jobs,
         clock: Clock,
         kind: Callable[[str, str, str], Name],
         version: str,

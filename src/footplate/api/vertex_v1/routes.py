@@ -16,15 +16,15 @@ from footplate.api.web_access import no_shells
 if TYPE_CHECKING:
     from starlette.routing import Route
 
-    from footplate.api.jobs_service import JobsService
     from footplate.api.trials_service import TrialsService
     from footplate.api.web_access import ShellPaths
+    from footplate.control.jobs import Jobs
     from footplate.domain.catalogue import Catalogue
     from footplate.ports.clock import Clock
 
 
 def vertex_routes(
-    jobs: JobsService,
+    jobs: Jobs,
     clock: Clock,
     catalogue: Catalogue,
     shells: ShellPaths = no_shells,

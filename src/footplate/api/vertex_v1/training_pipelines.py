@@ -14,8 +14,8 @@ from footplate.wire.vertex_v1.pipelines import read_pipeline
 from footplate.wire.vertex_v1.queries import PIPELINE_VOCABULARY
 
 if TYPE_CHECKING:
-    from footplate.api.jobs_service import JobsService
     from footplate.api.json_route import Call
+    from footplate.control.jobs import Jobs
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job
     from footplate.domain.names import CustomJobName, TuningJobName
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class TrainingPipelines:
     """One method for each method of the API; ``version`` is ``v1`` or ``v1beta1``."""
 
-    def __init__(self, jobs: JobsService, clock: Clock, catalogue: Catalogue, version: str) -> None:
+    def __init__(self, jobs: Jobs, clock: Clock, catalogue: Catalogue, version: str) -> None:
         self._jobs = jobs
         self._catalogue = catalogue
         self._located = LocatedJobs(
