@@ -124,9 +124,19 @@ class Service:
         """As ``end``; how many jobs were active."""
         return self.end().cancelled
 
+    def program(self, name: JobName) -> TrainingJobName | CustomJobName | TuningJobName:
+        """The job that runs the program of a pipeline, which ends with it; another job itself.
+
+        Raises NotFound.
+        """
+        if not isinstance(name, TrainingPipelineName):
+            return name
+        spec = self.every_job.details(name)["spec"]
+        return backing_job_name(name, tunes=isinstance(spec, dict) and bool(spec.get("tuning")))
+
     def job(self, name: JobName) -> Job:
-        """The job of either face; of a pipeline the custom job behind it. Raises NotFound."""
-        name = _program_of(name)
+        """The job of either face; of a pipeline the one behind it. Raises NotFound."""
+        name = self.program(name)
         if isinstance(name, TrainingJobName):
             return self.training_jobs.get(name)
         if isinstance(name, CustomJobName):
@@ -137,7 +147,7 @@ class Service:
         self, name: JobName, *, condition: str = "", page_size: int | None = None
     ) -> Iterator[Job]:
         """All of its kind and place that match ``condition``, newest first."""
-        name = _program_of(name)
+        name = self.program(name)
         if isinstance(name, TrainingJobName):
             return self.training_jobs.list(name.project, condition=condition, page_size=page_size)
         located = self.custom_jobs if isinstance(name, CustomJobName) else self.tuning_jobs
@@ -145,7 +155,7 @@ class Service:
 
     def cancel(self, name: JobName) -> None:
         """A finished job: nothing happens. Raises NotFound."""
-        name = _program_of(name)
+        name = self.program(name)
         if isinstance(name, TrainingJobName):
             self.training_jobs.cancel(name)
         elif isinstance(name, CustomJobName):
@@ -243,8 +253,3 @@ class Service:
         path = job_path(name, "/footplate/v1") + "/events"
         for resource in self._connection.lines(path, {"after": str(after)}):
             yield Event.read(resource)
-
-
-def _program_of(name: JobName) -> TrainingJobName | CustomJobName | TuningJobName:
-    """A pipeline ends with its job, so the job stands for it."""
-    return backing_job_name(name, tunes=False) if isinstance(name, TrainingPipelineName) else name

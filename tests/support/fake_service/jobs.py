@@ -15,6 +15,7 @@ _KINDS = "(?:customJobs|hyperparameterTuningJobs)"
 _LOCATED = rf"projects/[^/]+/locations/[^/]+/{_KINDS}"
 _JOB = rf"({_TRAINING}|{_LOCATED}/[^/:]+)"
 _COLLECTION = f"(projects/[^/]+/jobs|{_LOCATED})"
+_PIPELINE = r"projects/[^/]+/locations/[^/]+/trainingPipelines/[^/:]+"
 _API = r"/v1(?:beta1)?"
 
 
@@ -87,6 +88,10 @@ def _operation(name: str) -> dict[str, object]:
     return {"name": f"{parent}/operations/1", "done": True, "response": empty}
 
 
+def _details(service: FakeService, request: Request, name: str) -> Answer:
+    return Answer(body={"name": name, "spec": {"tuning": name in service.tuning_pipelines}})
+
+
 def _restarts(service: FakeService, request: Request) -> Answer:
     names = request.json()["names"]
     assert isinstance(names, list)
@@ -127,6 +132,7 @@ ROUTES: list[Route] = [
     ("PATCH", rf"/v1/({_TRAINING})", _relabel),
     ("POST", f"{_API}/{_JOB}:cancel", _cancel),
     ("DELETE", rf"{_API}/({_LOCATED}/[^/:]+)", _delete),
+    ("GET", rf"/footplate/v1/({_PIPELINE})/details", _details),
     ("GET", f"/footplate/v1/{_JOB}/logs", _logs),
     ("GET", f"/footplate/v1/{_JOB}/events", _events),
     ("GET", f"/footplate/v1/{_JOB}/trials", _trials),

@@ -35,6 +35,8 @@ class FakeService:
         self.meddlers: dict[str, list[dict[str, object]]] = {}
         """What others write into a job just before somebody changes it."""
         self.restarts: dict[str, int] = {}
+        self.tuning_pipelines: set[str] = set()
+        """Those whose job searches; others run one program."""
         """How often each job started again, by name."""
         self.trouble = ""
         self.regions: list[dict[str, object]] = []

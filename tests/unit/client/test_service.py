@@ -19,7 +19,13 @@ from footplate.domain.errors import (
     Violation,
 )
 from footplate.domain.job_states import State
-from footplate.domain.names import CustomJobName, GcsUri, TrainingJobName
+from footplate.domain.names import (
+    CustomJobName,
+    GcsUri,
+    TrainingJobName,
+    TrainingPipelineName,
+    TuningJobName,
+)
 from tests.support.certificates import sign_own
 from tests.support.fake_service import Answer, FakeService
 
@@ -90,6 +96,25 @@ def test_a_custom_job_through_its_life(fake: FakeService, service: Service) -> N
     service.custom_jobs.delete(CUSTOM)
     with pytest.raises(NotFound):
         service.custom_jobs.get(CUSTOM)
+
+
+@pytest.mark.parametrize("kind", [CustomJobName, TuningJobName])
+def test_a_pipeline_is_read_and_ended_as_the_job_behind_it(
+    fake: FakeService, service: Service, kind: type[CustomJobName | TuningJobName]
+) -> None:
+    place = ("demo", "us-central1")
+    pipeline = TrainingPipelineName(*place, "100")
+    if kind is TuningJobName:
+        fake.tuning_pipelines.add(str(pipeline))
+        service.tuning_jobs.create(*place, {"displayName": "behind"})
+    else:
+        service.custom_jobs.create(*place, {"displayName": "behind"})
+    job = service.job(pipeline)
+    assert (job.name, job.state) == (kind(*place, "100"), State.QUEUED)
+    assert service.program(pipeline) == service.program(job.name) == job.name
+    assert [each.name for each in service.jobs_beside(pipeline)] == [job.name]
+    service.cancel(pipeline)
+    assert service.job(pipeline).state is State.CANCELLED
 
 
 def test_lists_turn_the_page(fake: FakeService, service: Service) -> None:

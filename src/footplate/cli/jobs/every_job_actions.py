@@ -137,7 +137,7 @@ def _tell(session: Session, service: Service, name: JobName, *, titled: bool) ->
     if titled:
         click.secho(f"{name}:", err=True, bold=True)
     try:
-        tell_job(session, service, service.job(_program(service, name)))
+        tell_job(session, service, service.job(name))
     except NotFound:  # the job behind a pipeline was deleted
         return
 
@@ -154,14 +154,14 @@ def print_logs(
 ) -> None:
     with session.connect() as service:
         if follow:
-            name = _program(service, _find(service, session, place, texts[0]))
+            name = service.program(_find(service, session, place, texts[0]))
             stream_logs(session, name, replica, trial)
 
         def print_one(text: str) -> None:
             found = _find(service, session, place, text)
             if len(texts) > 1:
                 click.secho(f"==> {found} <==", bold=True)
-            lines = service.logs(_program(service, found), replica=replica, trial=trial)
+            lines = service.logs(service.program(found), replica=replica, trial=trial)
             shown = deque(lines, tail) if tail is not None else lines
             screen, printed = FollowOutput(), False
             for line in shown:
@@ -321,11 +321,3 @@ def _listed(names: Sequence[JobName]) -> str:
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _program(service: Service, name: JobName) -> JobName:
-    """The job itself; of a pipeline the one that runs its program."""
-    if not isinstance(name, TrainingPipelineName):
-        return name
-    spec = service.every_job.details(name)["spec"]
-    return backing_job_name(name, tunes=bool(isinstance(spec, dict) and spec.get("tuning")))
