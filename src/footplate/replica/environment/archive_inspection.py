@@ -53,12 +53,24 @@ def inspect(path: str, name: str, read: Reader) -> None:
         raise PreparationError(
             f"{name} is not a package that can be installed; allowed: {', '.join(SUFFIXES)}"
         )
-    inspection = _Inspection(name, read)
+    with open(path, "rb") as file:
+        is_zip = path.endswith((".zip", ".whl"))
+        inspect_open(file, name, read, is_zip=is_zip, limit_bytes=MAX_UNPACKED_BYTES)
+
+
+def inspect_open(
+    file: IO[bytes], name: str, read: Reader, *, is_zip: bool, limit_bytes: int
+) -> None:
+    """As ``inspect``, of a file in which one can go back.
+
+    ``limit_bytes``: how much may come out of the compression.
+    """
+    inspection = _Inspection(name, read, limit_bytes)
     try:
-        if path.endswith((".zip", ".whl")):
-            _inspect_zip(path, inspection)
+        if is_zip:
+            _inspect_zip(file, inspection)
         else:
-            _inspect_tar(path, inspection)
+            _inspect_tar(file, inspection)
     except _BROKEN as error:
         raise PreparationError(
             f"{name} is broken, or not an archive of its kind: {error}"
@@ -69,8 +81,9 @@ def inspect(path: str, name: str, read: Reader) -> None:
 class _Inspection:
     """What was seen of one archive so far."""
 
-    def __init__(self, archive: str, read: Reader) -> None:
+    def __init__(self, archive: str, read: Reader, limit_bytes: int) -> None:
         self._archive = archive
+        self._limit_bytes = limit_bytes
         self._read = read
         self._bytes = 0
         self._names: list[str] = []
@@ -111,8 +124,8 @@ class _Inspection:
     def count(self, member: str, size: int) -> None:
         """Bytes have come out of the compression."""
         self._bytes += size
-        if self._bytes > MAX_UNPACKED_BYTES:
-            limit = f"{MAX_UNPACKED_BYTES >> 20} MiB"
+        if self._bytes > self._limit_bytes:
+            limit = f"{self._limit_bytes >> 20} MiB"
             raise self.refuse(member, f"makes it larger than {limit} when unpacked")
 
     def check_links(self) -> None:
@@ -156,8 +169,8 @@ class _Header(tarfile.TarInfo):
 class _Counting(gzip.GzipFile):
     """Tells the inspection how much has come out of the compression."""
 
-    def __init__(self, path: str, inspection: _Inspection) -> None:
-        super().__init__(path, "rb")
+    def __init__(self, file: IO[bytes], inspection: _Inspection) -> None:
+        super().__init__(fileobj=file, mode="rb")
         self._inspection = inspection
         self.member = ""
 
@@ -167,8 +180,8 @@ class _Counting(gzip.GzipFile):
         return data
 
 
-def _inspect_tar(path: str, inspection: _Inspection) -> None:
-    with _Counting(path, inspection) as unpacked:
+def _inspect_tar(file: IO[bytes], inspection: _Inspection) -> None:
+    with _Counting(file, inspection) as unpacked:
         with tarfile.open(fileobj=unpacked, mode="r|", tarinfo=_Header) as archive:
             for member in archive:
                 unpacked.member = member.name
@@ -195,8 +208,8 @@ def _inspect_tar_member(
         inspection.see_content(member.name, stream)
 
 
-def _inspect_zip(path: str, inspection: _Inspection) -> None:
-    with zipfile.ZipFile(path) as archive:
+def _inspect_zip(file: IO[bytes], inspection: _Inspection) -> None:
+    with zipfile.ZipFile(file) as archive:
         for member in archive.infolist():
             inspection.see(member.orig_filename)
         for member in archive.infolist():
