@@ -14,6 +14,7 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from footplate.domain.preview.source_patterns import Use
     from footplate.domain.runtimes import Runtimes
     from footplate.ports.buckets import Buckets
 
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 class Staging:
     """What a client will have uploaded by the time it submits: all that lies below ``prefix``.
 
-    ``makes_bucket``: it makes the bucket, too, if that isn't there.
+    ``makes_bucket``: it makes the bucket, too, if that isn't there. ``uses`` is what the client
+    found in the packages.
     """
 
     prefix: GcsUri | None = None
     makes_bucket: bool = False
+    uses: tuple[Use, ...] = ()
 
     def has(self, uri: GcsUri) -> bool:
         """Whether the object will be there."""

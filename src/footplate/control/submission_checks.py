@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from footplate.control import images, occupied_directories, preflight
@@ -28,7 +29,9 @@ from footplate.domain.errors import (
     Violation,
 )
 from footplate.domain.machines import zones_for
+from footplate.domain.names import GcsUri
 from footplate.domain.preview.advice import advise
+from footplate.domain.preview.keras_advice import advise_packages
 from footplate.domain.preview.named_buckets import NamedBucket, advise_buckets
 from footplate.domain.quotas import exceeded
 from footplate.domain.sites import too_large
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from footplate.domain.model_registry import Model
     from footplate.domain.names import ModelName, PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
+    from footplate.domain.preview.source_patterns import Use
     from footplate.domain.quotas import Quotas
     from footplate.domain.submission import Submission, Tuning
     from footplate.domain.tracking.names import TrackingName
@@ -64,7 +68,8 @@ class SubmissionChecks:
     have a directory outside the buckets; None: it can. ``directories`` is the form in which
     programs get directories unless a label says it. ``resource`` finds persistent resources.
     ``python_fault`` says why this machine can't run a version of Python; None: it can.
-    ``shared_buckets``: patterns of those that all projects may use.
+    ``shared_buckets``: patterns of those that all projects may use. ``patterns`` finds what the
+    package at a URI uses.
     """
 
     def __init__(
@@ -86,7 +91,9 @@ class SubmissionChecks:
         has_tensorboard: Callable[[TrackingName], bool] = lambda _: True,
         python_fault: FindFault = lambda _: None,
         find_model: Callable[[ModelName], Model | None] = lambda _: None,
+        patterns: Callable[[str], Sequence[Use]] = lambda _: (),
     ) -> None:
+        self._patterns = patterns
         self._container_images = container_images
         self._directories = directories
         self._shared_buckets = shared_buckets
@@ -190,7 +197,17 @@ class SubmissionChecks:
             staging.makes,
         )
         occupied = () if self.last_number(submission) else self._occupied(submission)
-        return tuple(dict.fromkeys((*submission.warnings, *advice, *named, *occupied)))
+        code = advise_packages(
+            submission.spec, partial(self._uses, staging), self._catalogue.runtimes
+        )
+        return tuple(dict.fromkeys((*submission.warnings, *advice, *named, *occupied, *code)))
+
+    def _uses(self, staging: Staging, package: str) -> Sequence[Use]:
+        try:
+            is_staged = staging.has(GcsUri.parse(package, "packageUris"))
+        except InvalidArgument:
+            return ()
+        return staging.uses if is_staged else self._patterns(package)
 
     def _occupied(self, submission: Submission) -> Iterator[str]:
         """Trials with numbers of their own have directories of their own, and are left out."""

@@ -12,6 +12,7 @@ import uv
 
 from footplate.control.jobs import Jobs
 from footplate.control.package_checks import PackageChecks
+from footplate.control.package_patterns import PackagePatterns
 from footplate.control.persistent_resources import PersistentResources
 from footplate.control.quotas import QuotaBook
 from footplate.control.region_reports import RegionReports
@@ -24,6 +25,7 @@ from footplate.domain.machine_hours import NO_PRICES
 from footplate.safe_path import resolve
 from footplate.server.machine import RandomIds
 from footplate.server.machine_interpreters import MachineInterpreters
+from footplate.server.package_sources import read_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,6 +138,7 @@ class JobServices:
                 fetches=settings.fetches_interpreters,
             ).fault,
             find_model=partial(_find_model, context.database.models),
+            patterns=PackagePatterns(buckets, read_sources).find,
         )
         self.jobs = Jobs(
             store,

@@ -209,6 +209,19 @@ def test_packages_that_are_uploaded_later(
     assert (verdict(http, JOBS + query, body)["verdict"] == "ACCEPTED") is accepted
 
 
+def test_what_the_client_found_in_packages_that_are_uploaded_later(http: httpx.Client) -> None:
+    body = training(packageUris=["gs://stage/job_1/t.tar.gz"], runtimeVersion="2.21")
+    query = "?staging=gs://stage/job_1/"
+    assert not any("uses" in text for text in verdict(http, JOBS + query, body)["warnings"])
+
+    found = "&uses=estimator:task.py:7&uses=multi-worker-keras:a:b.py:8"
+    warnings = verdict(http, JOBS + query + found, body)["warnings"]
+    assert [text.partition(",")[0] for text in warnings if "uses" in text] == [
+        "task.py:7 uses tf.estimator",
+        "a:b.py:8 uses MultiWorkerMirroredStrategy",
+    ]
+
+
 @pytest.mark.parametrize(
     ("path", "content", "said"),
     [
@@ -216,6 +229,7 @@ def test_packages_that_are_uploaded_later(
         (JOBS, b"[]", "allowed: a JSON object"),
         (CUSTOM, b"\xff", "not UTF-8"),
         (f"{JOBS}?staging=stage", b"{}", "staging: 'stage' given; allowed: gs://BUCKET/PATH"),
+        (f"{JOBS}?staging=gs://b/&uses=x:y", b"{}", "uses: 'x' given; allowed: one of estimator,"),
         (JOBS.replace("demo", "-"), b"{}", "project"),
         (CUSTOM.replace("us-central1", "US"), b"{}", "location"),
     ],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
-from footplate.control.preflight import Staging
+from footplate.control.preflight import NOTHING, Staging
 from footplate.control.regions import Binding, Regions
 from footplate.control.submission_checks import SubmissionChecks
 from footplate.control.tuning.prior_studies import PriorStudies
@@ -24,6 +24,7 @@ from footplate.domain.jobs import (
     RestartBounds,
 )
 from footplate.domain.names import GcsUri, TrainingJobName
+from footplate.domain.preview.source_patterns import Pattern, Use
 from footplate.domain.preview.verdict import Outlook
 from footplate.domain.quotas import Quota, Quotas
 from footplate.domain.reduction import IMAGE, program
@@ -67,6 +68,8 @@ class Desk:
         self.waits: Explanation | None = None
         self.full = False
         self.asked: list[tuple[JobSpec, str]] = []
+        self.uses: dict[str, tuple[Use, ...]] = {}
+        """What packages use, by their URIs."""
         regions = regions or make_regions(make_site(mode))
         searches = SearchResolver(self.store, PriorStudies(self.store, self.store.studies))
         submission_checks = SubmissionChecks(
@@ -78,6 +81,7 @@ class Desk:
             searches,
             FakeContainerEngine(),
             reduction=reduction,
+            patterns=lambda uri: self.uses.get(uri, ()),
         )
         self.validation = Validation(
             self.store,
@@ -272,6 +276,26 @@ def test_packages_that_the_client_is_going_to_upload(context: Desk, bucket: str)
 
     assert verdict.accepted
     assert verdict.plan is not None
+
+
+def test_what_packages_use_that_the_runtime_lacks(context: Desk) -> None:
+    """Of those that the client is going to upload it says itself what they use."""
+    given, staged = submission(runtime="version:2.21/"), Staging(GcsUri("staging", ""))
+    assert not any("estimator" in each for each in warned(context, given))
+
+    context.uses[PACKAGE] = (Use(Pattern.ESTIMATOR, "trainer/task.py:2"),)
+    (said,) = [each for each in warned(context, given) if "estimator" in each]
+    assert said.startswith("trainer/task.py:2 uses tf.estimator")
+    assert not any("estimator" in each for each in warned(context, submission()))
+
+    later = submission(package="gs://staging/t.tar.gz", runtime="version:2.21/")
+    staged = replace(staged, uses=(Use(Pattern.ESTIMATOR, "task.py:3"),))
+    (said,) = [each for each in warned(context, later, staged) if "estimator" in each]
+    assert said.startswith("task.py:3 uses tf.estimator")
+
+
+def warned(context: Desk, given: Submission, staging: Staging = NOTHING) -> tuple[str, ...]:
+    return context.validation.validate(given, staging).warnings
 
 
 def test_a_directory_in_a_bucket_that_the_client_is_going_to_make(context: Desk) -> None:

@@ -12,8 +12,10 @@ from footplate.api.json_route import json_route
 from footplate.api.vertex_v1.parents import location_of
 from footplate.control.preflight import NOTHING, Staging
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.formatting import quoted
 from footplate.domain.names import GcsUri, check_project
 from footplate.domain.preview.parity import REFUSED_ALIKE, Parity
+from footplate.domain.preview.source_patterns import Pattern, Use
 from footplate.domain.preview.verdict import Verdict
 from footplate.wire.footplate_v1 import verdict_json
 from footplate.wire.training_v1 import submissions as training_submissions
@@ -48,7 +50,8 @@ def validation_routes(validation: Validation, catalogue: Catalogue) -> list[Rout
 class _Validations:
     """``?staging=gs://BUCKET/PREFIX``: the client uploads what lies below before it submits.
 
-    With ``makesBucket=true`` it makes that bucket, too.
+    With ``makesBucket=true`` it makes that bucket, too. Each ``uses=PATTERN:PLACE`` is what it
+    found in these packages.
     """
 
     def __init__(self, validation: Validation, catalogue: Catalogue) -> None:
@@ -99,4 +102,14 @@ def staging_of(call: Call) -> Staging:
     if text is None:
         return NOTHING
     makes = call.parameter("makesBucket", "makes_bucket") == "true"
-    return Staging(GcsUri.parse(text, "staging"), makes_bucket=makes)
+    uses = tuple(map(_read_use, call.repeated("uses", "")))
+    return Staging(GcsUri.parse(text, "staging"), makes_bucket=makes, uses=uses)
+
+
+def _read_use(text: str) -> Use:
+    name, _, place = text.partition(":")
+    if name not in tuple(Pattern):
+        allowed = ", ".join(Pattern)
+        given = f"{quoted(name)} given; allowed: one of {allowed}, a colon and a place"
+        raise InvalidArgument.of((Violation("uses", given),))
+    return Use(Pattern(name), place)

@@ -1,0 +1,43 @@
+"""What packages use of TensorFlow, each looked into once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from footplate.domain.errors import ServiceError
+from footplate.domain.names import GcsUri
+from footplate.domain.preview.source_patterns import find_patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import BinaryIO
+
+    from footplate.domain.preview.source_patterns import Use
+    from footplate.ports.buckets import Buckets
+
+_MOST_REMEMBERED = 10_000
+
+
+class PackagePatterns:
+    """Objects of ``buckets``. Any number of threads may ask."""
+
+    def __init__(
+        self, buckets: Buckets, read_sources: Callable[[BinaryIO], Mapping[str, str]]
+    ) -> None:
+        """``read_sources`` gives the texts of an archive by their paths."""
+        self._buckets = buckets
+        self._read_sources = read_sources
+        self._look = lru_cache(_MOST_REMEMBERED)(self._read)
+
+    def find(self, uri: str) -> tuple[Use, ...]:
+        """Nothing where it can't be read: its preparation says why."""
+        try:
+            where = GcsUri.parse(uri, "packageUris")
+            return self._look(where, self._buckets.stat(where.bucket, where.path).generation)
+        except (ServiceError, OSError):
+            return ()
+
+    def _read(self, where: GcsUri, _generation: int) -> tuple[Use, ...]:
+        with self._buckets.read(where.bucket, where.path) as file:
+            return find_patterns(self._read_sources(file))
