@@ -24,7 +24,7 @@ from footplate.wire.json_text import parse_object
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from footplate.wire.json_text import JsonObject
 
@@ -82,7 +82,7 @@ class Connection:
         method: str,
         path: str,
         *,
-        params: Mapping[str, str] | None = None,
+        params: Mapping[str, str | Sequence[str]] | None = None,
         body: JsonObject | None = None,
         unlimited: bool = False,
     ) -> JsonObject:
@@ -98,7 +98,7 @@ class Connection:
         method: str,
         path: str,
         *,
-        params: Mapping[str, str] | None = None,
+        params: Mapping[str, str | Sequence[str]] | None = None,
         content: bytes | Iterable[bytes] | None = None,
         content_type: str = "application/json",
         unlimited: bool = False,

@@ -15,11 +15,12 @@ from footplate.wire.footplate_v1 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from footplate.client.http_client import Connection
     from footplate.domain.names import GcsUri
     from footplate.domain.preview.package_check import PackageCheck
+    from footplate.domain.preview.source_patterns import Use
     from footplate.domain.preview.verdict import Verdict
     from footplate.wire.json_text import JsonObject
 
@@ -28,15 +29,20 @@ if TYPE_CHECKING:
 class Uploads:
     """What the caller puts below ``prefix`` before it submits, so that it isn't looked for.
 
-    ``makes_bucket``: the bucket may have to be made first, too.
+    ``makes_bucket``: the bucket may have to be made first, too. ``uses`` is what was found in it.
     """
 
     prefix: GcsUri
     makes_bucket: bool = False
+    uses: tuple[Use, ...] = ()
 
-    def parameters(self) -> dict[str, str]:
-        made = {"staging": str(self.prefix)}
-        return {**made, "makesBucket": "true"} if self.makes_bucket else made
+    def parameters(self) -> dict[str, str | Sequence[str]]:
+        made: dict[str, str | Sequence[str]] = {"staging": str(self.prefix)}
+        if self.makes_bucket:
+            made["makesBucket"] = "true"
+        if self.uses:
+            made["uses"] = [f"{use.pattern}:{use.place}" for use in self.uses]
+        return made
 
 
 @dataclass(frozen=True)

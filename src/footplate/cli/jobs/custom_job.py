@@ -16,6 +16,7 @@ from footplate.cli.packaging.local_code import (
     MODULE,
     PACKAGE,
     check_local_code,
+    find_local_uses,
     package_local_code,
     read_local_code,
 )
@@ -178,7 +179,8 @@ class PoolArguments:
         if not self._local or self._image is not None:
             return None
         prefix = GcsUri(self._location.bucket, f"{self._location.path}/")
-        return Uploads(prefix, makes_bucket=self.staging_bucket is None)
+        uses = find_local_uses(read_local_code(self.pools[0]))
+        return Uploads(prefix, makes_bucket=self.staging_bucket is None, uses=uses)
 
     @property
     def _local(self) -> bool:

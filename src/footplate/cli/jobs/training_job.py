@@ -12,6 +12,7 @@ import click
 from footplate.cli.defaults import DEFAULT_REGION
 from footplate.cli.jobs.options import put_learn_from
 from footplate.cli.option_values import enum_name
+from footplate.cli.packaging.source_uses import find_uses
 from footplate.cli.packaging.staging import (
     check_names,
     read_package,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from footplate.client.service import Service
     from footplate.client.validation import Checked
     from footplate.domain.preview.package_check import PackageCheck
+    from footplate.domain.preview.source_patterns import Use
     from footplate.wire.json_text import JsonObject
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -277,7 +279,15 @@ class PackageArguments:
     def uploads(self) -> Uploads | None:
         """Where the server need not look for packages yet."""
         location = self._location()
-        return None if location is None else Uploads(GcsUri(location.bucket, f"{location.path}/"))
+        if location is None:
+            return None
+        prefix = GcsUri(location.bucket, f"{location.path}/")
+        return Uploads(prefix, uses=self._find_uses())
+
+    def _find_uses(self) -> tuple[Use, ...]:
+        path = self.asked.package_path
+        folder = Path(path or ".").expanduser().resolve()
+        return find_uses(folder.parent, [folder] if path is not None else [], self._local(), ())
 
     def _remote(self) -> list[str]:
         return [package for package in self.asked.packages if package.startswith("gs://")]

@@ -92,8 +92,13 @@ def read_tree(root: Path) -> dict[str, Source]:
     """
     return {
         path.relative_to(root).as_posix(): Source(path.read_bytes(), os.access(path, os.X_OK))
-        for path in sorted(_walk(root, frozenset()))
+        for path in find_files(root)
     }
+
+
+def find_files(root: Path) -> list[Path]:
+    """The files that ``read_tree`` reads."""
+    return sorted(_walk(root, frozenset()))
 
 
 def copy_tree(source: Path, target: Path) -> None:

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from footplate.cli.packaging.archive import Archive, Source, read_tree
+from footplate.cli.packaging.source_uses import find_uses
 from footplate.cli.packaging.trainer_package import build_sdist, is_project, make_sdist
 from footplate.domain.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from footplate.domain.preview.source_patterns import Use
 
 PACKAGE = "footplate_local_code"
 MODULE = f"{PACKAGE}.task"
@@ -102,7 +107,7 @@ def read_code_files(code: LocalCode, root: Path) -> dict[str, Source]:
     Raises InvalidArgument.
     """
     files: dict[str, Source] = {}
-    for folder in (str(code.main.parent), *code.extra_dirs):
+    for folder in _folders(code):
         path = _inside(code, root, folder, "extra-dirs")
         if not path.is_dir():
             raise InvalidArgument(f"{code.option}extra-dirs: {path} is not a folder")
@@ -134,6 +139,14 @@ def read_requirements(code: LocalCode, root: Path) -> list[str]:
     return found
 
 
+def find_local_uses(code: LocalCode) -> tuple[Use, ...]:
+    """What the code and its extra packages use of TensorFlow. Raises InvalidArgument."""
+    root = code.root.expanduser()
+    folders = [_inside(code, root, path, "extra-dirs") for path in _folders(code)]
+    packages = read_extra_packages(code, root)
+    return find_uses(root, filter(Path.is_dir, folders), packages, code.requirements)
+
+
 def read_extra_packages(code: LocalCode, root: Path) -> list[Archive]:
     """Raises InvalidArgument: one isn't there."""
     return [_read(code, root, path) for path in code.extra_packages]
@@ -145,6 +158,10 @@ def _read(code: LocalCode, root: Path, path: str) -> Archive:
         return Archive(file.name, file.read_bytes())
     except OSError as error:
         raise InvalidArgument(f"{code.option}extra-packages: {file}: {error.strerror}") from None
+
+
+def _folders(code: LocalCode) -> tuple[str, ...]:
+    return str(code.main.parent), *code.extra_dirs
 
 
 def _inside(code: LocalCode, root: Path, path: str, key: str) -> Path:

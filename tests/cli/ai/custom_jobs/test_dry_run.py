@@ -81,6 +81,35 @@ def test_local_code_is_neither_built_nor_uploaded(
     assert (fake.jobs, fake.objects, fake.buckets) == ({}, {}, [])
 
 
+@pytest.mark.parametrize(
+    ("code", "more", "uses"),
+    [
+        ("from tensorflow import estimator\n", "", "estimator:code/train.py:1"),
+        ("from tensorflow import estimator\n", ",extra-dirs=no", "estimator:code/train.py:1"),
+        ("", ",requirements=tensorflow==2.15.1", "old-tensorflow:PKG-INFO"),
+    ],
+)
+def test_what_local_code_uses_is_told_to_the_server(
+    invoke: Callable[..., Result],
+    fake: FakeService,
+    tmp_path: Path,
+    code: str,
+    more: str,
+    uses: str,
+) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "train.py").write_text(code)
+    pool = (
+        f"machine-type=n1-standard-4,executor-image-uri={IMAGE},"
+        f"local-package-path={tmp_path},script=code/train.py{more}"
+    )
+
+    result = invoke(*DRY, f"--worker-pool-spec={pool}", "--staging-bucket=gs://stage")
+
+    assert result.exit_code == 0, result.stderr
+    assert fake.last("POST").query == {"staging": "gs://stage/census/", "uses": uses}
+
+
 def test_local_code_that_is_not_there(invoke: Callable[..., Result], tmp_path: Path) -> None:
     pool = (
         f"machine-type=n1-standard-4,executor-image-uri={IMAGE},"

@@ -16,6 +16,7 @@ from footplate.domain.preview.parity import Parity
 from footplate.domain.preview.verdict import Outlook, Verdict
 from footplate.wire.footplate_v1 import package_checks_json, verdict_json
 from tests.support.fake_service import Answer, failure
+from tests.support.trainers import pack_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,6 +75,25 @@ def test_a_job_that_would_be_accepted(
     }
     assert fake.calls() == ["GET /healthz", f"POST {PATH}"]
     assert (fake.jobs, fake.objects) == ({}, {})
+
+
+@pytest.mark.parametrize("has_setup", [True, False])
+def test_what_local_packages_use_is_told_to_the_server(
+    invoke: Callable[..., Result], fake: FakeService, trainer: Path, *, has_setup: bool
+) -> None:
+    """Nothing is built or run for it."""
+    answer(fake, GOOD)
+    (trainer / "task.py").write_text("import tensorflow as tf\ntf.estimator.RunConfig()\n")
+    if has_setup:
+        (trainer.parent / "setup.py").write_text("raise SystemExit('run')\n")
+    invoke(*DRY, f"--package-path={trainer}", "--job-dir=gs://stage/census")
+    uses = {"uses": "estimator:trainer/task.py:2"}
+    assert fake.last("POST").query == {"staging": "gs://stage/census/packages/", **uses}
+
+    archive = trainer.parent / "t.tar.gz"
+    archive.write_bytes(pack_trainer((trainer / "task.py").read_text()))
+    invoke(*DRY, f"--packages={archive}", "--job-dir=gs://stage/census", "--module-name=m")
+    assert fake.last("POST").query == {"staging": "gs://stage/census/packages/", **uses}
 
 
 def test_a_module_that_is_not_there_is_found_without_a_build(
