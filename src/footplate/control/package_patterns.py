@@ -35,7 +35,7 @@ class PackagePatterns:
         try:
             where = GcsUri.parse(uri, "packageUris")
             return self._look(where, self._buckets.stat(where.bucket, where.path).generation)
-        except (ServiceError, OSError):
+        except (ServiceError, OSError):  # then there is nothing to warn of
             return ()
 
     def _read(self, where: GcsUri, _generation: int) -> tuple[Use, ...]:

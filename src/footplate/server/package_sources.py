@@ -47,8 +47,11 @@ class PackageSources:
     def read_files(self, root: Path, paths: Iterable[Path]) -> None:
         """Files below ``root``; those that can't be read are left out."""
         for path in paths:
-            with suppress(OSError), path.open("rb") as file:
-                self._see(path.relative_to(root).as_posix(), file)
+            try:
+                with path.open("rb") as file:
+                    self._see(path.relative_to(root).as_posix(), file)
+            except OSError:  # then there is nothing to warn of
+                continue
 
     def _see(self, name: str, stream: IO[bytes]) -> None:
         parts = name.removeprefix("./").split("/")

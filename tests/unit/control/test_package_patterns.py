@@ -12,6 +12,7 @@ from footplate.domain.preview.source_patterns import Pattern, Use
 from tests.support.clock import FakeClock
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -49,7 +50,9 @@ def test_nothing_is_known_of_what_is_not_there(buckets: FolderBuckets, uri: str)
 
 
 def test_a_package_that_can_not_be_read_now_is_read_later(buckets: FolderBuckets) -> None:
-    answers = iter([OSError("disk"), {"task.py": ESTIMATOR.decode()}])
+    answers: Iterator[OSError | dict[str, str]] = iter(
+        [OSError("disk"), {"task.py": ESTIMATOR.decode()}]
+    )
 
     def read(_file: BinaryIO) -> dict[str, str]:
         answer = next(answers)
