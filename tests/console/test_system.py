@@ -51,7 +51,7 @@ def test_it_lists_environments_whose_names_are_text(guarded: RunningService) -> 
     assert "<img src=x" not in text
     assert (
         "Everyone who has the server&#39;s token" in text
-        or "All who have the server's token" in text
+        or "Everyone who has the server's token" in text
     )
 
 

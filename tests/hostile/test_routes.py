@@ -87,7 +87,7 @@ def test_honest_requests_are_understood(rig: Rig, face: str) -> None:
             answer = send(rig, method, path, call)
             understood = answer.status in (200, 204, 303, 308, 404, 409, 499, 501)
             reasons = (
-                *(b"FAILED_PRECONDITION", b"is a tuning job", b"is no tuning job"),
+                *(b"FAILED_PRECONDITION", b"is a tuning job", b"is not a tuning job"),
                 b"trials: '' given",  # of a form, and bodies here are JSON
                 b"Footplate has no IAM policies",  # IAM policies, which there aren't
                 b"Footplate has no Pub/Sub",

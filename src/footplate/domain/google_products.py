@@ -19,7 +19,7 @@ _HERE = {
     "ml": ("AI Platform Training", _API),
     "storage": (
         "Cloud Storage",
-        "Its clients go by STORAGE_EMULATOR_HOST, and programs open files at /gcs/BUCKET",
+        "Its clients use STORAGE_EMULATOR_HOST, and programs open files at /gcs/BUCKET",
     ),
 }
 _ELSEWHERE = {

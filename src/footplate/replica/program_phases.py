@@ -125,7 +125,10 @@ class Running(Phase):
         """A later start has what earlier ones left of the job's limit."""
         if self.context.task.get("attempt", 1) == 1 and not self.context.task.get("restart"):
             return f"it ran longer than its limit of {self._limit_s:g} s"
-        return f"it ran longer than the {round(self._limit_s, 1):g} s that earlier starts left it"
+        return (
+            f"it ran longer than the {round(self._limit_s, 1):g} s of its limit that earlier "
+            "starts left"
+        )
 
     def _check_disk(self) -> None:
         """What is over its limit is ended at once: it would write on."""

@@ -144,7 +144,7 @@ class ClusterListener:
                     complained = False
                 except InvalidArgument as error:
                     if not complained:
-                        _log.warning("launchers on other machines can't report yet: %s", error)
+                        _log.warning("nodes of clusters can't report to this server yet: %s", error)
                     complained = True
             await asyncio.sleep(_FOLLOW_S)
 

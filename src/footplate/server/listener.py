@@ -55,7 +55,10 @@ def _refusal(host: str, port: int, setting: str, error: OSError) -> Violation:
         named, way_out = setting, "one of this machine that the nodes reach"
     return Violation(
         named,
-        f"'{host}' given, which is no address of this machine: {error.strerror}; choose {way_out}",
+        (
+            f"'{host}' given, which is not an address of this machine: {error.strerror}; choose "
+            f"{way_out}"
+        ),
     )
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from footplate.settings import Settings
 
 _MEANS = {
-    "memory": "the machine type's memory, by control groups",
-    "CPU": "the machine type's vCPUs, by control groups",
+    "memory": "control groups hold each replica to the memory of its machine type",
+    "CPU": "control groups hold each replica to the vCPUs of its machine type",
     "processes": "1024, and 512 for each vCPU",
 }
 _STRONG = (levels.CGROUP.name, levels.NAMESPACE.name)

@@ -235,7 +235,7 @@ def test_jobs_without_trials(world: World) -> None:
     assert world.get(name="projects/demo/jobs/none").status_code == 404
     plain = world.get(name=PLAIN)
     assert plain.status_code == 400
-    assert plain.json()["error"]["message"] == f"{PLAIN} is no tuning job: it has no trials"
+    assert plain.json()["error"]["message"] == f"{PLAIN} is not a tuning job, so it has no trials"
 
 
 @pytest.fixture

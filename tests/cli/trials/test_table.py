@@ -249,7 +249,10 @@ def test_curves(invoke: Callable[..., Result], fake: FakeService, job: str) -> N
 def test_a_job_without_trials(invoke: Callable[..., Result], fake: FakeService) -> None:
     result = invoke(*TRIALS, "plain")
     assert result.exit_code == 1
-    assert result.stderr == "Error: projects/demo/jobs/plain is no tuning job: it has no trials\n"
+    assert (
+        result.stderr
+        == "Error: projects/demo/jobs/plain is not a tuning job, so it has no trials\n"
+    )
 
 
 def test_describe_as_a_table_has_the_best(invoke: Callable[..., Result], job: str) -> None:

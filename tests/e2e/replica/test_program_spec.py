@@ -256,7 +256,7 @@ def test_the_time_limit_ends_a_program_that_ignores_it(
 def test_a_later_attempt_has_the_rest_of_the_time(make_replica: Make) -> None:
     task = python_task("import time; time.sleep(600)", time_limit_s=0.51, attempt=2)
     end = make_replica(task).supervise()
-    words = "it ran longer than the 0.5 s that earlier starts left it"
+    words = "it ran longer than the 0.5 s of its limit that earlier starts left"
     assert (end["kind"], end["cause"]) == ("TIME_LIMIT", words)
 
 

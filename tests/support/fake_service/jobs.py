@@ -115,7 +115,9 @@ def _events(service: FakeService, request: Request, name: str) -> Answer:
 def _trials(service: FakeService, _request: Request, name: str) -> Answer:
     answers = service.trials.get(name)
     if not answers:
-        return failure(400, "FAILED_PRECONDITION", f"{name} is no tuning job: it has no trials")
+        return failure(
+            400, "FAILED_PRECONDITION", f"{name} is not a tuning job, so it has no trials"
+        )
     return Answer(body=answers.pop(0) if len(answers) > 1 else answers[0])
 
 

@@ -232,7 +232,7 @@ def test_options_that_slurmrestd_does_not_know_are_refused_at_the_start() -> Non
     given = slurm(slurmrestd="unix:/run/socket", machines={"n1-standard-8": "--switches=2"})
     ((field, said),) = wrongs(given)
     assert field == "regions[0].machines.n1-standard-8"
-    assert said.startswith("--switches=2 allowed: --account")
+    assert said.startswith("slurmrestd has no field for --switches=2; allowed: --account")
 
 
 def test_a_region_is_bound_once() -> None:

@@ -121,7 +121,11 @@ def test_an_expired_token_is_the_reason_of_an_error_without_words(
         ("<html>Bad Gateway</html>", 502, "answers 502 with '<html>Bad"),
         ('["jobs"]', 200, "answers with"),
         ("{}", 200, "no list of jobs"),
-        ("Authentication failure", 401, "refuses who asks: Authentication failure; write a new"),
+        (
+            "Authentication failure",
+            401,
+            "refuses the server's token: Authentication failure; write a new",
+        ),
     ],
 )
 def test_what_is_no_answer_is_silence_with_the_reason(

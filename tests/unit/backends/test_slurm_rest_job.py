@@ -87,14 +87,14 @@ def test_what_a_version_lacks_is_said() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--switches=2",), "--switches=2 allowed: --account"),
-        (("-X",), "-X can't be said"),
-        (("c8",), "c8 can't be said"),
+        (("--switches=2",), "slurmrestd has no field for --switches=2; allowed: --account"),
+        (("-X",), "slurmrestd has no field for -X"),
+        (("c8",), "slurmrestd has no field for c8"),
         (("--constraint",), "--constraint has no value"),
-        (("--mem=4X",), "'4X' is no memory"),
+        (("--mem=4X",), "'4X' is not an amount of memory"),
         (("--cpus-per-task=two",), "--cpus-per-task=two is not a whole number"),
-        (("--time=soon",), "--time=soon is no time"),
-        (("--exclusive=topo",), "--exclusive=topo can't be said"),
+        (("--time=soon",), "--time=soon is not a time"),
+        (("--exclusive=topo",), "slurmrestd has no field for --exclusive=topo"),
     ],
 )
 def test_options_that_slurmrestd_does_not_know(words: tuple[str, ...], said: str) -> None:

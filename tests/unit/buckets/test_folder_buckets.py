@@ -95,13 +95,13 @@ def test_no_name_is_an_object_and_a_directory(buckets: FolderBuckets) -> None:
     buckets.write("stage", "a", [b"file"])
     buckets.write("stage", "d/e", [b"file"])
     for name in ("a/b", "a/", "a/b/c", "d"):
-        with pytest.raises(InvalidArgument, match="at once"):
+        with pytest.raises(InvalidArgument, match="both an object and a directory"):
             buckets.write("stage", name, [b""])
     assert names(buckets) == ["a", "d/e"]
     buckets.delete("stage", "d/e")
     buckets.write("stage", "d", [b"the folder was empty"])
     buckets.write("stage", "k/", [])
-    with pytest.raises(InvalidArgument, match="at once"):
+    with pytest.raises(InvalidArgument, match="both an object and a directory"):
         buckets.write("stage", "k", [b"x"])
     with pytest.raises(InvalidArgument, match="can have no content"):
         buckets.write("stage", "f/", [b"x"])
@@ -355,7 +355,7 @@ def test_what_can_not_be_opened_now_is_not_missing(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", refuse)
-        with pytest.raises(Unavailable, match="can't be used now"):
+        with pytest.raises(Unavailable, match="can't use the disk that holds the buckets now"):
             read(buckets, "checkpoint")
     assert read(buckets, "checkpoint") == b"x"
 
@@ -372,7 +372,7 @@ def test_an_upload_that_can_not_be_locked_now_goes_on_later(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", refuse)
-        with pytest.raises(Unavailable, match="can't be used now"):
+        with pytest.raises(Unavailable, match="can't use the disk that holds the buckets now"):
             buckets.append(upload_id, 1, [b"y"])
     assert buckets.append(upload_id, 1, [b"y"]) == 2
 

@@ -105,7 +105,7 @@ def test_whoever_comes_too_late_decides_again_and_all_of_it() -> None:
 
 def test_somebody_who_is_always_too_late_gives_up_and_leaves_nothing() -> None:
     store = Store(rivals=TRIES)
-    with pytest.raises(Aborted, match="all the time"):
+    with pytest.raises(Aborted, match="keep changing job"):
         apply(store, store.uid, CancelRequested(NOW))
 
     assert store.get_by_uid(store.uid).ending is None

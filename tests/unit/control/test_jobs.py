@@ -248,7 +248,7 @@ def test_all_that_is_missing_is_said_at_once_and_nothing_is_made(context: Desk) 
     ]
     assert "footplate storage buckets create gs://no-bucket" in said["trainingInput.jobDir"]
     assert "2.21" in said["trainingInput.runtimeVersion"]
-    assert "is not there" in said["trainingInput.packageUris[0]"]
+    assert "does not exist" in said["trainingInput.packageUris[0]"]
     assert context.store.active() == ()
     assert context.woken == 0
 

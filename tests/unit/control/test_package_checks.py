@@ -132,6 +132,6 @@ def test_the_error_stands_at_the_packages_that_it_names(
 
 
 def test_a_refused_job_is_refused(checks: PackageChecks, resolver: FakeResolver) -> None:
-    with pytest.raises(InvalidArgument, match="is not there"):
+    with pytest.raises(InvalidArgument, match="does not exist"):
         checks.plan(submission(OTHER), NOTHING)
     assert not resolver.asked

@@ -22,7 +22,7 @@ from footplate.domain.google_products import explain_host, explain_package, is_s
         (
             "storage.googleapis.com",
             "",
-            "(storage.googleapis.com) from here. Its clients go by STORAGE_EMUL",
+            "(storage.googleapis.com) from here. Its clients use STORAGE_EMUL",
         ),
         ("us-central1-aiplatform.googleapis.com", "", "from here. Where the setting"),
     ],

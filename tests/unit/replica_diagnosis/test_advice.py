@@ -149,7 +149,7 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         ),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: '/absent-app/config.json'",
-            "/absent-app isn't there: files that an image would have there belong into your",
+            "/absent-app doesn't exist here. Put files that an image would have there into your",
         ),
         ("FileNotFoundError: [Errno 2] No such file or directory: '/etc/absent/x'", ""),
         (

@@ -37,7 +37,7 @@ def test_a_host_that_is_not_this_machine_is_named_with_the_way_out(host: str) ->
     with pytest.raises(InvalidArgument) as caught:
         listen(host, 0)
     told = str(caught.value)
-    assert told.startswith(f"host: '{host}' given, which is no address of this machine: ")
+    assert told.startswith(f"host: '{host}' given, which is not an address of this machine: ")
     assert told.endswith("; choose another --host, such as 127.0.0.1")
 
 

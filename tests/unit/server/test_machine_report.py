@@ -41,7 +41,10 @@ def test_nothing_is_limited_in_emulate_mode(tmp_path: Path) -> None:
 @pytest.mark.parametrize("settings", [{"mode": Mode.ENFORCE}, {"limits": "on"}])
 def test_what_is_limited_and_why_not_the_rest(tmp_path: Path, settings: dict[str, str]) -> None:
     found = texts(Settings(tmp_path, **settings), LIMITED)  # type: ignore[arg-type]  # each is of its own type
-    assert found["memory"] == (True, "the machine type's memory, by control groups")
+    assert found["memory"] == (
+        True,
+        "control groups hold each replica to the memory of its machine type",
+    )
     assert found["CPU"] == (
         False,
         "the server counts what replicas use and doesn't limit it: no controller",

@@ -99,7 +99,7 @@ class _TrialsApi:
     def _tuning_job(self, call: Call) -> tuple[Job, Search]:
         job = self._get_job(parse_job_name(call.path["name"]))
         if job.spec.search is None:
-            raise FailedPrecondition(f"{job.name} is no tuning job: it has no trials")
+            raise FailedPrecondition(f"{job.name} is not a tuning job, so it has no trials")
         return job, job.spec.search
 
     def _notify(self, job: Job, trial: TrialRecord, run: Job | None) -> JsonObject:

@@ -192,8 +192,8 @@ class _Registry:
         realm = fields.pop("realm")
         if self._host.startswith("https://") and not realm.startswith("https://"):
             raise UnknownImage(
-                f"the registry {self._image.registry} wants tokens of {realm}, which isn't served "
-                "over TLS"
+                f"the registry {self._image.registry} asks for tokens at {realm}, which isn't "
+                "served over TLS"
             )
         fields["scope"] = f"repository:{self._image.repository}:pull"
         answer, content = self._ask(realm, params=fields, auth=login)

@@ -59,7 +59,7 @@ def read_jobs(text: str) -> tuple[EngineJob, ...]:
         ValueError: it is something else, or half of it.
     """
     if text and not text.endswith("\n"):
-        raise ValueError("squeue's answer breaks off")
+        raise ValueError("squeue's answer ends too early")
     return tuple(_read_job(line) for line in text.splitlines() if line.strip())
 
 

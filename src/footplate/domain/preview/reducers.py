@@ -94,8 +94,9 @@ def _count_alike(pool: WorkerPool, members: int) -> Iterator[str]:
     least = _break_even(members, 1.0 * members)
     if pool.replica_count < least:
         yield (
-            f"{_servers(pool.replica_count)} for {members} workers are slower than a ring if all "
-            f"machines have the same bandwidth: {least} gain something, {members} would match"
+            f"{_servers(pool.replica_count)} for {members} workers are slower than a ring if "
+            f"all machines have the same bandwidth: {least} are faster than a ring, {members} "
+            "are fastest"
         )
 
 

@@ -43,7 +43,7 @@ def pull(path: str, name: str, environment: Mapping[str, str], say: Callable[[st
             raise PullFailed(f"the engine can't pull {name}: {_message(answer.read())}")
         _follow(answer, name, say)
     except (OSError, http.client.HTTPException) as error:
-        raise PullFailed(f"the pull of {name} broke off: {str(error) or repr(error)}") from error
+        raise PullFailed(f"the pull of {name} failed: {str(error) or repr(error)}") from error
     finally:
         connection.close()
 

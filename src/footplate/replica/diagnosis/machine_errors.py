@@ -67,9 +67,9 @@ def advise_on_machine(cause: str, facts: ReplicaFacts) -> str:
     roots = ("", facts.places.get("/", ""))
     if top and top != "/gcs" and not any(os.path.lexists(root + top) for root in roots):
         return (
-            f"{top} isn't there: files that an image would have there belong into your package "
-            "(package_data in setup.py, read by importlib.resources) or into a bucket "
-            f"(/gcs/BUCKET/...). The program may make {top} itself"
+            f"{top} doesn't exist here. Put files that an image would have there into your "
+            "package (package_data in setup.py, read by importlib.resources), or into a "
+            f"bucket (/gcs/BUCKET/...). The program may make {top} itself"
         )
     return ""
 

@@ -179,4 +179,4 @@ def check_consent(lines: List[str], key: str) -> None:
         fields[name.strip().lower()] = value.strip()
     digest = hashlib.sha1((key + _GUID).encode("ascii")).digest()  # noqa: S324  RFC 6455 says so
     if fields.get("sec-websocket-accept") != base64.b64encode(digest).decode("ascii"):
-        raise BadFrame("the server accepted another request than this one")
+        raise BadFrame("the server's answer belongs to another request")

@@ -105,7 +105,7 @@ def test_a_trial_that_is_not_there(invoke: Callable[..., Result], fake: FakeServ
 def test_trials_of_a_job_without_any(invoke: Callable[..., Result]) -> None:
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1", "--trial=3")
     assert result.exit_code == 1
-    assert result.stderr.endswith("is no tuning job: it has no trials\n")
+    assert result.stderr.endswith("is not a tuning job, so it has no trials\n")
 
 
 def test_a_replica_that_is_not_there(invoke: Callable[..., Result], fake: FakeService) -> None:

@@ -104,7 +104,12 @@ def test_the_end_waits_until_nothing_is_left() -> None:
             "prepared: no",
         ),
         (Exit(ExitKind.TIME_LIMIT), State.CANCELLED, Code.DEADLINE_EXCEEDED, "running time limit"),
-        (Exit(ExitKind.OUT_OF_MEMORY), State.FAILED, Code.RESOURCE_EXHAUSTED, "want of memory"),
+        (
+            Exit(ExitKind.OUT_OF_MEMORY),
+            State.FAILED,
+            Code.RESOURCE_EXHAUSTED,
+            "because memory ran out",
+        ),
         (Exit(ExitKind.OUT_OF_DISK), State.FAILED, Code.RESOURCE_EXHAUSTED, "limit of its disk"),
     ],
 )

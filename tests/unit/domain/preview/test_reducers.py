@@ -81,7 +81,7 @@ def test_where_bandwidths_are_not_known_machines_count() -> None:
     (said,) = advice("n1-highcpu-16", 2, worker=unknown)
     assert said == (
         "2 reduction servers for 5 workers are slower than a ring if all machines have the same "
-        "bandwidth: 4 gain something, 5 would match"
+        "bandwidth: 4 are faster than a ring, 5 are fastest"
     )
     assert advice("n1-highcpu-16", 4, worker=unknown) == []
 
