@@ -62,7 +62,7 @@ def parse_object_name(name: str) -> ObjectPath:
         if problem := find_problem(part):
             raise InvalidArgument(
                 f"object name {_shorten(name)}: GCS would accept it, but this bucket is a "
-                f"folder, where the name {problem}"
+                f"folder, where {problem}"
             )
     return ObjectPath(parts, directory)
 

@@ -47,7 +47,7 @@ def find_problem(part: str) -> str:
     if not part:
         return "no part between two slashes, nor the first one, can be empty"
     if part in (".", ".."):
-        return f"the part {part!r} between slashes has a meaning of its own in folders"
+        return f"{part!r} between slashes has a meaning of its own in folders"
     if "\x00" in part:
         return "no name can have the character U+0000"
     if len(part.encode()) > MAX_SEGMENT_BYTES:

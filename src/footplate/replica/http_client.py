@@ -123,7 +123,7 @@ class Connection:
         try:
             value = json.loads(answer)
         except ValueError as error:
-            raise ServerUnavailable(f"{path} answered no JSON") from error
+            raise ServerUnavailable(f"{path} answered with something that isn't JSON") from error
         if not isinstance(value, dict):
             raise ServerUnavailable(f"{path} answered with something that isn't a JSON object")
         return value

@@ -158,7 +158,7 @@ def describe_limits(answer: Mapping[str, object]) -> str:
     why = f": {'; '.join(map(str, reasons))}" if isinstance(reasons, list) and reasons else ""
     parts = []
     if held:
-        parts.append(f"{_describe_means(held)} limits each replica's {listed}")
+        parts.append(f"{_describe_means(held)} limit each replica's {listed}")
     if missed:
         parts.append(
             f"the server counts what replicas use and doesn't limit it: {', '.join(missed)}{why}"

@@ -213,8 +213,8 @@ def test_a_bucket_of_another_project(checks: SubmissionChecks, client: Client) -
         text for text in checks.warnings(client("gs://stage/out", PACKAGE, args)) if "gs://" in text
     ]
     assert [text.split(",")[0] for text in warned] == [
-        "gs://theirs/a.csv is named",
-        "gs://nowhere/b.csv is named",
+        "the job names gs://theirs/a.csv",
+        "the job names gs://nowhere/b.csv",
     ]
     assert "belongs to the project 'other'" in warned[0]
     assert no_bucket("nowhere").message in warned[1]

@@ -57,7 +57,7 @@ def test_no_jobs() -> None:
         ("QOSMaxJobsPerUserLimit", "waits for a limit of its QOS"),
         ("AssocGrpCpuLimit", "waits for a limit of its QOS"),
         ("PartitionDown", "waits for its partition, which is down"),
-        ("JobHeldUser", "a user holds it (scontrol hold)"),
+        ("JobHeldUser", "is held by a user (scontrol hold)"),
         ("SomethingOfALaterSlurm", "waits in Slurm's queue"),
         ("", "waits in Slurm's queue"),
     ],

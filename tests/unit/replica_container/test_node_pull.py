@@ -72,7 +72,7 @@ def test_why_the_engine_does_not_pull(engine: RecordingEngine, tmp_path: Path) -
     engine.answers["/images/create"] = [{"error": "manifest unknown"}]
     with pytest.raises(PullFailed, match="manifest unknown"):
         pull(engine.socket, "gcr.io/t/x:1", {"HOME": str(tmp_path)}, lambda _: None)
-    with pytest.raises(PullFailed, match="the pull of .* failed"):
+    with pytest.raises(PullFailed, match=r"the pull of .* failed"):
         pull(str(tmp_path / "no.sock"), "gcr.io/t/x:1", {"HOME": str(tmp_path)}, lambda _: None)
 
 

@@ -52,7 +52,7 @@ def test_the_line_at_the_start(tmp_path: Path) -> None:
     [
         (
             {"containment_mode": "cgroup", "reasons": [], "faults": {"memory": "", "CPU": ""}},
-            "each replica's memory and vCPUs limited by control groups",
+            "control groups limit each replica's memory and vCPUs",
         ),
         (
             {
@@ -61,7 +61,7 @@ def test_the_line_at_the_start(tmp_path: Path) -> None:
                 "faults": {"memory": "", "CPU": "no cpu controller"},
             },
             (
-                "each replica's memory limited by control groups; "
+                "control groups limit each replica's memory; "
                 "the server counts what replicas use and doesn't limit it: vCPUs (no cpu "
                 "controller)"
             ),

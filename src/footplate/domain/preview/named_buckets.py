@@ -57,7 +57,7 @@ def advise_buckets(
         bucket = find(name)
         if bucket is None:
             if name not in own and not is_made(name):
-                yield f"{shortened(address)} is named, but {no_bucket(name).message}"
+                yield f"the job names {shortened(address)}, but {no_bucket(name).message}"
             continue
         if name not in own and not may_use(name, bucket.project, project, shared):
             yield (

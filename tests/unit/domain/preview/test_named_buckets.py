@@ -90,7 +90,7 @@ def test_a_bucket_of_the_cloud_is_named_with_the_ways_out(program: Program) -> N
     (said,) = advice(spec(program))
 
     assert said == (
-        f"{SAMPLE} is named, but there is no bucket 'cloud-samples-data' here; make it with "
+        f"the job names {SAMPLE}, but there is no bucket 'cloud-samples-data' here; make it with "
         "`footplate storage buckets create gs://cloud-samples-data`. With "
         "`--bind gs://cloud-samples-data` it is the one in the cloud"
     )
