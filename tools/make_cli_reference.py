@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "cli.md"
 
 SHARED = (
-    *("--region", "--project", "--url", "--data-dir", "--flatten"),
+    *("--region", "--project", "--url", "--data-dir"),
     *("--filter", "--limit", "--page-size", "--sort-by"),
 )
 """Options that most commands have: described once, and named by each."""
@@ -66,21 +66,17 @@ This page is made from the commands themselves (`make reference`). `COMMAND -h` 
 What is asked for goes to stdout, all else to stderr. Colours and progress appear on terminals only;
 `NO_COLOR`, `TERM=dumb` and `--no-color` turn colours off there, too.
 
-gcloud's wide flags may stand anywhere: `--project`, `--format`, `--flatten`, `--quiet`,
+gcloud's wide flags may stand anywhere: `--project`, `--format`, `--quiet`,
 `--no-user-output-enabled`. Those that say how to reach and bill Google are taken, of no effect:
 `--account`, `--billing-project`, `--configuration`, `--access-token-file`,
 `--impersonate-service-account`, `--trace-token`, `--log-http`, `--verbosity`.
 
-`--format` takes what people use of gcloud's: `table`, `json`, `yaml`, `csv` and `value`, each with
-fields, such as `table[box,title=Jobs](jobId:label=JOB:sort=1,createTime.date(tz=LOCAL))`. Tables
-have the attributes `box`, `no-heading` and `title`, the others `separator`, `delimiter` and (csv)
-`no-heading`; fields have `label`, `sort` and `reverse`. The transforms are `basename()`, `date()`,
-`duration()`, `join()`, `len()`, `list()`, `segment()` and `size()`. All else is refused: the real
-gcloud has it. `--filter` is in gcloud's, too: `FIELD=VALUE`, `!=`, `<`, `<=`, `>`,
-`>=`, `:` (contains), `~` and `!~` (regular expressions), `FIELD=(A B)`, `AND`, `OR`, `NOT`; times
-may be such as `-p1d` (a day ago). Other than with gcloud, `OR` needs no parentheses beside `AND`,
-before which it comes, times without a zone are in UTC, and `csv` alone has the columns of the
-table.
+`--format` takes `table`, `json`, `yaml` and `csv`, and fields of `csv` and `value`, such as
+`value(name,jobSpec.workerPoolSpecs[0].replicaCount)`; `csv` alone has the columns of the table. For
+the rest of gcloud's (projections, transforms, `--flatten`) print `json` and use `jq`. The service
+itself evaluates `--filter`, as [its lists](coverage.md) do in all APIs: `FIELD=VALUE`, `!=`, `<`,
+`<=`, `>`, `>=`, `:` (contains), `AND`, `OR`, `NOT`; `OR` comes before `AND`, and times without a
+zone are in UTC. Lists of an API without filters have none.
 
 | exit code | meaning |
 |---|---|

@@ -7,9 +7,8 @@ import yaml
 
 from footplate.cli.doctor.assessment import Finding, Verdict
 from footplate.cli.follow import FollowOutput
-from footplate.cli.formats.grammar import read_format
-from footplate.cli.lists.listing import print_names
-from footplate.cli.output_format import render
+from footplate.cli.listing import print_names
+from footplate.cli.output_format import read_format, render
 from footplate.cli.terminal_text import clip, disarm, spell_json
 from footplate.client.records import LogLine
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import click
 
 from footplate.cli.group import Entry, Group
-from footplate.cli.lists.listing import Listing, list_options, show_list
+from footplate.cli.listing import Listing, list_options, show_list
 from footplate.cli.option_values import enum_name, offered
 from footplate.cli.session import with_session
 from footplate.domain.errors import InvalidArgument, Unavailable
@@ -16,7 +16,7 @@ from footplate.domain.formatting import nearest, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from footplate.cli.formats.format_spec import Resource
+    from footplate.cli.output_format import Resource
     from footplate.cli.session import Session
     from footplate.wire.json_text import JsonObject
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.cli.formats.format_spec import Layout, Resource
+    from footplate.cli.output_format import Layout, Resource
     from footplate.domain.catalogue import Catalogue
     from footplate.wire.json_text import JsonObject
 

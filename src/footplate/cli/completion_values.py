@@ -16,7 +16,7 @@ from footplate.catalogue.runtimes import load
 from footplate.cli.defaults import DEFAULT_PROJECT, DEFAULT_REGION, PROJECT_VARIABLES
 from footplate.cli.jobs.kinds import KINDS, TRAINING
 from footplate.cli.session import Session
-from footplate.cli.trials.selection import fields
+from footplate.cli.trials.fields import fields
 from footplate.domain.names import TuningJobName
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from footplate.wire.footplate_v1 import package_checks_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.output_format import Layout
     from footplate.client.validation import Checked
     from footplate.domain.preview.package_check import PackageCheck
     from footplate.domain.preview.parity import Parity

@@ -23,12 +23,18 @@ if TYPE_CHECKING:
 
 _IDLE = (
     *("--account", "--billing-project", "--configuration", "--access-token-file"),
-    *("--impersonate-service-account", "--trace-token", "--project", "--format", "--flatten"),
+    *("--impersonate-service-account", "--trace-token", "--project", "--format"),
 )
 """Of no effect where a command hasn't got them by itself."""
 HELP_NAMES = ["-h", "--help"]
 _LEVELS = ("debug", "info", "warning", "error", "critical", "none")
-_VALUED = frozenset({*_IDLE, "--verbosity", "--url", "--data-dir"})
+_REFUSED = {
+    "--flatten": "--flatten is not supported; print --format=json, and flatten it with jq",
+    "--filter": "this list has no --filter, as its API has none; filter what --format=json prints "
+    "with jq",
+}
+"""gcloud's that are refused with the way out: by clients of theirs they would be missed."""
+_VALUED = frozenset({*_IDLE, "--flatten", "--verbosity", "--url", "--data-dir"})
 _SWITCHES = frozenset(
     {
         *("--quiet", "-q", "--log-http", "--no-log-http", "--no-color"),
@@ -47,10 +53,19 @@ def with_wide_flags(command: click.Command) -> click.Command:
     return command
 
 
+def _refuse(_ctx: click.Context, parameter: click.Parameter, value: object) -> None:
+    if value is not None:
+        raise click.UsageError(_REFUSED[parameter.opts[0]])
+
+
 def _options() -> list[click.Option]:
     plain = [click.Option([name], hidden=True, expose_value=False) for name in _IDLE]
+    refused = [
+        click.Option([name], hidden=True, expose_value=False, callback=_refuse) for name in _REFUSED
+    ]
     return [
         *plain,
+        *refused,
         click.Option(["--quiet", "-q"], is_flag=True, hidden=True, expose_value=False),
         click.Option(["--log-http/--no-log-http"], hidden=True, expose_value=False),
         click.Option(["--verbosity"], type=click.Choice(_LEVELS), hidden=True, expose_value=False),

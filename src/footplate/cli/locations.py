@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.group import Entry, Group
-from footplate.cli.lists.listing import Listing, list_options, show_list
+from footplate.cli.listing import Listing, list_options, show_list
 from footplate.cli.output_format import format_option, render
 from footplate.cli.session import with_session
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.format_spec import Layout, Resource
+    from footplate.cli.output_format import Layout, Resource
     from footplate.cli.session import Session
 
 _COLUMNS = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.group import Entry, Group
-from footplate.cli.lists.listing import Listing, list_options, show_list
+from footplate.cli.listing import Listing, list_options, show_list
 from footplate.cli.option_values import DictValue, RepeatableOption, enum_name
 from footplate.cli.output_format import format_option, render
 from footplate.cli.session import region_option, with_session
@@ -16,7 +16,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.names import PersistentResourceName, parse_persistent_resource_name
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.output_format import Layout
     from footplate.cli.session import Session
     from footplate.wire.json_text import JsonObject
 

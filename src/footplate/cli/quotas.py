@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from footplate.cli.defaults import DEFAULT_REGION
 from footplate.cli.group import Entry, Group
-from footplate.cli.lists.listing import Listing, list_options, show_list
+from footplate.cli.listing import Listing, list_options, show_list
 from footplate.cli.output_format import format_option, render, render_list
 from footplate.cli.session import with_session
 from footplate.domain.quotas import ANY, fold
@@ -18,7 +18,7 @@ from footplate.domain.resources import say_amount
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.cli.formats.format_spec import Layout, Resource
+    from footplate.cli.output_format import Layout, Resource
     from footplate.cli.session import Session
     from footplate.client.quotas import Quota, ResourceQuota
 

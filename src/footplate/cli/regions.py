@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.group import Entry, Group
-from footplate.cli.lists.listing import Listing, list_options, show_list
+from footplate.cli.listing import Listing, list_options, show_list
 from footplate.cli.option_values import offered
 from footplate.cli.output_format import format_option, render_list
 from footplate.cli.session import with_session
@@ -17,7 +17,7 @@ from footplate.cli.terminal_text import disarm
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.cli.formats.format_spec import Layout, Resource
+    from footplate.cli.output_format import Layout, Resource
     from footplate.cli.session import Session
 
 _COLUMNS = {
@@ -89,7 +89,7 @@ def check(session: Session, regions: tuple[str, ...], layout: Layout) -> None:
             str(region["name"]) for region in service.regions.list() if region["name"] != _OTHERS
         )
         found = [service.regions.check(name) for name in names]
-    if layout.is_plain_table:
+    if layout.kind == "table":
         _show(found)
     else:
         rows = [_row(region) for region in found] if layout.takes_rows else found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import click
 
 from footplate.cli.group import Entry, Group
-from footplate.cli.lists.listing import Listing, list_options, show_list
+from footplate.cli.listing import Listing, list_options, show_list
 from footplate.cli.option_values import Duration, Size, ago, size
 from footplate.cli.progress import build_progress
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.cli.formats.format_spec import Resource
+    from footplate.cli.output_format import Resource
     from footplate.replica.environment.cache import CacheEntry
     from footplate.replica.environment.eviction import EvictionPolicy
     from footplate.runtime_cache import Environment, Environments, Here, Inventory

@@ -12,7 +12,7 @@ from footplate.cli.terminal_text import disarm
 from footplate.domain.errors import FailedPrecondition, Unavailable
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.output_format import Layout
     from footplate.cli.session import Session
     from footplate.client.records import Status
     from footplate.wire.json_text import JsonObject
@@ -29,7 +29,7 @@ def command(session: Session, layout: Layout) -> None:
     Where no server runs, show the jobs that run without it.
     """
     document = _ask(session)
-    if layout.is_plain_table:
+    if layout.kind == "table":
         _show(document)
     else:
         click.echo(render(document, layout, {}))

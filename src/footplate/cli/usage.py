@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.lists.listing import Listing, list_options, show_list
+from footplate.cli.listing import Listing, list_options, show_list
 from footplate.cli.session import with_all_projects
 from footplate.domain.machine_hours import say_amount, say_cost
 
 if TYPE_CHECKING:
-    from footplate.cli.formats.format_spec import Resource
+    from footplate.cli.output_format import Resource
     from footplate.cli.session import Session
 
 _COLUMNS = {

@@ -199,9 +199,9 @@ class Service:
         """What its replicas use, or the one named; ``points`` of each at most. Raises NotFound."""
         return read_usage(self._connection, name, replica, points)
 
-    def trials(self, name: JobName) -> TrialsView:
-        """The trials of a tuning job so far; of another job none. Raises NotFound."""
-        return self._trials.list(name)
+    def trials(self, name: JobName, condition: str = "", order_by: str = "") -> TrialsView:
+        """The trials of a tuning job so far that match ``condition``. Raises NotFound."""
+        return self._trials.list(name, condition, order_by)
 
     def measurements(self, name: JobName, number: int) -> tuple[MeasurementView, ...]:
         """What one of its trials has reported so far. Raises NotFound."""

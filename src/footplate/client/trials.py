@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.client.jobs import job_path
 from footplate.domain.errors import UnknownError
 from footplate.domain.names import TrainingJobName, parse_job_name
+from footplate.wire.trial_states import STATES, training_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,19 +17,6 @@ if TYPE_CHECKING:
 
     from footplate.client.http_client import Connection
     from footplate.domain.names import JobName
-
-STATES = ("REQUESTED", "ACTIVE", "STOPPING", "SUCCEEDED", "INFEASIBLE")
-"""As aiplatform v1 has them; in the last two a trial has ended."""
-TRAINING_STATES = (
-    "QUEUED",
-    "PREPARING",
-    "RUNNING",
-    "CANCELLING",
-    "SUCCEEDED",
-    "FAILED",
-    "CANCELLED",
-)
-"""As ml v1 has them."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +116,7 @@ class TrialView:
     ) -> TrialView:
         """``of_training``: its job is one of ml v1."""
         state = _text(resource, "state")
-        shown = _training_state(resource) if of_training else state
+        shown = training_state(resource) if of_training else state
         number = int(_number(resource, "number"))
         final = _object(resource, "final") or _object(resource, "latest")
         suggestion = _object(resource, "suggestion")
@@ -150,18 +138,6 @@ class TrialView:
             best=number in best,
             resource={**resource, "state": shown},
         )
-
-
-def _training_state(resource: Mapping[str, JsonValue]) -> str:
-    """Of a trial that hasn't ended: the state of the job that runs it."""
-    match _text(resource, "state"):
-        case "SUCCEEDED":
-            return "SUCCEEDED"
-        case "INFEASIBLE":
-            return "CANCELLED" if resource.get("outcome") == "CANCELLED" else "FAILED"
-        case state:
-            run = _text(_object(resource, "run"), "state")
-            return run or ("QUEUED" if state == "REQUESTED" else "RUNNING")
 
 
 @dataclass(frozen=True)
@@ -209,11 +185,6 @@ class TrialsView:
     """None: the search learned from no other."""
     resource: Mapping[str, JsonValue]
 
-    @property
-    def states(self) -> tuple[str, ...]:
-        """The words that ``shown_state`` of a trial may be."""
-        return TRAINING_STATES if isinstance(self.job, TrainingJobName) else STATES
-
     @classmethod
     def read(cls, resource: Mapping[str, JsonValue]) -> TrialsView:
         best, names = resource.get("best"), resource.get("parameters")
@@ -242,8 +213,11 @@ class Trials:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def list(self, name: JobName) -> TrialsView:
-        return TrialsView.read(self._connection.call("GET", _path(name)))
+    def list(self, name: JobName, condition: str = "", order_by: str = "") -> TrialsView:
+        """Those that match a filter of the service, in an order. Raises InvalidArgument of them."""
+        given = {"filter": condition, "orderBy": order_by}
+        params = {key: value for key, value in given.items() if value}
+        return TrialsView.read(self._connection.call("GET", _path(name), params=params))
 
     def measurements(self, name: JobName, number: int) -> tuple[MeasurementView, ...]:
         """What the trial reported, in the order of its arrival. Raises NotFound for it, too."""

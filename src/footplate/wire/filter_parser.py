@@ -12,9 +12,6 @@ restriction = function "(" value ")"
 Filters of trials also have fields in quotes, as a metric may have any name
 restriction = value comparator value
 
-gcloud's own filters also have
-restriction = field ("~" | "!~") value | field ("=" | ":") "(" value {[","] value} ")" | value
-
 Queries of Cloud Logging also have
 restriction = field ("=~" | "!~") value | field comparator "(" values ")" | value
 values      = a filter of values instead of restrictions
@@ -54,9 +51,7 @@ class Restriction:
     source: str
     name: Token
     operator: str
-    """``~`` in gcloud's filters, ``=~`` and ``!~`` in queries of Cloud Logging, ``()`` of a
-    function, else one of the comparators.
-    """
+    """``=~`` and ``!~`` in queries of Cloud Logging, ``()`` of a function, else a comparator."""
     value: Token
 
     @property
@@ -87,8 +82,8 @@ def parse_expression(
 ) -> T:
     """The expression that ``text`` spells; ``compare`` makes one of each restriction.
 
-    But in filters of lists a value alone is a restriction of no field, by ``:``. ``functions``:
-    there may be some. ``quoted_names``: the name of a field may stand in quotes.
+    In queries of Cloud Logging a value alone is a restriction of no field, by ``:``.
+    ``functions``: there may be some. ``quoted_names``: the name of a field may stand in quotes.
 
     Raises:
         InvalidArgument: naming the place, what is wrong there and what is allowed.
@@ -121,7 +116,6 @@ class _Parser(Generic[T]):
         self._compare = compare
         self._joints = operators_of_logic
         self._left = self._max_comparisons = max_comparisons
-        self._gcloud = dialect is Dialect.GCLOUD
         self._logging = dialect is Dialect.LOGGING
         self._tokens = tokenize(text, dialect)
         self._index = 0
@@ -199,30 +193,24 @@ class _Parser(Generic[T]):
             return self._compared(*self._compared_with, value)
         if self._functions and self._is_call():
             return self._function(self._take("a function is missing", Kind.WORD))
-        if (self._gcloud or self._logging) and self._stands_alone():
+        if self._logging and self._stands_alone():
             return self._word()
         name = self._take("the name of a field is missing", *self.names)
-        more = " ~ !~" if self._gcloud else " =~ !~" if self._logging else ""
+        more = " =~ !~" if self._logging else ""
         known = f"= != : < <= > >={more}"
         operator = self._take(f"a comparator ({known}) is missing", Kind.COMPARATOR).text
-        if self._gcloud and operator in "=:" and self._token.kind is Kind.OPEN:
-            found = self._one_of(name, operator)
-        elif self._logging and self._token.kind is Kind.OPEN:
+        if self._logging and self._token.kind is Kind.OPEN:
             found = self._values(name, operator)
-        elif self._logging:
-            value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
-            found = self._compared(name, operator, value)
         else:
             value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
-            found = self._compared(name, "~" if operator == "!~" else operator, value)
-            found = self._joints.negation_of(found) if operator == "!~" else found
+            found = self._compared(name, operator, value)
         negated = name.kind is Kind.WORD and name.text.startswith("-")
         return self._joints.negation_of(found) if negated else found
 
     def _word(self) -> T:
         value = self._take("a word is missing", Kind.WORD, Kind.QUOTED)
         name = Token(Kind.WORD, "", value.at)
-        if self._gcloud or value.kind is Kind.QUOTED:
+        if value.kind is Kind.QUOTED:
             return self._compared(name, ":", value)
         if value.text in _LOGIC:
             self._refuse(f"nothing to join by {value.text}", value)
@@ -253,21 +241,6 @@ class _Parser(Generic[T]):
         found = self._group()
         self._compared_with = None
         return found
-
-    def _one_of(self, name: Token, operator: str) -> T:
-        """``(a b, c)``."""
-        self._index += 1
-        parts: list[T] = []
-        while self._token.kind is not Kind.CLOSE or not parts:
-            token = self._take("a value, or ')', is missing", Kind.WORD, Kind.QUOTED)
-            texts = [token.text] if token.kind is Kind.QUOTED else token.text.split(",")
-            parts += [
-                self._compared(name, operator, Token(token.kind, text, token.at))
-                for text in texts
-                if text
-            ]
-        self._index += 1
-        return parts[0] if len(parts) == 1 else self._joints.any_of(tuple(parts))
 
     def _compared(self, name: Token, operator: str, value: Token) -> T:
         self._left -= 1

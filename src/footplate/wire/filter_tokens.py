@@ -35,19 +35,16 @@ class Dialect(Enum):
     """Grammars that differ in their comparators, and in what a value may be."""
 
     LISTS = "filters of lists"
-    GCLOUD = "gcloud's own"
     LOGGING = "queries of Cloud Logging"
 
 
 _SPACE = re.compile(r"\s*")
 _COMPARATORS = {
     Dialect.LISTS: re.compile(r"!=|<=|>=|[=<>:]"),
-    Dialect.GCLOUD: re.compile(r"!=|!~|<=|>=|[=<>:~]"),
     Dialect.LOGGING: re.compile(r"=~|!~|!=|<=|>=|[=<>:]"),
 }
 _NAME = re.compile(r"(?:[^\s()\"'<>=!:]|(?<=\.)\"[^\"\\]*\")+")
 """Parts of it after a dot may be quoted."""
-_GCLOUD_NAME = re.compile(r"(?:[^\s()\"'<>=!:~]|(?<=\.)\"[^\"\\]*\")+")
 _VALUE = re.compile(r"[^\s()\"']+")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -91,7 +88,6 @@ def _next(
 ) -> tuple[Token, int]:
     at = position + 1
     comparator = _COMPARATORS[dialect].match
-    name = _GCLOUD_NAME.match if dialect is Dialect.GCLOUD else _NAME.match
     if text[position] in "()":
         return Token(Kind(text[position]), text[position], at), position + 1
     if match := _QUOTED.match(text, position):
@@ -101,7 +97,7 @@ def _next(
         return Token(Kind.WORD, match.group(), at), match.end()
     if match := comparator(text, position):
         return Token(Kind.COMPARATOR, match.group(), at), match.end()
-    if match := name(text, position):
+    if match := _NAME.match(text, position):
         return Token(Kind.WORD, match.group().replace('"', ""), at), match.end()
     problem = "a quote that isn't closed" if text[position] in "\"'" else "an unexpected character"
     refuse_at(text, at, problem)

@@ -116,8 +116,9 @@ def left(jobs: MemoryJobs) -> set[str]:
         (("--project=vision",), [TUNING, TWIN]),
         (("--region=europe-west4",), [CUSTOM]),
         (("--kind=pipeline",), [PIPELINE]),
-        (("--filter=state=FAILED OR kind=tuning",), [TUNING, CUSTOM]),
-        (("--filter=jobId~^census", "--sort-by=createTime", "--limit=1"), [CENSUS]),
+        (("--filter=state=FAILED OR jobId=8",), [TUNING, CUSTOM]),
+        (("--filter=jobId=8 OR jobId=7", "--state=FAILED"), [CUSTOM]),
+        (("--filter=jobId:census*", "--sort-by=createTime", "--limit=1"), [CENSUS]),
     ],
 )
 def test_list_goes_over_all_places(
@@ -145,10 +146,13 @@ def test_list_shows_where_jobs_are_and_why_they_failed(invoke: Invoke) -> None:
     [
         (("list", "--region=us-centrall1"), "unknown region 'us-centrall1'; did you mean us-c"),
         (("list", "--state=done"), "'done' given; allowed: QUEUED, PREPARING, RUNNING, "),
-        (("list", "--filter=state=DONE"), "state='DONE' given; allowed: QUEUED"),
-        (("list", "--filter=region=us-centrall1"), "unknown region 'us-centrall1'; did you mean"),
-        (("list", "--filter=kind=customJob"), "unknown kind 'customJob'; allowed: training, cus"),
-        (("prune", "--filter=region=atlantis"), "unknown region 'atlantis'"),
+        (("list", "--filter=state=DONE"), "unknown state; allowed: QUEUED"),
+        (("list", "--filter=region=us-centrall1"), "unknown region; did you mean us-c"),
+        (
+            ("list", "--filter=kind=custom", "--state=FAILED"),
+            "unknown field; allowed: createTime, displayName, endTime, jobId, region, startTime",
+        ),
+        (("prune", "--filter=region=atlantis"), "unknown region; there are 38 regions"),
         (("prune", "--state=running"), "'running' given; allowed: SUCCEEDED, FAILED, CANCELLED"),
         (("prune", "--older-than=30"), "'30' given; allowed: a number with a unit: 45s, 90m"),
         (("prune",), "give --older-than, --state or --filter"),

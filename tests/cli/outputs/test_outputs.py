@@ -48,7 +48,7 @@ LISTS = {
     "training-jobs-list": "ai-platform jobs list",
     "custom-jobs-list": "ai custom-jobs list",
     "tuning-jobs-list": "ai hp-tuning-jobs list",
-    "training-jobs-list-none": "ai-platform jobs list --filter=labels.team=nobody",
+    "training-jobs-list-none": "ai-platform jobs list --project=empty",
     "locations-list": "ai-platform locations list",
     "machine-types": "catalogue machine-types",
     "accelerators": "catalogue accelerators",

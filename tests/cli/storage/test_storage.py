@@ -54,8 +54,8 @@ def test_objects_are_listed_a_folder_at_a_time(
         f"{' ' * 35}gs://one/a/x/\n"
         f"5     {TIME}  gs://one/a/model.txt\n"
     )
-    assert listed("-r", "gs://one", "--filter=size>1", "--format=csv(url.basename(),size)") == (
-        "url,size\nmodel.txt,5\n"
+    assert listed("-r", "gs://one", "--sort-by=~size", "--limit=1", "--format=csv(url,size)") == (
+        "url,size\ngs://one/a/model.txt,5\n"
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from footplate.domain.errors import InvalidArgument
+from footplate.wire.footplate_v1.trial_selection import select_trials
 from tests.support.fake_service.messages import TIME, Answer, failure
 
 if TYPE_CHECKING:
@@ -112,13 +114,20 @@ def _events(service: FakeService, request: Request, name: str) -> Answer:
     return Answer(stream=[event for event in events if int(str(event["number"])) > cursor])
 
 
-def _trials(service: FakeService, _request: Request, name: str) -> Answer:
+def _trials(service: FakeService, request: Request, name: str) -> Answer:
     answers = service.trials.get(name)
     if not answers:
         return failure(
             400, "FAILED_PRECONDITION", f"{name} is not a tuning job, so it has no trials"
         )
-    return Answer(body=answers.pop(0) if len(answers) > 1 else answers[0])
+    body: Any = answers.pop(0) if len(answers) > 1 else answers[0]
+    condition, order_by = (request.query.get(key, "") for key in ("filter", "orderBy"))
+    if not condition and not order_by:
+        return Answer(body=body)
+    try:
+        return Answer(body=select_trials(body, condition, order_by))
+    except InvalidArgument as error:
+        return failure(400, "INVALID_ARGUMENT", error.message)
 
 
 def _measurements(service: FakeService, _request: Request, name: str, number: str) -> Answer:

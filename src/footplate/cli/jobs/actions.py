@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from footplate.cli.follow import Follower, FollowOutput, conclude, verdict
-from footplate.cli.formats.grammar import read_format
-from footplate.cli.formats.printers import print_resources
 from footplate.cli.jobs.events import EventFormatter, restarts, timetable
 from footplate.cli.jobs.job_list import print_jobs, with_restarts
 from footplate.cli.jobs.kinds import KINDS, PENDING, job_commands
 from footplate.cli.keyboard_interrupt import INTERRUPTED
-from footplate.cli.lists.filter_expression import prefilter
 from footplate.cli.output_format import cell, render, render_list
+from footplate.cli.table import boxed
 from footplate.cli.terminal_text import disarm, spell_json
-from footplate.cli.trials.selection import find_trial
+from footplate.cli.trials.fields import find_trial
 from footplate.cli.trials.show import show_trials
 from footplate.cli.trials.summary import is_tuning, summary, trial_counts
 from footplate.cli.usage_report import CHART_WIDTH, usage_table
@@ -31,9 +29,9 @@ from footplate.domain.stacks import describe as describe_stacks
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from footplate.cli.formats.format_spec import Layout, Resource
     from footplate.cli.jobs.kinds import Kind
-    from footplate.cli.lists.listing import Listing
+    from footplate.cli.listing import Listing
+    from footplate.cli.output_format import Layout, Resource
     from footplate.cli.session import Session
     from footplate.client.records import Event, Job
     from footplate.client.service import Service
@@ -43,17 +41,20 @@ if TYPE_CHECKING:
 _TUNED = {"TUNES": "trainingOutput.hyperparameterMetricTag"}
 """The metric of a tuning job among training jobs; of others nothing."""
 _USAGE = {"REPLICA": "replica"}
-_TABLES = (
-    """table[box,title="Job Overview"](
-        jobId:label=JOB, state:label=STATUS, createTime.date():label=CREATED,
-        startTime.date():label=STARTED, endTime.date():label=ENDED)""",
-    """table[box,title="Training Input Summary"](
-        trainingInput.region:label=REGION, trainingInput.pythonModule:label=MODULE,
-        trainingInput.scaleTier:label=SCALE_TIER,
-        trainingInput.runtimeVersion:label=RUNTIME)""",
-)
-_TUNED_TABLE = """table[box,title="Training Output Summary"](
-    metric:label=METRIC, trials:label=TRIALS, best:label=BEST)"""
+_OVERVIEW = {
+    "JOB": "jobId",
+    "STATUS": "state",
+    "CREATED": "createTime",
+    "STARTED": "startTime",
+    "ENDED": "endTime",
+}
+_SECONDS = len("2026-11-21T08:00:00")
+_INPUT = {
+    "REGION": "trainingInput.region",
+    "MODULE": "trainingInput.pythonModule",
+    "SCALE_TIER": "trainingInput.scaleTier",
+    "RUNTIME": "trainingInput.runtimeVersion",
+}
 EVENTS = {
     "NUMBER": "number",
     "TIME": "time",
@@ -120,7 +121,7 @@ def print_warnings(happened: Sequence[Event]) -> None:
 
 def _show_job(service: Service, job: Job, layout: Layout | None) -> None:
     columns = KINDS[type(job.name)].columns
-    plain = layout is None or layout.is_plain_table
+    plain = layout is None or layout.kind == "table"
     trials = service.trials(job.name) if plain and is_tuning(job.resource) else None
     if layout is None:
         click.echo(_overview(job.resource, trials))
@@ -132,17 +133,27 @@ def _show_job(service: Service, job: Job, layout: Layout | None) -> None:
 
 def _overview(resource: Resource, trials: TrialsView | None) -> str:
     """``trials``: of a tuning job. Metered units are gcloud's last table; nothing is metered."""
-    tables = [print_resources([resource], read_format(text)) for text in _TABLES]
+    states = [
+        text[:_SECONDS] if path.endswith("Time") else text
+        for path in _OVERVIEW.values()
+        for text in (cell(resource, path),)
+    ]
+    given = [cell(resource, path) for path in _INPUT.values()]
+    tables = [
+        boxed([*_OVERVIEW], [states], title="Job Overview"),
+        boxed([*_INPUT], [given], title="Training Input Summary"),
+    ]
     if trials is not None and is_tuning(resource):
-        counted, best = trial_counts(trials)
-        row = {"metric": ", ".join(trials.metrics), "trials": counted, "best": best}
-        tables.append(print_resources([row], read_format(_TUNED_TABLE)))
+        row = [", ".join(trials.metrics), *trial_counts(trials)]
+        title = "Training Output Summary"
+        tables.append(boxed(["METRIC", "TRIALS", "BEST"], [row], title=title))
     return disarm("\n".join(tables), plain=True)
 
 
-def list_jobs(session: Session, kind: Kind[Any], region: str, listing: Listing) -> None:
+def list_jobs(
+    session: Session, kind: Kind[Any], region: str, listing: Listing, condition: str
+) -> None:
     """The jobs of a project, and of a region where the kind has regions."""
-    listing = listing.with_states(kind.states)
 
     def uri_of(resource: Resource) -> str:
         """Resources of AI Platform have an id only."""
@@ -152,7 +163,7 @@ def list_jobs(session: Session, kind: Kind[Any], region: str, listing: Listing) 
     with session.connect() as service:
         jobs = service.jobs_beside(
             kind.name(session.project, region, ""),
-            condition=prefilter(listing.condition),
+            condition=condition,
             page_size=listing.page_size,
         )
         found = listing.of(job.resource for job in jobs)
@@ -169,7 +180,7 @@ def show_events(session: Session, name: JobName, layout: Layout) -> None:
     """All that has happened to it so far; in other formats than a table field by field."""
     with session.connect() as service:
         happened = list(service.events(name))
-    if layout.is_plain_table:
+    if layout.kind == "table":
         click.echo(disarm(timetable(happened), plain=True))
     else:
         click.echo(render_list([asdict(event) for event in happened], layout, EVENTS))
@@ -197,13 +208,13 @@ def show_usage(
     session: Session, name: JobName, layout: Layout, replica: str, points: int | None
 ) -> None:
     """A table with a chart; all of it in other formats."""
-    if layout.is_plain_table and points is None:
+    if layout.kind == "table" and points is None:
         points = CHART_WIDTH
     with session.connect() as service:
         replicas = service.usage(name, replica=replica, points=points)
     if not replicas:
         click.echo(f"The service knows nothing yet of what job {name.job_id} uses.", err=True)
-    elif layout.is_plain_table:
+    elif layout.kind == "table":
         click.echo(usage_table(replicas))
     else:
         click.echo(render_list([usage.resource for usage in replicas], layout, _USAGE))

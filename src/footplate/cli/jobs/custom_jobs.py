@@ -18,7 +18,7 @@ from footplate.cli.jobs.options import (
 )
 from footplate.cli.jobs.verbs import entry
 from footplate.cli.keyboard_interrupt import at_interrupt
-from footplate.cli.lists.listing import Listing, list_options
+from footplate.cli.listing import Listing, list_options
 from footplate.cli.option_values import DictValue, ListValue, RepeatableOption, offered
 from footplate.cli.output_format import render
 from footplate.cli.session import with_session

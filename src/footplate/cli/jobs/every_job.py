@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import click
 
 from footplate.cli.group import Entry, Group
-from footplate.cli.lists.listing import ConditionValue, list_options, uri_option
+from footplate.cli.listing import filter_option, list_options, uri_option
 from footplate.cli.option_values import offered, yes_option
 from footplate.cli.output_format import format_option
 from footplate.cli.session import with_all_projects
@@ -20,9 +20,8 @@ from footplate.domain.retention import AGE_RULE, parse_age
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.cli.formats.format_spec import Layout
-    from footplate.cli.lists.filter_expression import Condition
-    from footplate.cli.lists.listing import Listing
+    from footplate.cli.listing import Listing
+    from footplate.cli.output_format import Layout
     from footplate.cli.session import Session
 
 P = ParamSpec("P")
@@ -51,7 +50,7 @@ class Choice:
 
     age: timedelta | None
     states: tuple[State, ...]
-    condition: Condition | None
+    condition: str
 
 
 class StateValue(click.ParamType[State]):
@@ -135,23 +134,26 @@ def _act(name: str, *given: Any, **options: Any) -> None:
     help="Only jobs in this state, such as FAILED; may be given several times.",
 )
 @uri_option
+@filter_option
 @list_options
 @place_options
 @with_all_projects
-def list_(session: Session, place: Place, listing: Listing, states: tuple[State, ...]) -> None:
+def list_(
+    session: Session, place: Place, listing: Listing, condition: str, states: tuple[State, ...]
+) -> None:
     """List jobs of all kinds, projects and regions, newest first.
 
-    Fields of --filter and --sort-by: jobId, kind, displayName, state, project, region, createTime,
-    startTime, endTime, restarts, message, labels.KEY.
+    Fields of --filter: jobId, displayName, state, region, createTime, startTime, endTime,
+    labels.KEY. --sort-by takes these, and kind, project, restarts, message.
 
     \b
     Examples:
       footplate jobs list
       footplate jobs list --state=FAILED --limit=5
-      footplate jobs list --project=vision --filter='createTime>-p1d'
+      footplate jobs list --project=vision --filter='createTime>2026-11-21'
       footplate jobs list --state=RUNNING --uri
     """
-    _act("list_jobs", session, place, listing, states)
+    _act("list_jobs", session, place, listing, condition, states)
 
 
 @click.command("describe")
@@ -266,13 +268,7 @@ def delete(session: Session, place: Place, jobs: tuple[str, ...]) -> None:
     metavar="STATE",
     help="Only jobs in this state: SUCCEEDED, FAILED or CANCELLED; may be given several times.",
 )
-@click.option(
-    "--filter",
-    "condition",
-    type=ConditionValue(),
-    metavar="EXPRESSION",
-    help="Only jobs that match, as in `footplate jobs list`.",
-)
+@filter_option
 @click.option("--dry-run", is_flag=True, help="Only show which jobs it would delete.")
 @yes_option
 @format_option("table")
@@ -300,7 +296,7 @@ def prune(
       footplate jobs prune --older-than=7d --state=FAILED --project=vision --yes
     """
     chosen = Choice(**choice)
-    if chosen == Choice(None, (), None):
+    if chosen == Choice(None, (), ""):
         raise click.UsageError(
             "give --older-than, --state or --filter; `--older-than=0s` means all that have ended"
         )

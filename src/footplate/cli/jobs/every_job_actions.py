@@ -14,8 +14,6 @@ from footplate.cli.group import Failure
 from footplate.cli.jobs.actions import stream_logs, tell_job
 from footplate.cli.jobs.every_job import KINDS
 from footplate.cli.jobs.job_list import print_jobs
-from footplate.cli.jobs.kinds import States
-from footplate.cli.lists.filter_expression import comparisons, prefilter, with_states
 from footplate.cli.output_format import render, render_list
 from footplate.domain.errors import (
     FailedPrecondition,
@@ -30,22 +28,19 @@ from footplate.domain.names import (
     TrainingPipelineName,
     backing_job_name,
     parse_job_name,
-    unknown_region,
 )
 from footplate.wire.timestamps import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from footplate.cli.formats.format_spec import Layout, Resource
     from footplate.cli.jobs.every_job import Choice, Place
-    from footplate.cli.lists.filter_expression import Condition
-    from footplate.cli.lists.listing import Listing
+    from footplate.cli.listing import Listing
+    from footplate.cli.output_format import Layout, Resource
     from footplate.cli.session import Session
     from footplate.client.service import Service
 
 _WORDS = {collection: word for word, collection in KINDS.items()}
-_STATES = States(tuple(state.value for state in State))
 _ENDED = tuple(state for state in State if state.terminal)
 _COLUMNS = {
     "JOB": "jobId",
@@ -68,13 +63,12 @@ _MOST_NAMED = 5
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
-def list_jobs(session: Session, place: Place, listing: Listing, states: tuple[State, ...]) -> None:
-    listing = listing.with_states(_STATES)
-    condition = _all_of(_in_states(states), prefilter(listing.condition))
+def list_jobs(
+    session: Session, place: Place, listing: Listing, condition: str, states: tuple[State, ...]
+) -> None:
+    asked = _all_of(condition, _in_states(states))
     with session.connect() as service:
-        found = listing.of(_jobs(service, session, place, condition, listing.page_size))
-        if not found:
-            _check_words(service, listing.condition)
+        found = listing.of(_jobs(service, session, place, asked, listing.page_size))
     where = ""
     if session.project or place.region or place.kind:
         where = "; --project, --region and --kind choose other jobs"
@@ -94,22 +88,8 @@ def _jobs(
         yield {**job, "kind": _WORDS.get(str(job["kind"]), job["kind"])}
 
 
-def _check_words(service: Service, condition: Condition | None) -> None:
-    """Raises InvalidArgument: a filter that finds nothing names a region or kind that isn't."""
-    asked = [] if condition is None else [c for c in comparisons(condition) if c.operator == "="]
-    for one in asked:
-        if one.path == ("kind",) and one.text not in KINDS:
-            text = f"--filter: unknown kind {one.text!r}; allowed: {', '.join(KINDS)}"
-            raise InvalidArgument(text)
-        if one.path == ("region",):
-            regions = service.offers.catalogue().get("regions")
-            rows = regions if isinstance(regions, list) else []
-            known = [str(row["name"]) for row in rows if isinstance(row, dict)]
-            if one.text not in known:
-                raise unknown_region("--filter", one.text, known)
-
-
 def _all_of(*parts: str) -> str:
+    """What the user wrote comes first: refusals count its characters. ``AND`` binds weakest."""
     return " AND ".join(filter(None, parts))
 
 
@@ -183,7 +163,7 @@ def cancel_jobs(session: Session, place: Place, texts: tuple[str, ...]) -> None:
             state = str(service.every_job.details(name)["state"])
             if state == State.CANCELLED.value:
                 click.echo(f"Job {name.job_id} is cancelled.", err=True)
-            elif state in _STATES.names and State(state).terminal:
+            elif State(state).terminal:
                 click.echo(f"Job {name.job_id} had ended already: {state}.", err=True)
             else:
                 click.echo(f"Job {name.job_id} is being cancelled.", err=True)
@@ -207,19 +187,13 @@ def delete_jobs(session: Session, place: Place, texts: tuple[str, ...]) -> None:
 def prune_jobs(
     session: Session, place: Place, choice: Choice, layout: Layout, *, dry_run: bool, yes: bool
 ) -> None:
-    condition = choice.condition and with_states(choice.condition, _STATES)
-    asked = _all_of(_in_states(choice.states or _ENDED), prefilter(condition))
+    asked = _all_of(choice.condition, _in_states(choice.states or _ENDED))
     if choice.age is not None:
         before = _EPOCH + max(timedelta(), datetime.now(UTC) - _EPOCH - choice.age)
         asked = _all_of(asked, f'endTime<"{format_time(before)}"')
     with session.connect() as service:
-        found = [
-            job
-            for job in _jobs(service, session, place, asked)
-            if condition is None or condition.holds(job)
-        ]
+        found = list(_jobs(service, session, place, asked))
         if not found:
-            _check_words(service, condition)
             click.echo("No job matches, or none is old enough; nothing is deleted.", err=True)
         elif dry_run:
             click.echo(render_list(found, layout, _PRUNED))

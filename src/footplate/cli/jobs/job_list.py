@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.formats.grammar import read_format
 from footplate.cli.jobs.kinds import PENDING
-from footplate.cli.lists.listing import show_none
-from footplate.cli.output_format import cell, render_list
+from footplate.cli.listing import show_none
+from footplate.cli.output_format import Layout, cell, render_list
 from footplate.cli.table import LEAST, total_width
 from footplate.cli.terminal_text import clip
 from footplate.domain.errors import ServiceError
@@ -20,8 +19,8 @@ from footplate.domain.errors import ServiceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from footplate.cli.formats.format_spec import Layout, Resource
-    from footplate.cli.lists.listing import Listing
+    from footplate.cli.listing import Listing
+    from footplate.cli.output_format import Resource
     from footplate.client.service import Service
 
 _REASONS = (PENDING, "errorMessage", "error.message", "waiting", "message")
@@ -29,14 +28,14 @@ _LONGEST_NOTE = 200
 _SECONDS = len("2026-11-21T08:00:00")
 _NOTE = {"NOTE": "noteToldOf"}
 _RESTARTS = {"RESTARTS": "restarts"}
-_NAMES = read_format("value(uri)")
+_NAMES = Layout("value", ("uri",))
 
 
 def with_restarts(
     service: Service, found: list[Resource], listing: Listing, uri_of: Callable[[Resource], str]
 ) -> list[Resource]:
     """For a table: each job that started again with a field for how often."""
-    if listing.uri or not listing.layout.is_plain_table or not found:
+    if listing.uri or listing.layout.kind != "table" or not found:
         return found
     with suppress(ServiceError):  # an older service doesn't say
         again = service.restarts([uri_of(resource) for resource in found])
@@ -57,7 +56,7 @@ def print_jobs(
     elif listing.uri:
         names = [{"uri": uri_of(resource)} for resource in found]
         layout = listing.layout
-        if layout.is_plain_table:
+        if layout.kind == "table":
             layout = _NAMES
         click.echo(render_list(names, layout, {"URI": "uri"}))
     else:
@@ -67,19 +66,19 @@ def print_jobs(
 def _listed(found: Sequence[Resource], layout: Layout, columns: Mapping[str, str]) -> str:
     """In a table there is a last column for why jobs wait or failed, if any does."""
     if not layout.takes_rows:
-        return render_list(found, layout.without_flatten(), columns)
+        return render_list(found, layout, columns)
     found = [{**resource, "noteToldOf": _note(resource)} for resource in found]
     noted = any(resource["noteToldOf"] for resource in found)
     if any(resource.get("restarts") for resource in found):
         columns = {**columns, **_RESTARTS}
-    on_terminal = layout.is_plain_table and sys.stdout.isatty()
+    on_terminal = layout.kind == "table" and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns
     if on_terminal and _width(found, columns, noted=noted) > width:
         columns = {"ID" if path == "name" else head: path for head, path in columns.items()}
         found = [{**resource, **_shortened(resource)} for resource in found]
     if noted:
         columns = {**columns, **_NOTE}
-    text = render_list(found, layout.without_flatten(), columns, fold=noted)
+    text = render_list(found, layout, columns, fold=noted)
     if not on_terminal:
         return text
     return "\n".join(clip(line, width) for line in text.splitlines())

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from footplate.cli.defaults import DEFAULT_PROJECT, DEFAULT_REGION
-from footplate.domain.job_states import State, state_spellings
 from footplate.domain.names import CustomJobName, TrainingJobName, TuningJobName
 
 if TYPE_CHECKING:
@@ -23,18 +22,6 @@ N = TypeVar("N", TrainingJobName, CustomJobName, TuningJobName)
 
 
 @dataclass(frozen=True)
-class States:
-    """Those that jobs of an API can have."""
-
-    names: tuple[str, ...]
-
-    def spelled(self, text: str) -> str:
-        """``text`` as the API spells it: ``failed`` may stand for ``JOB_STATE_FAILED``."""
-        known = (name for name in state_spellings(text) if name in self.names)
-        return next(known, text)
-
-
-@dataclass(frozen=True)
 class Kind(Generic[N]):
     """``group``: the words that stand before a verb. ``columns`` are those of its table."""
 
@@ -44,7 +31,6 @@ class Kind(Generic[N]):
     name: Callable[[str, str, str], N]
     """Of a project, a region and an id."""
     columns: Mapping[str, str]
-    states: States
     regional: bool
     example: str
     """The id of a job in help texts."""
@@ -86,24 +72,12 @@ _LOCATED_COLUMNS = {
     "STATE": "state",
     "CREATED": "createTime",
 }
-_LOCATED_STATES = States(
-    tuple(
-        f"JOB_STATE_{name}"
-        for name in (
-            *("UNSPECIFIED", "QUEUED", "PENDING", "RUNNING", "SUCCEEDED", "FAILED"),
-            *("CANCELLING", "CANCELLED", "PAUSED", "EXPIRED", "UPDATING", "PARTIALLY_SUCCEEDED"),
-        )
-    )
-)
-"""Those of aiplatform v1; jobs here are in some of them only."""
-
 TRAINING = Kind(
     noun="training job",
     group="ai-platform jobs",
     names=TrainingJobName,
     name=_training_job,
     columns={"JOB_ID": "jobId", "STATUS": "state", "CREATED": "createTime"},
-    states=States(("STATE_UNSPECIFIED", *(state.value for state in State))),
     regional=False,
     example="census_20261121_0900",
     tuning_example="census_1",
@@ -120,8 +94,8 @@ TRAINING = Kind(
         "describe": ("{job}", "{job} --format='value(state)'", "{job} --summarize"),
         "list": (
             "",
-            "--filter='state=FAILED AND createTime>-p1d' --limit=5",
-            "--filter='jobId~^census_ AND labels.team=vision'",
+            "--filter='state=FAILED AND createTime>2026-11-21' --limit=5",
+            "--filter='jobId:census_* AND labels.team=vision'",
             "--sort-by=~endTime --format='csv(jobId,state,endTime)'",
         ),
         "stream-logs": ("{job}", "{job} --task-name={primary}", "{job} --trial=3"),
@@ -133,7 +107,6 @@ CUSTOM = Kind(
     names=CustomJobName,
     name=CustomJobName,
     columns=_LOCATED_COLUMNS,
-    states=_LOCATED_STATES,
     regional=True,
     example="1234567890123456789",
     primary="workerpool0-0",
@@ -146,7 +119,6 @@ TUNING = Kind(
     names=TuningJobName,
     name=TuningJobName,
     columns=_LOCATED_COLUMNS,
-    states=_LOCATED_STATES,
     regional=True,
     example="1234567890123456789",
     tuning_example="1234567890123456789",

@@ -16,7 +16,7 @@ from footplate.wire.learn_from_label import LABEL
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.output_format import Layout
     from footplate.wire.json_text import JsonObject
 
 P = ParamSpec("P")

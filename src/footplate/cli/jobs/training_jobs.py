@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.defaults import DEFAULT_REGION, default_region
-from footplate.cli.formats.format_spec import YAML
 from footplate.cli.group import Entry, Group
 from footplate.cli.jobs.kinds import TRAINING
 from footplate.cli.jobs.options import (
@@ -29,16 +28,16 @@ from footplate.cli.option_values import (
     UserArgsCommand,
     offered,
 )
-from footplate.cli.output_format import format_option, render
+from footplate.cli.output_format import YAML, format_option, render
 from footplate.cli.session import with_session
 from footplate.domain.names import check_training_job_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from footplate.cli.formats.format_spec import Layout
     from footplate.cli.jobs.options import SubmissionOptions
     from footplate.cli.jobs.training_options import PackageOptions
+    from footplate.cli.output_format import Layout
     from footplate.cli.session import Session
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from footplate.cli.group import Entry
-from footplate.cli.lists.listing import list_options, uri_option
+from footplate.cli.listing import filter_option, list_options, uri_option
 from footplate.cli.option_values import offered
 from footplate.cli.output_format import format_option
 from footplate.cli.session import region_option, with_session
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from footplate.cli.jobs.kinds import Kind
-    from footplate.cli.lists.listing import Listing
+    from footplate.cli.listing import Listing
     from footplate.cli.session import Session
 
     Function = Callable[..., Any]
@@ -54,12 +54,12 @@ VERBS = {
     "list": Verb(
         "List jobs, newest first.",
         "List the jobs of a project, newest first.",
-        (uri_option, list_options),
+        (uri_option, filter_option, list_options),
         (
             "",
-            "--filter='state=JOB_STATE_FAILED AND createTime>-p1d' --limit=5",
-            "--filter='displayName~^census AND labels.team=vision' --format=json",
-            "--sort-by=~endTime --format='csv(name.basename(),displayName,state)'",
+            "--filter='state=JOB_STATE_FAILED AND createTime>2026-11-21' --limit=5",
+            "--filter='displayName:census* AND labels.team=vision' --format=json",
+            "--sort-by=~endTime --format='csv(name,displayName,state)'",
         ),
     ),
     "trials": Verb(
@@ -72,17 +72,15 @@ best, step (or training_steps), seconds, machine_seconds, start_time, end_time, 
 stop_reason, infeasible_reason, suggested_as, suggestion. (A name that is taken already:
 metrics.NAME, parameters.NAME; one with blanks: metrics."NAME".) States are those of the job's API:
 AI Platform has FAILED and CANCELLED where Vertex AI has INFEASIBLE. CSV, JSON and YAML have
-everything in them, unrounded. A projection takes the same names, and those of the JSON.""",
+everything in them, unrounded. `value(...)` takes the same names, and those of the JSON.""",
         (
             click.option(
                 "--filter",
                 "condition",
                 default="",
                 metavar="EXPRESSION",
-                help=(
-                    "Only trials that match: FIELD=VALUE, != < <= > >=, : (contains), ~ (a "
-                    "regular expression), AND, OR, NOT; times may be such as -pt2h."
-                ),
+                help="Only trials that match: FIELD=VALUE, != < <= > >=, : (contains), AND, OR, "
+                "NOT.",
             ),
             click.option(
                 "--sort-by",
@@ -247,8 +245,8 @@ def entry(kind: Kind[Any], verb: str, *options: Decorator) -> Entry:
 def _command(
     kind: Kind[Any], verb: str, row: Verb, options: tuple[Decorator, ...]
 ) -> click.Command:
-    def list_them(session: Session, listing: Listing, region: str = "") -> None:
-        _action(verb)(session, kind, region, listing)
+    def list_them(session: Session, listing: Listing, condition: str, region: str = "") -> None:
+        _action(verb)(session, kind, region, listing, condition)
 
     def act(session: Session, /, job: str, region: str = "", **given: Any) -> None:
         _action(verb)(session, session.job(kind, job, region), **given)

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from footplate.cli.formats.transforms import size_text
+from footplate.cli.option_values import size
 from footplate.cli.packaging.archive import Archive
 from footplate.cli.progress import Progress
 from footplate.domain.errors import InvalidArgument
@@ -78,7 +78,7 @@ def stage(storage: PackageStore, location: GcsUri, archives: Sequence[Archive]) 
     with Progress("Uploading", len(archives), plain=False) as progress:
         for archive in archives:
             uri = staged_uri(location, archive)
-            progress.step(f"Uploading {archive.name} ({size_text(len(archive.content))})")
+            progress.step(f"Uploading {archive.name} ({size(len(archive.content))})")
             storage.upload(uri, archive.content, "application/gzip")
             uris.append(str(uri))
     return uris

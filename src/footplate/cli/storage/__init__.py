@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from footplate.cli.formats.grammar import read_format
 from footplate.cli.group import Entry, Failure, Group
-from footplate.cli.lists.listing import Listing, list_options, show_list
+from footplate.cli.listing import Listing, list_options, show_list
 from footplate.cli.option_values import offered
+from footplate.cli.output_format import Layout
 from footplate.cli.progress import Progress
 from footplate.cli.session import with_session
 from footplate.cli.storage.objects import is_pattern, level, matching, parse_urls, place, plan
@@ -20,7 +21,7 @@ from footplate.domain.names import GcsUri
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from footplate.cli.formats.format_spec import Resource
+    from footplate.cli.output_format import Resource
     from footplate.cli.session import Session
     from footplate.cli.storage.objects import Transfer
     from footplate.client.records import StoredObject
@@ -131,7 +132,7 @@ def list_(session: Session, listing: Listing) -> None:
 
 
 _COLUMNS = {"SIZE": "size", "UPDATED": "updated", "OBJECT": "url"}
-_URLS = read_format("value(url)")
+_URLS = Layout("value", ("url",))
 
 
 @click.command("ls")
@@ -152,14 +153,14 @@ def ls(
 ) -> None:
     """List buckets, or the objects in one, a folder at a time.
 
-    * and ? stand for what they do in a shell, ** for folders, too. Fields for --filter and
-    --format are url, size and updated.
+    * and ? stand for what they do in a shell, ** for folders, too. Fields for --sort-by
+    and --format are url, size and updated.
 
     \b
     Examples:
       footplate storage ls
       footplate storage ls -l gs://stage/census/
-      footplate storage ls --recursive gs://stage --filter='size>1000000'
+      footplate storage ls --recursive gs://stage --sort-by=~size
       footplate storage ls 'gs://stage/**.json'
     """
     uris = [GcsUri.parse(place, "place") for place in places]
@@ -169,8 +170,8 @@ def ls(
         else:
             rows = [{"url": f"gs://{b.name}/"} for b in service.storage.buckets(session.project)]
         found = listing.of(rows)
-    plain = listing.layout.is_plain_table and not long_form
-    show_list(found, listing.printed(_URLS) if plain else listing, _COLUMNS)
+    plain = listing.layout.kind == "table" and not long_form
+    show_list(found, replace(listing, layout=_URLS) if plain else listing, _COLUMNS)
 
 
 def _rows(storage: Storage, uri: GcsUri, *, recursive: bool) -> Iterator[Resource]:

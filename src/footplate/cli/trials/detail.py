@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.cli.jobs.kinds import PENDING
 from footplate.cli.terminal_text import pad, width_of
-from footplate.cli.trials.selection import metric_value, seconds
+from footplate.cli.trials.fields import metric_value, seconds
 from footplate.cli.trials.table import duration, figure, result, sparkline
 
 if TYPE_CHECKING:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING
 
-from footplate.cli.formats.printers import yaml_text
+from footplate.cli.output_format import csv_text, yaml_text
 from footplate.cli.terminal_text import spell_json
-from footplate.cli.trials.selection import fields
+from footplate.cli.trials.fields import fields
 from footplate.wire.doubles import double_json
 
 if TYPE_CHECKING:
@@ -16,12 +14,12 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.cli.trials.selection import Value
+    from footplate.cli.trials.fields import Value
     from footplate.client.trials import MeasurementView, TrialsView, TrialView
 
 
 def as_json(view: TrialsView, shown: Sequence[TrialView]) -> str:
-    """The search and its trials, in one object that ``import`` reads."""
+    """The search and its trials, in one object."""
     return spell_json(_document(view, shown), indent=2)
 
 
@@ -37,7 +35,7 @@ def as_csv(view: TrialsView, shown: Sequence[TrialView]) -> str:
 
 
 def flat(view: TrialsView, trial: TrialView) -> dict[str, JsonValue]:
-    """What a projection may ask for: the fields that filters have, and those of the JSON."""
+    """What ``value(...)`` may name: the columns of the CSV, and the fields of the JSON."""
     short = {field.name: _plain(field.read(trial)) for field in fields(view)}
     return {**trial.resource, **short}
 
@@ -65,14 +63,6 @@ def curve_rows(
         }
         for each in measurements
     ]
-
-
-def csv_text(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
-    return text.getvalue().rstrip("\n")
 
 
 def csv_cell(value: Value) -> str:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from footplate.cli.follow import conclude
-from footplate.cli.formats.printers import yaml_text
 from footplate.cli.jobs.kinds import job_commands
 from footplate.cli.keyboard_interrupt import INTERRUPTED
-from footplate.cli.output_format import render_list
+from footplate.cli.option_values import split_list
+from footplate.cli.output_format import csv_text, render_list, yaml_text
 from footplate.cli.table import table
 from footplate.cli.terminal_text import disarm, spell_json
 from footplate.cli.trials import export
 from footplate.cli.trials.detail import describe_trial
-from footplate.cli.trials.selection import find_trial, select, utc_now
+from footplate.cli.trials.fields import find_trial, utc_now
 from footplate.cli.trials.summary import earlier_line
 from footplate.cli.trials.table import best_line, narrow_table, plain_table
 from footplate.cli.trials.watch import watch as watch_table
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from footplate.cli.formats.format_spec import Layout
+    from footplate.cli.output_format import Layout
     from footplate.cli.session import Session
     from footplate.client.records import Job
     from footplate.client.service import Service
@@ -46,9 +46,19 @@ class Selection:
     sort_by: str = ""
     limit: int | None = None
 
-    def of(self, view: TrialsView) -> list[TrialView]:
-        """Raises InvalidArgument."""
-        return select(view, self.condition, self.sort_by, self.limit)
+    def read(self, service: Service, name: JobName) -> tuple[TrialsView, Sequence[TrialView]]:
+        """All trials of a job, and the chosen ones. Raises InvalidArgument."""
+        view = service.trials(name)
+        if not self.condition and not self.sort_by:
+            return view, view.trials[: self.limit]
+        chosen = service.trials(name, self.condition, _order_by(self.sort_by))
+        return view, chosen.trials[: self.limit]
+
+
+def _order_by(sort_by: str) -> str:
+    """The service's spelling of gcloud's ``~a,b``: ``a desc,b``."""
+    fields = (field.strip() for field in split_list(sort_by))
+    return ",".join(f"{f.removeprefix('~')} desc" if f.startswith("~") else f for f in fields)
 
 
 def show_trials(
@@ -64,10 +74,10 @@ def show_trials(
     condition: str,
 ) -> None:
     """What the options ask for."""
-    if watch and (curves or trial is not None or not layout.is_plain_table):
+    if watch and (curves or trial is not None or not layout.kind == "table"):
         raise click.UsageError("--watch doesn't go with --curves, --trial or --format")
     if trial is not None and curves:
-        condition, trial = f"trial={trial}", None
+        condition, trial = f"number={trial}", None
     chosen = Selection(condition, sort_by, limit)
     if watch:
         _watch_trials(session, name, chosen)
@@ -81,9 +91,8 @@ def show_trials(
 
 def _show_results(session: Session, name: JobName, layout: Layout, chosen: Selection) -> None:
     with session.connect() as service:
-        view = service.trials(name)
-    shown = chosen.of(view)
-    if layout.columns is not None or layout.flatten or layout.kind not in _WHOLE:
+        view, shown = chosen.read(service, name)
+    if layout.fields:
         _echo(render_list([export.flat(view, trial) for trial in shown], layout, {}))
     elif not layout.takes_rows or layout.kind == "csv":
         _echo(_EXPORTS[layout.kind](view, shown))
@@ -98,20 +107,20 @@ def _show_results(session: Session, name: JobName, layout: Layout, chosen: Selec
 def _show_curves(session: Session, name: JobName, layout: Layout, chosen: Selection) -> None:
     """What the trials reported: as JSON an object in each line."""
     with session.connect() as service:
-        view = service.trials(name)
+        view, shown = chosen.read(service, name)
         rows = [
             row
-            for trial in chosen.of(view)
+            for trial in shown
             for row in export.curve_rows(
                 view, trial.number, service.measurements(name, trial.number)
             )
         ]
-    if layout.kind == "json" and layout.columns is None:
+    if layout.kind == "json":
         for row in rows:
             click.echo(spell_json(row))
         return
     headings = ["trial", "step", *view.metrics, "elapsed_seconds", "time", "source"]
-    if layout.columns is not None or layout.kind not in _WHOLE:
+    if layout.fields:
         _echo(render_list(rows, layout, {}))
         return
     if layout.kind == "yaml":
@@ -119,7 +128,7 @@ def _show_curves(session: Session, name: JobName, layout: Layout, chosen: Select
         return
     cells = [["" if row[h] is None else str(row[h]) for h in headings] for row in rows]
     if layout.kind == "csv":
-        _echo(export.csv_text(headings, cells))
+        _echo(csv_text(headings, cells))
     else:
         _echo(table([heading.upper() for heading in headings], cells))
 
@@ -132,7 +141,7 @@ def _show_trial(session: Session, name: JobName, number: int, layout: Layout) ->
         curve = service.measurements(name, number)
         run = _run_of(service, name, trial)
     error = run.error_message if run else ""
-    if layout.columns is not None or layout.kind not in _WHOLE:
+    if layout.fields:
         _echo(render_list([export.flat(view, trial)], layout, {}))
     elif layout.kind == "csv":
         _echo(export.as_csv(view, [trial]))
@@ -152,7 +161,7 @@ def _show_trial(session: Session, name: JobName, number: int, layout: Layout) ->
 def _watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
     """Until the job's end; ends the process: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C."""
     try:
-        job = watch_table(session, name, chosen.of)
+        job = watch_table(session, name, chosen.read)
     except KeyboardInterrupt:
         commands = job_commands(name, session.flags)
         click.echo(f"\nNo longer watching job {name.job_id}; it goes on.", err=True)
@@ -162,8 +171,6 @@ def _watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
     conclude(job)
 
 
-_WHOLE = ("table", "json", "yaml", "csv")
-"""Formats that trials have a shape of their own in."""
 _EXPORTS = {"json": export.as_json, "csv": export.as_csv, "yaml": export.as_yaml}
 
 

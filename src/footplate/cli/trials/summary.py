@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from footplate.cli.formats.format_spec import TABLE
-from footplate.cli.output_format import render
-from footplate.cli.trials.selection import metric_value
+from footplate.cli.output_format import TABLE, render
+from footplate.cli.trials.fields import metric_value
 from footplate.cli.trials.table import best_trials, figure, result, values_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.cli.table import folded_rows, table, total_width
 from footplate.cli.terminal_text import clip, disarm
-from footplate.cli.trials.selection import (
+from footplate.cli.trials.fields import (
     metric_value,
     parameter_value,
     seconds,
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from footplate.cli.trials.selection import Value
+    from footplate.cli.trials.fields import Value
     from footplate.client.trials import MeasurementView, TrialsView, TrialView
 
 _BARS = "▁▂▃▄▅▆▇█"

@@ -12,7 +12,7 @@ import click
 from footplate.cli.follow import RETRY_S, TIMEOUT_S
 from footplate.cli.jobs.kinds import PENDING
 from footplate.cli.terminal_text import colourless, disarm
-from footplate.cli.trials.selection import utc_now
+from footplate.cli.trials.fields import utc_now
 from footplate.cli.trials.summary import earlier_line
 from footplate.cli.trials.table import HEADING, best_line, narrow_table, result, why
 from footplate.domain.errors import Unavailable
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 
     from footplate.cli.session import Session
     from footplate.client.records import Job
+    from footplate.client.service import Service
     from footplate.client.trials import TrialsView, TrialView
     from footplate.domain.names import JobName
 
-    Select = Callable[[TrialsView], Sequence[TrialView]]
+    Shown = tuple[TrialsView, Sequence[TrialView]]
+    Read = Callable[[Service, JobName], Shown]
+    """All trials of a job, and those that are shown."""
 
 
 _RUNNING = ("ACTIVE", "STOPPING")
@@ -35,7 +38,7 @@ _LEAST, _AROUND = 5, 6
 """Rows that are shown at least, and lines around them."""
 
 
-def watch(session: Session, name: JobName, select: Select) -> Job:
+def watch(session: Session, name: JobName, read: Read) -> Job:
     """Show the trials until the job has ended; the job as it ended.
 
     A table that changes on a terminal, else a line for each trial that has ended; on stderr how
@@ -44,8 +47,8 @@ def watch(session: Session, name: JobName, select: Select) -> Job:
     Raises:
         ServiceError: the job is gone, or the server stayed away too long.
     """
-    states = _states(session, name)
-    return _live(states, select) if sys.stdout.isatty() else _lines(states, select)
+    states = _states(session, name, read)
+    return _live(states) if sys.stdout.isatty() else _lines(states)
 
 
 def headline(view: TrialsView) -> str:
@@ -62,7 +65,7 @@ def headline(view: TrialsView) -> str:
     return f"{view.job.job_id} is {view.state}: {begun}{f' ({counts})' if counts else ''}"
 
 
-def _states(session: Session, name: JobName) -> Iterator[tuple[TrialsView, Job]]:
+def _states(session: Session, name: JobName, read: Read) -> Iterator[tuple[Shown, Job]]:
     """How the job stands, now and then; the last time when it has ended."""
     away_since = 0.0
     while True:
@@ -71,7 +74,7 @@ def _states(session: Session, name: JobName) -> Iterator[tuple[TrialsView, Job]]
                 while True:
                     # The job first: when it has ended, so have the trials that are read then.
                     job = service.job(name)
-                    yield service.trials(name), job
+                    yield read(service, name), job
                     away_since = 0.0
                     if job.state.terminal:
                         return
@@ -83,15 +86,15 @@ def _states(session: Session, name: JobName) -> Iterator[tuple[TrialsView, Job]]
             time.sleep(RETRY_S)
 
 
-def _live(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
+def _live(states: Iterator[tuple[Shown, Job]]) -> Job:
     # Imported here: rich takes longer to import than the rest of the command.
     from rich.console import Console
     from rich.live import Live
 
     console = Console(no_color=colourless())
     with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
-        for view, job in states:
-            picture = _picture(view, select(view), _why_it_waits(job), console.size)
+        for (view, shown), job in states:
+            picture = _picture(view, shown, _why_it_waits(job), console.size)
             live.update(picture, refresh=True)
             last = job
     return last
@@ -121,17 +124,17 @@ def _picture(
     return Group(*(Text(text, style=style, no_wrap=True) for text, style in parts))
 
 
-def _lines(states: Iterator[tuple[TrialsView, Job]], select: Select) -> Job:
+def _lines(states: Iterator[tuple[Shown, Job]]) -> Job:
     printed: set[int] = set()
     before = ("", False)
-    for view, job in states:
+    for (view, shown), job in states:
         waits = _why_it_waits(job)
         now = (view.state, bool(waits))
         if now != before and not job.state.terminal:
             said = headline(view) + (f"\n{waits}" if waits else "")
             click.echo(disarm(said, plain=True), err=True)
         before = now
-        ended = [t for t in select(view) if t.ended and t.number not in printed]
+        ended = [t for t in shown if t.ended and t.number not in printed]
         for trial in sorted(ended, key=lambda t: t.end_time):
             printed.add(trial.number)
             click.echo(disarm(_line(trial), plain=True))

@@ -2,7 +2,8 @@
 
 Fields are the metrics and parameters of the search, and those of ``_FIXED``. A name that several of
 them have is the fixed field's, then the metric's; ``metrics.NAME`` and ``parameters.NAME`` always
-work. ``state`` is compared in the words of both APIs. Names may stand in quotes; those with blanks
+work. ``state`` is compared in the words of both APIs. Names in snake_case are those of the CSV that
+``footplate`` writes. Names may stand in quotes; those with blanks
 need none, as the search says which they are.
 """
 
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
+from footplate.wire.timestamps import parse_time
+from footplate.wire.trial_states import STATES, TRAINING_STATES, training_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -64,6 +67,7 @@ def select_trials(answer: JsonObject, condition: str, order_by: str) -> JsonObje
 
 
 def _fields(answer: JsonObject) -> dict[str, Read]:
+    best = _list(answer.get("best"))
     metrics = [str(each["name"]) for each in _list(answer["metrics"]) if isinstance(each, dict)]
     parameters = [str(name) for name in _list(answer["parameters"])]
     return {
@@ -72,6 +76,7 @@ def _fields(answer: JsonObject) -> dict[str, Read]:
         **{f"parameters.{name}": _parameter(name) for name in parameters},
         **{f"metrics.{name}": _metric(name) for name in metrics},
         **_FIXED,
+        "best": lambda trial: trial.get("number") in best,
     }
 
 
@@ -96,16 +101,40 @@ def _step(trial: JsonObject) -> Value:
     return _number(_measured(trial).get("step"))
 
 
+def _seconds(trial: JsonObject) -> Value:
+    start, end = trial.get("startTime"), trial.get("endTime")
+    if not start or not end:
+        return None
+    return (parse_time(str(end)) - parse_time(str(start))).total_seconds()
+
+
+def _suggestion(key: str) -> Read:
+    return lambda trial: _plain(_object(trial.get("suggestion")).get(key))
+
+
+_TIMES = ("startTime", "start_time", "endTime", "end_time")
 _FIXED: Mapping[str, Read] = MappingProxyType(
     {
         "number": _key("number"),
+        "trial": _key("number"),
         "state": _key("state"),
         "step": _step,
         "training_steps": _step,
         "startTime": _key("startTime"),
+        "start_time": _key("startTime"),
         "endTime": _key("endTime"),
+        "end_time": _key("endTime"),
+        "seconds": _seconds,
         "machineSeconds": _key("machineSeconds"),
+        "machine_seconds": _key("machineSeconds"),
         "stoppedEarly": _key("stoppedEarly"),
+        "stopped_early": _key("stoppedEarly"),
+        "stopReason": _key("stopReason"),
+        "stop_reason": _key("stopReason"),
+        "infeasibleReason": _key("infeasibleReason"),
+        "infeasible_reason": _key("infeasibleReason"),
+        "suggested_as": _suggestion("reason"),
+        "suggestion": _suggestion("sentence"),
     }
 )
 
@@ -151,7 +180,7 @@ def _compare(given: Restriction, names: Mapping[str, Read]) -> Condition:
     if read is None:
         given.refuse_name(f"unknown field; allowed: {', '.join(map(spell, names))};")
     if given.field == "state":
-        read = _ml_state if wanted.upper() in ("FAILED", "CANCELLED") else read
+        read = _state_reader(given) or read
     if given.operator in _ORDERS:
         return _ordered(given, read)
     if given.operator == ":":
@@ -162,7 +191,7 @@ def _compare(given: Restriction, names: Mapping[str, Read]) -> Condition:
 def _ordered(given: Restriction, read: Read) -> Condition:
     """By numbers; times, which have one form, by their texts."""
     holds, wanted = _ORDERS[given.operator], _number(given.value.text)
-    if given.field in ("startTime", "endTime"):
+    if given.field in _TIMES:
         order = {"<": -1, "<=": -1, ">": 1, ">=": 1}[given.operator]
         text, equal = given.value.text, "=" in given.operator
 
@@ -189,10 +218,13 @@ def _equal(value: Value, wanted: str) -> bool:
     return value == number
 
 
-def _ml_state(trial: JsonObject) -> Value:
-    if trial.get("state") != "INFEASIBLE":
-        return _plain(trial.get("state"))
-    return "CANCELLED" if trial.get("outcome") == "CANCELLED" else "FAILED"
+def _state_reader(given: Restriction) -> Read | None:
+    """The state in the words of ml v1 where the filter has one of them. Refuses unknown words."""
+    wanted = given.value.text.upper()
+    if given.operator in ("=", "!=") and wanted not in (*STATES, *TRAINING_STATES):
+        allowed = ", ".join(dict.fromkeys((*STATES, *TRAINING_STATES)))
+        given.refuse_value(f"unknown state; allowed: {allowed};")
+    return training_state if wanted in TRAINING_STATES else None
 
 
 def _orders(text: str, names: Mapping[str, Read]) -> list[tuple[Read, bool]]:

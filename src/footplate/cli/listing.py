@@ -1,0 +1,138 @@
+"""gcloud's options of a list as one value, and their effects."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+from footplate.cli.option_values import ListValue
+from footplate.cli.output_format import TABLE, Layout, format_option, read, render_list, text_of
+from footplate.cli.terminal_text import disarm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from footplate.cli.output_format import Resource
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """In what order resources are shown, how many at most (None: all), and how."""
+
+    layout: Layout = TABLE
+    orders: tuple[str, ...] = ()
+    """Paths of fields, the first of which counts most; ``~`` before one: descending."""
+    limit: int | None = None
+    page_size: int | None = None
+    uri: bool = False
+
+    def of(self, resources: Iterable[Resource]) -> list[Resource]:
+        """As gcloud: first sorted, then cut off. Without an order ``limit`` ends the reading."""
+        if self.orders:
+            resources = self._sorted(list(resources))
+        return list(islice(resources, self.limit))
+
+    def _sorted(self, found: list[Resource]) -> list[Resource]:
+        """Resources without the field come last. Warns about a field that no resource has."""
+        for order in reversed(self.orders):
+            path = order.removeprefix("~")
+            there = [r for r in found if read(r, path) is not None]
+            lacking = [r for r in found if read(r, path) is None]
+            if lacking and not there:
+                click.echo(f"Note: --sort-by: nothing here has the field {path}.", err=True)
+            there.sort(key=lambda r: _rank(read(r, path)), reverse=order.startswith("~"))
+            found = [*there, *lacking]
+        return found
+
+
+def _rank(value: JsonValue) -> tuple[int, float, str]:
+    """Numbers by size, whether they are written as texts or not, before texts."""
+    try:
+        return 0, float(text_of(value)), ""
+    except ValueError:
+        return 1, 0.0, text_of(value)
+
+
+def list_options(function: Callable[P, R]) -> Callable[P, R]:
+    """gcloud's, handed over as one Listing."""
+
+    @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N.")
+    @click.option(
+        "--page-size",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Asked for at a time; changes nothing in what is shown.",
+    )
+    @click.option(
+        "--sort-by",
+        "orders",
+        type=ListValue(),
+        default="",
+        metavar="FIELD,...",
+        help="Order by fields; ~FIELD for descending.",
+    )
+    @format_option("table")
+    @functools.wraps(function)
+    def wrapper(
+        layout: Layout,
+        orders: Sequence[str],
+        limit: int | None,
+        page_size: int | None,
+        *args: P.args,
+        **kw: P.kwargs,
+    ) -> R:
+        uri = bool(kw.pop("uri", False))
+        given = tuple(order.strip() for order in orders)
+        kw["listing"] = Listing(layout, given, limit, page_size, uri)
+        return function(*args, **kw)
+
+    return wrapper  # type: ignore[return-value]  # click hands the options over itself
+
+
+filter_option = click.option(
+    "--filter",
+    "condition",
+    default="",
+    metavar="EXPRESSION",
+    help="Only what matches, as the API's own filters have it: FIELD=VALUE, != < <= > >=, : "
+    "(contains), AND, OR, NOT.",
+)
+uri_option = click.option("--uri", is_flag=True, help="Print resource names only.")
+"""It goes into the Listing."""
+
+
+def show_list(
+    found: Sequence[Resource],
+    listing: Listing,
+    columns: Mapping[str, str],
+    *,
+    row: Callable[[Resource], Resource] | None = None,
+    fold: bool = False,
+) -> None:
+    """On stdout what ``listing`` has kept; ``row`` makes the cells of the command's own table."""
+    layout = listing.layout
+    if not found:
+        show_none(listing)
+    else:
+        shown = [row(resource) for resource in found] if row and layout.takes_rows else found
+        click.echo(render_list(shown, layout, columns, fold=fold))
+
+
+def show_none(listing: Listing, where: str = "") -> None:
+    """Prints an empty list for JSON, and a message for people."""
+    if listing.layout.kind == "json":
+        click.echo("[]")
+    click.echo(f"Listed 0 items{where}.", err=True)
+
+
+def print_names(names: Sequence[str]) -> None:
+    click.echo(disarm("\n".join(names), plain=True))

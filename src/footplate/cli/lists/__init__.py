@@ -1,1 +1,0 @@
-"""gcloud's options of list commands: filter, sort, limit, format."""
