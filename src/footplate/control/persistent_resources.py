@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.control.job_updates import TRIES
@@ -41,28 +42,18 @@ if TYPE_CHECKING:
     from footplate.ports.store import Store
 
 
+@dataclass(frozen=True, eq=False)
 class PersistentResources:
     """``changed`` is called after each write: somebody may have to follow it."""
 
-    def __init__(
-        self,
-        store: PersistentResourceStore,
-        jobs: Store,
-        queue: Queue,
-        site: Callable[[str], Site],
-        quotas: Callable[[], Quotas],
-        catalogue: Catalogue,
-        clock: Clock,
-        changed: Callable[[], None],
-    ) -> None:
-        self._store = store
-        self._jobs = jobs
-        self._queue = queue
-        self._site = site
-        self._quotas = quotas
-        self._catalogue = catalogue
-        self._clock = clock
-        self._changed = changed
+    store: PersistentResourceStore
+    jobs: Store
+    queue: Queue
+    site: Callable[[str], Site]
+    quotas: Callable[[], Quotas]
+    catalogue: Catalogue
+    clock: Clock
+    changed: Callable[[], None]
 
     def create(self, resource: PersistentResource) -> PersistentResource:
         """It waits for its machines.
@@ -72,7 +63,7 @@ class PersistentResources:
             ResourceExhausted: its project's quota can never hold them.
             AlreadyExists: the region has a resource of this name.
         """
-        engine = self._site(resource.name.location).engine
+        engine = self.site(resource.name.location).engine
         if engine is not None:
             raise FailedPrecondition(
                 f"{resource.name.location} is bound to {engine.title}, which gives machines "
@@ -81,37 +72,37 @@ class PersistentResources:
             )
         self._check_room(resource)
         try:
-            self._store.create(resource)
+            self.store.create(resource)
         finally:
-            self._changed()
+            self.changed()
         return resource
 
     def get(self, name: PersistentResourceName) -> PersistentResource:
         """Raises NotFound."""
-        return self._store.get(name)
+        return self.store.get(name)
 
     def find(self, name: PersistentResourceName) -> PersistentResource | None:
         try:
-            return self._store.get(name)
+            return self.store.get(name)
         except NotFound:
             return None
 
     def list(self, collection: str, *, limit: int, after: str | None) -> ResourcePage:
-        return self._store.list(collection, limit=limit, after=after)
+        return self.store.list(collection, limit=limit, after=after)
 
     def used(self, name: PersistentResourceName) -> Amounts:
         """How many of its machines jobs use, by their kind."""
-        return self._queue.used_of(name)
+        return self.queue.used_of(name)
 
     def explain(self, name: PersistentResourceName) -> Explanation | None:
         """Why it waits for machines; None: it doesn't."""
-        return self._queue.explain_resource(name)
+        return self.queue.explain_resource(name)
 
     def patch(
         self, name: PersistentResourceName, make: Callable[[PersistentResource], Change]
     ) -> PersistentResource:
         """``make`` gets the resource as it is. Raises as ``create`` does, and NotFound."""
-        now = self._clock.now()
+        now = self.clock.now()
 
         def change(resource: PersistentResource) -> PersistentResource:
             changed = patch(resource, make(resource), now)
@@ -122,19 +113,19 @@ class PersistentResources:
 
     def reboot(self, name: PersistentResourceName) -> PersistentResource:
         """Raises FailedPrecondition: jobs run on it, or it isn't RUNNING; NotFound."""
-        running = [job for job in jobs_on(self._jobs, name) if _holds_machines(job)]
+        running = [job for job in jobs_on(self.jobs, name) if _holds_machines(job)]
         if running:
             names = listed([job.id for job in running], 3)
             raise FailedPrecondition(
                 f"{name} runs {names}: wait for the end of these jobs, or cancel them, then "
                 "reboot it"
             )
-        now = self._clock.now()
+        now = self.clock.now()
         return self._change(name, lambda resource: begin_reboot(resource, now))
 
     def delete(self, name: PersistentResourceName) -> PersistentResource:
         """Its jobs are cancelled, and it goes when they have ended. Raises NotFound."""
-        now = self._clock.now()
+        now = self.clock.now()
         return self._change(name, lambda resource: begin_deletion(resource, now))
 
     def _change(
@@ -143,17 +134,17 @@ class PersistentResources:
         change: Callable[[PersistentResource], PersistentResource],
     ) -> PersistentResource:
         try:
-            return change_resource(self._store, name, change)
+            return change_resource(self.store, name, change)
         finally:
-            self._changed()
+            self.changed()
 
     def _check_room(self, resource: PersistentResource) -> None:
-        said = too_large(resource, self._site(resource.name.location), self._catalogue)
+        said = too_large(resource, self.site(resource.name.location), self.catalogue)
         if said:
             raise FailedPrecondition(f"{resource.name} can never get its machines here: {said}")
-        counts = counted_machines(resource, self._catalogue)
+        counts = counted_machines(resource, self.catalogue)
         of = resource.name.project, resource.name.location
-        sentences = exceeded(counts, *of, self._quotas())
+        sentences = exceeded(counts, *of, self.quotas())
         if sentences:
             raise ResourceExhausted(f"the persistent resource {'; '.join(sentences)}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ CALLER_USER = "caller"
 _DIRECT = "localhost,127.0.0.1,::1"
 
 
+@dataclass(frozen=True, eq=False)
 class ProgramApi:
     """``projects`` is the setting ``api_access``, ``url`` the server's.
 
@@ -28,53 +30,44 @@ class ProgramApi:
     its project, its email, and where it asks for tokens.
     """
 
-    def __init__(
-        self,
-        projects: Sequence[str] = (),
-        url: str = "",
-        proxy_port: int | None = None,
-        make_key: Callable[[Bearer], str] = lambda _: "",
-        make_account: Callable[[str, str, str], str] = lambda _project, _email, _tokens: "",
-        *,
-        tells_callers: bool = True,
-    ) -> None:
-        self._projects = projects
-        self._url = url
-        self._proxy_port = proxy_port
-        self._make_key = make_key
-        self._make_account = make_account
-        self._tells_callers = tells_callers
+    projects: Sequence[str] = ()
+    url: str = ""
+    proxy_port: int | None = None
+    make_key: Callable[[Bearer], str] = lambda _: ""
+    make_account: Callable[[str, str, str], str] = lambda _project, _email, _tokens: ""
+    _: KW_ONLY
+    tells_callers: bool = True
 
     def variables(self, job: Job, bearer: Bearer, relay: str = "") -> tuple[tuple[str, str], ...]:
         """gRPC alone reads those of the proxy: other clients of the program go where they went.
 
         ``relay`` is where a program on another machine reaches the server, with its key.
         """
-        if not asks_for_access(job, self._projects):
+        if not asks_for_access(job, self.projects):
             return ()
         proxy = self._proxy(bearer, relay)
         leading = () if proxy is None else (("grpc_proxy", proxy), ("no_grpc_proxy", _DIRECT))
         project = ("GOOGLE_CLOUD_PROJECT", job.name.project)
         if not relay:
             return (*leading, project) if leading else ()
-        key = self._make_key(bearer)
+        key = self.make_key(bearer)
         return *leading, project, ("FOOTPLATE_URL", relay), ("FOOTPLATE_TOKEN", key)
 
     def account(self, job: Job, bearer: Bearer, relay: str = "") -> str:
         """Empty: gRPC isn't led."""
         email = job.spec.service_account
-        asks = asks_for_access(job, self._projects)
+        asks = asks_for_access(job, self.projects)
         if not (email and asks and self._proxy(bearer, relay)):
             return ""
-        tokens = f"{relay}/token?key={self._make_key(bearer)}" if relay else f"{self._url}/token"
-        return self._make_account(job.name.project, email, tokens)
+        tokens = f"{relay}/token?key={self.make_key(bearer)}" if relay else f"{self.url}/token"
+        return self.make_account(job.name.project, email, tokens)
 
     def _proxy(self, bearer: Bearer, relay: str) -> str | None:
         """Its address; on another machine the launcher's port leads there, too."""
-        port = self._proxy_port
+        port = self.proxy_port
         if port is None:
             return None
         if relay:
-            user = f"{CALLER_USER}:{self._make_key(bearer)}"
+            user = f"{CALLER_USER}:{self.make_key(bearer)}"
             return make_address(relay, urlsplit(relay).port or 0, user)
-        return make_address(self._url, port) if self._tells_callers else None
+        return make_address(self.url, port) if self.tells_callers else None

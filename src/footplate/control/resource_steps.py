@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.control.job_updates import apply
@@ -42,29 +43,21 @@ class KeptEnvironments(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
 class ResourceSteps:
     """``wake`` is called when jobs are to be looked at, ``changed`` after each write."""
 
-    def __init__(
-        self,
-        store: PersistentResourceStore,
-        jobs: Store,
-        environments: KeptEnvironments,
-        clock: Clock,
-        wake: Callable[[], None],
-        changed: Callable[[], None],
-    ) -> None:
-        self._store = store
-        self._jobs = jobs
-        self._environments = environments
-        self._clock = clock
-        self._wake = wake
-        self._changed = changed
+    store: PersistentResourceStore
+    jobs: Store
+    environments: KeptEnvironments
+    clock: Clock
+    wake: Callable[[], None]
+    changed: Callable[[], None]
 
     def step(self) -> float | None:
         """In how many seconds to look again for its own sake; None: when something changes."""
         waits = False
-        for resource in self._store.all():
+        for resource in self.store.all():
             with suppress(NotFound, Aborted):  # another server, or the next step, does it
                 if resource.state is ResourceState.REBOOTING:
                     self._reboot(resource)
@@ -74,29 +67,29 @@ class ResourceSteps:
 
     def note_provisioned(self, name: PersistentResourceName) -> None:
         """It has all its machines; one that was deleted meanwhile is left as it is."""
-        now = self._clock.now()
+        now = self.clock.now()
         with suppress(NotFound, Aborted):
-            change_resource(self._store, name, lambda resource: note_provisioned(resource, now))
+            change_resource(self.store, name, lambda resource: note_provisioned(resource, now))
 
     def _reboot(self, resource: PersistentResource) -> None:
-        self._try(resource, self._environments.remove)
-        now = self._clock.now()
-        change_resource(self._store, resource.name, lambda found: end_reboot(found, now))
-        self._changed()
+        self._try(resource, self.environments.remove)
+        now = self.clock.now()
+        change_resource(self.store, resource.name, lambda found: end_reboot(found, now))
+        self.changed()
 
     def _delete(self, resource: PersistentResource) -> bool:
         """Whether it is gone."""
-        jobs = jobs_on(self._jobs, resource.name)
+        jobs = jobs_on(self.jobs, resource.name)
         for job in jobs:
             why = f"persistent resource {resource.id} is deleted"
             with suppress(NotFound, Aborted):
-                apply(self._jobs, job.uid, CancelRequested(self._clock.now(), why=why))
+                apply(self.jobs, job.uid, CancelRequested(self.clock.now(), why=why))
         if jobs:
-            self._wake()
+            self.wake()
             return False
-        self._try(resource, self._environments.release)
-        self._store.delete(resource)
-        self._changed()
+        self._try(resource, self.environments.release)
+        self.store.delete(resource)
+        self.changed()
         return True
 
     def _try(self, resource: PersistentResource, do: Callable[[str], None]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from footplate.ports.container_engine import ContainerEngine
 
 
+@dataclass(frozen=True, eq=False)
 class SubmissionChecks:
     """``quotas`` gives those that are in force; ``bounds`` are the service's for restarts.
 
@@ -72,59 +73,39 @@ class SubmissionChecks:
     package at a URI uses.
     """
 
-    def __init__(
-        self,
-        buckets: Buckets,
-        catalogue: Catalogue,
-        regions: Regions,
-        quotas: Callable[[], Quotas],
-        bounds: RestartBounds,
-        searches: SearchResolver,
-        engine: ContainerEngine,
-        *,
-        reduction: bool,
-        path_fault: Callable[[str], str | None] = preflight.no_paths,
-        container_images: Sequence[str] = (),
-        directories: DirectoryForm = DirectoryForm.URIS,
-        shared_buckets: Sequence[str] = (EVERY,),
-        resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None,
-        has_tensorboard: Callable[[TrackingName], bool] = lambda _: True,
-        python_fault: FindFault = lambda _: None,
-        find_model: Callable[[ModelName], Model | None] = lambda _: None,
-        patterns: Callable[[str], Sequence[Use]] = lambda _: (),
-    ) -> None:
-        self._patterns = patterns
-        self._container_images = container_images
-        self._directories = directories
-        self._shared_buckets = shared_buckets
-        self._resource = resource
-        self._has_tensorboard = has_tensorboard
-        self._find_model = find_model
-        self._python_fault = python_fault
-        self._path_fault = path_fault
-        self._engine = engine
-        self._buckets = buckets
-        self._catalogue = catalogue
-        self._regions = regions
-        self._quotas = quotas
-        self._bounds = bounds
-        self._searches = searches
-        self._reduction = reduction
+    buckets: Buckets
+    catalogue: Catalogue
+    regions: Regions
+    quotas: Callable[[], Quotas]
+    bounds: RestartBounds
+    searches: SearchResolver
+    engine: ContainerEngine
+    _: KW_ONLY
+    reduction: bool
+    path_fault: Callable[[str], str | None] = preflight.no_paths
+    container_images: Sequence[str] = ()
+    directories: DirectoryForm = DirectoryForm.URIS
+    shared_buckets: Sequence[str] = (EVERY,)
+    resource: Callable[[PersistentResourceName], PersistentResource | None] = lambda _: None
+    has_tensorboard: Callable[[TrackingName], bool] = lambda _: True
+    python_fault: FindFault = lambda _: None
+    find_model: Callable[[ModelName], Model | None] = lambda _: None
+    patterns: Callable[[str], Sequence[Use]] = lambda _: ()
 
     def spec(self, submission: Submission) -> JobSpec:
         """What is asked for, within the service's bounds, of a submission without violations."""
         asked, request = self._with_containers(submission), submission.search
-        search = None if request is None else self._searches.search(request)
+        search = None if request is None else self.searches.search(request)
         return replace(
             asked,
-            scheduling=self._bounds.apply(asked.scheduling),
-            directory_form=directory_form(dict(submission.labels), self._directories),
+            scheduling=self.bounds.apply(asked.scheduling),
+            directory_form=directory_form(dict(submission.labels), self.directories),
             search=search,
             pipeline=submission.pipeline,
         )
 
     def _with_containers(self, submission: Submission) -> JobSpec:
-        return with_containers(submission.spec, self._container_images, self._catalogue.runtimes)
+        return with_containers(submission.spec, self.container_images, self.catalogue.runtimes)
 
     def violations(
         self, submission: Submission, staging: Staging = preflight.NOTHING
@@ -136,21 +117,21 @@ class SubmissionChecks:
         """
         if len(submission.violations) > MAX_VIOLATIONS:
             return submission.violations
-        runtimes = self._catalogue.runtimes
+        runtimes = self.catalogue.runtimes
         missing = preflight.violations(
-            submission.spec, self._buckets, runtimes, staging, self._path_fault
+            submission.spec, self.buckets, runtimes, staging, self.path_fault
         )
         request = submission.search
-        search = () if request is None else self._searches.violations(request)
+        search = () if request is None else self.searches.violations(request)
         beside = occupied_directories.trial_violations(
-            submission, self.last_number(submission), self._buckets
+            submission, self.last_number(submission), self.buckets
         )
         places = _places(submission)
         engine = tuple(found for each in places for found in self._machine_violations(each))
         named = (
-            *resource_violations(submission, self._resource, self._catalogue),
-            *tensorboard_violations(submission, self._has_tensorboard),
-            *model_violations(submission, self._find_model),
+            *resource_violations(submission, self.resource, self.catalogue),
+            *tensorboard_violations(submission, self.has_tensorboard),
+            *model_violations(submission, self.find_model),
             *self._place_violations(submission),
             *check_directory_form(dict(submission.labels)),
         )
@@ -161,24 +142,24 @@ class SubmissionChecks:
     def last_number(self, submission: Submission) -> int:
         """The number of the last trial before those of this search; 0: they begin with 1."""
         request = submission.search
-        return 0 if request is None else self._searches.last_number(request, submission.spec)
+        return 0 if request is None else self.searches.last_number(request, submission.spec)
 
     def _machine_violations(self, submission: Submission) -> Iterator[Violation]:
         """Of programs that the machines of the region can't run. Nodes are not looked into."""
-        site = self._regions.site(submission.spec.region)
+        site = self.regions.site(submission.spec.region)
         spec = self._with_containers(submission)
-        yield from images.violations(spec, self._engine, site.engine)
+        yield from images.violations(spec, self.engine, site.engine)
         if site.engine is None:
-            yield from interpreter_violations(spec, self._catalogue.runtimes, self._python_fault)
+            yield from interpreter_violations(spec, self.catalogue.runtimes, self.python_fault)
 
     def _place_violations(self, submission: Submission) -> Iterator[Violation]:
         for place in _places(submission):
             region, pools = place.spec.region, place.spec.pools
-            site = self._regions.site(region)
-            yield from mapping_violations(place, site, self._catalogue)
+            site = self.regions.site(region)
+            yield from mapping_violations(place, site, self.catalogue)
             if place is submission:
                 continue  # its own rules look at the region that it says itself
-            if not zones_for([pool.machine for pool in pools], region, self._catalogue):
+            if not zones_for([pool.machine for pool in pools], region, self.catalogue):
                 text = f"no zone of {region} has all accelerators of this job; leave the zone out"
                 yield Violation(f"labels.{LABEL}", text)
 
@@ -188,17 +169,17 @@ class SubmissionChecks:
         """What the job would better do otherwise, each once; also of one that may not come in."""
         if not submission.understood:
             return submission.warnings
-        advice = advise(submission.spec, self._catalogue, self._tuning(submission))
+        advice = advise(submission.spec, self.catalogue, self._tuning(submission))
         named = advise_buckets(
             submission.spec,
             submission.name.project,
             self._find_bucket,
-            self._shared_buckets,
+            self.shared_buckets,
             staging.makes,
         )
         occupied = () if self.last_number(submission) else self._occupied(submission)
         code = advise_packages(
-            submission.spec, partial(self._uses, staging), self._catalogue.runtimes
+            submission.spec, partial(self._uses, staging), self.catalogue.runtimes
         )
         return tuple(dict.fromkeys((*submission.warnings, *advice, *named, *occupied, *code)))
 
@@ -207,16 +188,16 @@ class SubmissionChecks:
             is_staged = staging.has(GcsUri.parse(package, "packageUris"))
         except InvalidArgument:
             return ()
-        return staging.uses if is_staged else self._patterns(package)
+        return staging.uses if is_staged else self.patterns(package)
 
     def _occupied(self, submission: Submission) -> Iterator[str]:
         """Trials with numbers of their own have directories of their own, and are left out."""
-        find = self._searches.writing_to
-        return occupied_directories.warn_of_owner(submission, find, self._buckets)
+        find = self.searches.writing_to
+        return occupied_directories.warn_of_owner(submission, find, self.buckets)
 
     def _find_bucket(self, name: str) -> NamedBucket | None:
         try:
-            bucket = self._buckets.bucket(name)
+            bucket = self.buckets.bucket(name)
         except (InvalidArgument, NotFound):
             return None
         return NamedBucket(bucket.location, bucket.project)
@@ -225,7 +206,7 @@ class SubmissionChecks:
         request, tuning = submission.search, submission.tuning
         if request is None or tuning is None:
             return tuning
-        return self._searches.tuning(request, tuning)
+        return self.searches.tuning(request, tuning)
 
     def remarks(self, submission: Submission) -> tuple[str, ...]:
         """Warnings about a new job, and its parity with Google's service.
@@ -245,7 +226,7 @@ class SubmissionChecks:
         violations = self.violations(submission, staging)
         if violations:
             return InvalidArgument.of(violations)
-        missing = unsupported(submission.spec, reduction=self._reduction)
+        missing = unsupported(submission.spec, reduction=self.reduction)
         if missing is not None:
             return FailedPrecondition(missing)
         said = start_limits.fault(submission.spec)
@@ -260,19 +241,19 @@ class SubmissionChecks:
         return next((fault for fault in faults if fault is not None), None)
 
     def _too_large(self, submission: Submission) -> ServiceError | None:
-        site = self._regions.site(submission.spec.region)
-        said = too_large(submission.spec, site, self._catalogue)
+        site = self.regions.site(submission.spec.region)
+        said = too_large(submission.spec, site, self.catalogue)
         return FailedPrecondition(f"this job can never start here: {said}") if said else None
 
     def _engine_fault(self, submission: Submission) -> ServiceError | None:
         spec = submission.spec
-        said = self._regions.fault(spec.region, machines_of(spec, self._catalogue))
+        said = self.regions.fault(spec.region, machines_of(spec, self.catalogue))
         return FailedPrecondition(f"this job can never start there: {said}") if said else None
 
     def _over_quota(self, submission: Submission) -> ServiceError | None:
-        counts = counts_of(submission.spec, self._catalogue)
+        counts = counts_of(submission.spec, self.catalogue)
         project, region = submission.name.project, submission.spec.region
-        sentences = exceeded(counts, project, region, self._quotas())
+        sentences = exceeded(counts, project, region, self.quotas())
         return ResourceExhausted(f"the job {'; '.join(sentences)}") if sentences else None
 
 

@@ -6,7 +6,7 @@ the job, its study, its trials and their runs, and doing it twice is doing it on
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -53,26 +53,16 @@ _SUGGESTED = 20
 """In one look; each may take a second where there are many parameters."""
 
 
+@dataclass(frozen=True, eq=False)
 class TuningStep:
-    def __init__(
-        self,
-        store: Store,
-        studies: StudyStore,
-        suggester: Suggester,
-        runs: TrialJobs,
-        reported: MeasurementCache,
-        stopping: EarlyStopping,
-        earlier: PriorStudies,
-        clock: Clock,
-    ) -> None:
-        self._store = store
-        self._studies = studies
-        self._suggester = suggester
-        self._runs = runs
-        self._reported = reported
-        self._stopping = stopping
-        self._earlier = earlier
-        self._clock = clock
+    store: Store
+    studies: StudyStore
+    suggester: Suggester
+    runs: TrialJobs
+    reported: MeasurementCache
+    stopping: EarlyStopping
+    earlier: PriorStudies
+    clock: Clock
 
     def inspect(self, job: Job, search: Search) -> tuple[Job, StudyWithTrials]:
         """The job as it is afterwards, and its study.
@@ -97,7 +87,7 @@ class TuningStep:
         """Made at the first look, with what it learns from."""
         uid = StudyUid(job.uid)
         try:
-            return self._studies.load(uid)
+            return self.studies.load(uid)
         except NotFound:
             pass
         study = StudyRecord(
@@ -108,17 +98,17 @@ class TuningStep:
             request="{}",
             seed=int.from_bytes(sha256(uid.encode()).digest()[:_SEED_BYTES]),
             create_time=job.create_time,
-            earlier=self._earlier.of(search),
-            made=self._earlier.last_number(
+            earlier=self.earlier.of(search),
+            made=self.earlier.last_number(
                 search.resumes, search.learns_from, output_directory(job.spec)
             ),
         )
-        prior = prior_event(search, study, self._clock.now())
+        prior = prior_event(search, study, self.clock.now())
         self._notify(job, () if prior is None else (prior,))
         try:
-            self._studies.create(study)
+            self.studies.create(study)
         except AlreadyExists:
-            return self._studies.load(uid)
+            return self.studies.load(uid)
         return StudyWithTrials(study)
 
     def _find_runs(self, job: Job, search: Search, kept: StudyWithTrials) -> dict[int, Job]:
@@ -127,9 +117,9 @@ class TuningStep:
         for trial in kept.trials:
             if trial.state.ended:
                 continue
-            run = self._runs.find(job, trial.number)
+            run = self.runs.find(job, trial.number)
             if run is None and job.ending is None:
-                run = self._runs.start(job, search, trial)
+                run = self.runs.start(job, search, trial)
             if run is not None:
                 runs[trial.number] = run
         return runs
@@ -161,9 +151,9 @@ class TuningStep:
             return drop(trial, "the job ended before this trial started")
         if run.state.terminal:
             uid = StudyUid(run.tuning_job or run.uid)
-            curve = self._reported.curve(uid, trial.number, search.study.metrics)
-            tags = () if curve else self._runs.tags_seen(run)
-            notes = () if curve else self._runs.metric_notes(run)
+            curve = self.reported.curve(uid, trial.number, search.study.metrics)
+            tags = () if curve else self.runs.tags_seen(run)
+            notes = () if curve else self.runs.metric_notes(run)
             return judge(trial, run, search.study, curve, tags, notes)
         if run.start_time is not None and trial.state is TrialState.REQUESTED:
             return replace(trial, state=TrialState.ACTIVE, start_time=run.start_time)
@@ -172,11 +162,11 @@ class TuningStep:
     def _happened(self, job: Job, search: Search, trial: TrialRecord) -> tuple[JobEvent, ...]:
         if not trial.state.ended:
             return ()
-        events = ended_events(trial, search.study.metrics, self._clock.now())
+        events = ended_events(trial, search.study.metrics, self.clock.now())
         unmeasured = trial.verdict is State.FAILED and trial.outcome is State.SUCCEEDED
         if not unmeasured or trial.final is not None:
             return events
-        return (*events, hint(job, search.study.metrics, trial, self._clock.now()))
+        return (*events, hint(job, search.study.metrics, trial, self.clock.now()))
 
     def _outdated(self, changed: Sequence[TrialRecord], runs: dict[int, Job]) -> list[JobEvent]:
         """Trials whose metric is older than their model."""
@@ -184,9 +174,9 @@ class TuningStep:
         for trial in changed:
             run = runs.get(trial.number)
             if trial.state is TrialState.SUCCEEDED and trial.final is not None and run is not None:
-                step = self._runs.last_checkpoint(run)
+                step = self.runs.last_checkpoint(run)
                 if step > trial.final.step:
-                    events.append(outdated_event(trial, step, self._clock.now()))
+                    events.append(outdated_event(trial, step, self.clock.now()))
         return events
 
     def _unseen(
@@ -200,9 +190,9 @@ class TuningStep:
         if read_there or first is None or known:
             return ()
         metrics = kept.study.config.metrics
-        if self._reported.hypertuned(kept.study.uid, first.number, metrics):
+        if self.reported.hypertuned(kept.study.uid, first.number, metrics):
             return ()
-        return (unseen_event(first, self._clock.now()),)
+        return (unseen_event(first, self.clock.now()),)
 
     def _begin(self, job: Job, kept: StudyWithTrials, runs: dict[int, Job]) -> Job:
         """The job is where the trial is that is furthest on."""
@@ -210,17 +200,17 @@ class TuningStep:
         prepared = any(run.state is not State.QUEUED for run in runs.values())
         begins = since is not None or prepared
         if job.ending is None and job.state is not State.RUNNING and begins:
-            job = self._happen(job, TrialsBegin(self._clock.now(), running=False))
+            job = self._happen(job, TrialsBegin(self.clock.now(), running=False))
             if since is not None:
-                begin = TrialsBegin(self._clock.now(), running=True, since=since)
+                begin = TrialsBegin(self.clock.now(), running=True, since=since)
                 job = self._happen(job, begin)
         return job
 
     def _stop_early(self, job: Job, kept: StudyWithTrials) -> StudyWithTrials:
-        stopped = self._stopping.judge(kept)
+        stopped = self.stopping.judge(kept)
         if not stopped:
             return kept
-        now = self._clock.now()
+        now = self.clock.now()
         self._notify(job, [stopping_event(trial, now) for trial in stopped])
         return self._write(kept, kept.study, stopped)
 
@@ -240,7 +230,7 @@ class TuningStep:
                         return job, kept
                 case End(ending):
                     return self._happen(
-                        job, SearchEnds(self._clock.now(), explain_end(job.spec, ending))
+                        job, SearchEnds(self.clock.now(), explain_end(job.spec, ending))
                     ), kept
                 case _:
                     return job, kept
@@ -249,7 +239,7 @@ class TuningStep:
         """The trials that have reported, as long as none has succeeded."""
         if any(trial.state is TrialState.SUCCEEDED for trial in kept.trials):
             return frozenset()
-        curves = self._reported.curves(kept.study.uid, kept.study.config.metrics)
+        curves = self.reported.curves(kept.study.uid, kept.study.config.metrics)
         return frozenset(number for number, curve in curves.items() if curve)
 
     def _why_over(self, kept: StudyWithTrials) -> str:
@@ -259,17 +249,17 @@ class TuningStep:
         limits = study.config.limits
         if limits is None:
             return ""
-        now = self._clock.now()
+        now = self.clock.now()
         return over(limits, kept.trials, study.config.metrics, study.create_time, now)
 
     def _suggest(
         self, job: Job, search: Search, kept: StudyWithTrials, count: int
     ) -> StudyWithTrials:
-        suggested = self._suggester.suggest(kept.study.uid, count, at=TrialState.REQUESTED)
-        kept = self._studies.load(kept.study.uid)
+        suggested = self.suggester.suggest(kept.study.uid, count, at=TrialState.REQUESTED)
+        kept = self.studies.load(kept.study.uid)
         self._notify(job, [made_event(t, search.study.space) for t in suggested.trials])
         for trial in suggested.trials:
-            self._runs.start(job, search, trial)
+            self.runs.start(job, search, trial)
         if not suggested.exhausted:
             return kept
         spent = replace(kept.study, state=StudyState.INACTIVE, why_inactive=suggested.exhausted)
@@ -282,25 +272,25 @@ class TuningStep:
             stops = job.ending is not None or trial.state is TrialState.STOPPING
             if run is not None and stops and not trial.state.ended:
                 early = f"stopped early: {trial.stop_reason}"
-                self._runs.cancel(run, early if job.ending is None else why_stopped(job.ending))
+                self.runs.cancel(run, early if job.ending is None else why_stopped(job.ending))
 
     def _finish(self, job: Job, kept: StudyWithTrials) -> tuple[Job, StudyWithTrials]:
         if kept.study.state is not StudyState.COMPLETED:
             kept = self._write(kept, replace(kept.study, state=StudyState.COMPLETED), ())
-        return self._happen(job, TrialsGone(self._clock.now())), kept
+        return self._happen(job, TrialsGone(self.clock.now())), kept
 
     def _happen(self, job: Job, event: TrialsBegin | SearchEnds | TrialsGone) -> Job:
-        return apply(self._store, job.uid, event).job
+        return apply(self.store, job.uid, event).job
 
     def _notify(self, job: Job, events: Sequence[JobEvent]) -> None:
         """Before what they tell of is written: each has a key, and is kept once."""
         if events:
-            self._store.append(job.uid, events)
+            self.store.append(job.uid, events)
 
     def _write(
         self, kept: StudyWithTrials, study: StudyRecord, changed: Sequence[TrialRecord]
     ) -> StudyWithTrials:
         after = replace(study, version=kept.study.version + 1)
-        self._studies.write(after, changed)
+        self.studies.write(after, changed)
         new = {trial.number: trial for trial in changed}
         return StudyWithTrials(after, tuple(new.get(t.number, t) for t in kept.trials))
