@@ -1,4 +1,5 @@
-"""Sums in rank order, and the conversion of elements to and from their wire format.
+"""NumPy's sums in rank order, and its conversions to and from the wire format: what the library
+must make of the same bits.
 
 float16 and bfloat16 are added in float32 and rounded once, at the end; to nearest, ties to even.
 """
@@ -63,6 +64,21 @@ def narrow(single: Array, wire: WireType, out: Bytes) -> None:
     upper += words  # of a NaN it may overflow: mended below
     upper >>= 16
     out.view(_UPPER)[:] = np.where(np.isnan(single), _QUIET_NAN, upper)
+
+
+def same(found: Array, expected: Array, wire: WireType) -> bool:
+    """Bit for bit, but that a NaN is as good as any other."""
+    found, expected = _floats(found, wire), _floats(expected, wire)
+    nan = np.isnan(found)
+    words = np.dtype(f"u{found.itemsize}")
+    equal = found.view(words) == expected.view(words)
+    return bool(np.array_equal(nan, np.isnan(expected)) and (equal | nan).all())
+
+
+def _floats(held: Array, wire: WireType) -> Array:
+    if wire is WireType.BFLOAT16:
+        return widened(held.view(np.uint8), wire)
+    return held.copy().view(_HALF if wire is WireType.FLOAT16 else _PLAIN[wire])
 
 
 def _accumulate(views: Sequence[Array], op: Op, total: Array) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,7 +16,6 @@ from reduction.tests import summation
 if TYPE_CHECKING:
     from footplate_reduction.native.library import Library
 
-_TYPES = {WireType.FLOAT32: np.float32, WireType.FLOAT16: np.float16, WireType.FLOAT64: np.float64}
 _HALVES = (WireType.FLOAT16, WireType.BFLOAT16)
 _seeds = st.integers(0, 2**32 - 1)
 
@@ -49,7 +48,7 @@ def test_sums_have_the_same_bits(
     addresses = (ctypes.c_void_p * world)(*(each.ctypes.data for each in held))
     into = held[0].ctypes.data  # the first part's place, as a lane has it
     library.sum(baseline, wire, op is Op.AVERAGE, world, into, addresses, count)
-    assert _same(held[0], expected, wire)
+    assert summation.same(held[0], expected, wire)
 
 
 @pytest.mark.parametrize("baseline", [False, True])
@@ -62,7 +61,7 @@ def test_every_half_is_widened_as_numpy_does(
     halves = np.arange(1 << 16, dtype=np.uint16)
     single = np.empty(halves.size, np.float32)
     assert library.cast(baseline, wire, False, halves.ctypes.data, single.ctypes.data, halves.size)
-    assert _same(single, summation.widened(halves.view(np.uint8), wire), WireType.FLOAT32)
+    assert summation.same(single, summation.widened(halves.view(np.uint8), wire), WireType.FLOAT32)
 
 
 @pytest.mark.parametrize("baseline", [False, True])
@@ -82,23 +81,18 @@ def test_floats_are_narrowed_as_numpy_does(
     halves, expected = np.empty((2, single.size), np.uint16)
     assert library.cast(baseline, wire, True, single.ctypes.data, halves.ctypes.data, single.size)
     summation.narrow(single, wire, expected.view(np.uint8))
-    assert _same(halves, expected, wire)
+    assert summation.same(halves, expected, wire)
+
+
+@pytest.mark.parametrize("baseline", [False, True])
+def test_the_order_of_ranks_is_the_order_of_adding(library: Library, *, baseline: bool) -> None:
+    big, one = 2.0**24, 1.0
+    for order, expected in (([one, one, big], big + 2), ([big, one, one], big)):
+        held = [np.array([number], np.float32) for number in order]
+        addresses = (ctypes.c_void_p * 3)(*(each.ctypes.data for each in held))
+        library.sum(baseline, WireType.FLOAT32, False, 3, held[0].ctypes.data, addresses, 1)
+        assert held[0][0] == expected
 
 
 def test_nothing_is_cast_that_is_no_half(library: Library) -> None:
     assert not library.cast(False, WireType.FLOAT64, True, 0, 0, 0)
-
-
-def _same(found: Any, expected: Any, wire: WireType) -> bool:
-    """Bit for bit, but that a NaN is as good as any other."""
-    found, expected = _floats(found, wire), _floats(expected, wire)
-    nan = np.isnan(found)
-    words = np.dtype(f"u{found.itemsize}")
-    equal = found.view(words) == expected.view(words)
-    return bool(np.array_equal(nan, np.isnan(expected)) and (equal | nan).all())
-
-
-def _floats(held: Any, wire: WireType) -> Any:
-    if wire is WireType.BFLOAT16:
-        return summation.widened(held.view(np.uint8), wire)
-    return held.copy().view(_TYPES[wire])
