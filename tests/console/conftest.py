@@ -70,6 +70,7 @@ def make_ended(number: int, now: datetime) -> Job:
     return replace(
         job,
         state=state,
+        author="bob" if number < 20 else "ann",
         start_time=created + timedelta(seconds=3),
         end_time=created + timedelta(seconds=40 + number),
         replicas=tuple(Replica(each, Phase.GONE) for each in spec.replica_names()),

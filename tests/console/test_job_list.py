@@ -79,6 +79,22 @@ def test_it_is_sorted_by_its_columns(page: Page, service: RunningService) -> Non
     expect(page).to_have_url(re.compile(r"\?state=FAILED&kind=customJobs$"))
 
 
+def test_authors_are_a_column_where_there_are_several(page: Page, service: RunningService) -> None:
+    page.goto(f"{service.url}/jobs")
+    authors = page.locator('#rows td[data-title="Author"]')
+    expect(authors.first).to_have_text("bob")
+    expect(authors.last).to_have_text("ann")
+    authors.last.get_by_role("link").click()
+    expect(page).to_have_url(f"{service.url}/jobs?author=ann")
+    expect(page.get_by_label("Author", exact=True)).to_have_value("ann")
+    assert set(authors.all_text_contents()) == {"ann"}
+    page.locator("#rows tbody a").first.click()
+    expect(page.locator("dt", has_text="Author").locator("..")).to_contain_text("ann")
+    page.goto(f"{service.url}/jobs?q=long")
+    expect(page.locator("#rows tbody tr").first).to_be_visible()
+    expect(authors).to_have_count(0)
+
+
 def test_older_and_newer_pages_by_keys(page: Page, service: RunningService) -> None:
     page.goto(f"{service.url}/jobs")
     names = page.locator("tbody th a[id]")

@@ -78,7 +78,7 @@ class MemoryJobs(Jobs):
         self._lock = threading.Lock()
         self._ids = CountingIds()
 
-    def submit(self, submission: Submission) -> Job:
+    def submit(self, submission: Submission, author: str = "") -> Job:
         if submission.violations:
             raise InvalidArgument.of(submission.violations)
         with self._lock:
@@ -92,6 +92,7 @@ class MemoryJobs(Jobs):
                 create_time=now,
                 update_time=now,
                 labels=submission.labels,
+                author=author,
             )
             self.store.create(job, ())
             self.submissions.append(submission)

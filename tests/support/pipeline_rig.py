@@ -47,7 +47,8 @@ class PipelineRig:
         pipeline = Pipeline("a-custom-job", '{"jobSpec":{}}', upload)
         name = TrainingPipelineName("demo", "us-central1", "17")
         job = make_job(JOB, uid="abc", spec=replace(spec, pipeline=pipeline, search=search))
-        self.store.create(replace(job, name=name), (JobEvent(self.clock.now(), "QUEUED", ""),))
+        job = replace(job, name=name, author="ann")
+        self.store.create(job, (JobEvent(self.clock.now(), "QUEUED", ""),))
         self.be_reborn()
 
     def be_reborn(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
@@ -16,6 +17,7 @@ from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_model import JsonModel
 from footplate.wire.json_text import parse_object
+from footplate.wire.scope_keys import NAME_USER, PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import Scope
 
     from footplate.wire.json_text import JsonObject
 
@@ -31,6 +34,16 @@ def name_caller(request: Request) -> str:
     """``gcloud at 127.0.0.1``: the program, by its own account, and its address."""
     program = name_client(request.headers)
     return f"{program} at {request.client.host}" if request.client else program
+
+
+def find_author(scope: Scope) -> str:
+    """``alice``, a user of this machine, or the address of another one, or the name of the job
+    whose program calls; empty: unknown.
+    """
+    if job := scope.get(PROGRAM):
+        return str(job)
+    name_user = scope.get(NAME_USER)
+    return name_user() if name_user else ""
 
 
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
@@ -49,6 +62,8 @@ class Call:
     """As browsers reach it, which ``footplate run`` leads nowhere."""
     caller: str = ""
     """Who calls, as far as he says it."""
+    find_author: Callable[[], str] = str
+    """Returns who calls, as far as this machine knows; empty: it doesn't."""
     repeats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The query parameters that stand in the URL several times."""
 
@@ -98,6 +113,7 @@ def json_route(path: str, handlers: Mapping[str, Callable[[Call], JsonObject]]) 
             origin,
             request.scope.get(OWN_URL) or origin,
             name_caller(request),
+            partial(find_author, request.scope),
             _repeats(request.query_params),
         )
         answer = await in_thread(handlers[method], call)

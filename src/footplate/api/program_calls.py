@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from footplate.api.security import check_key, given_token, is_open_to_programs, lead_to_key
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import PermissionDenied
-from footplate.wire.scope_keys import PEER, PROGRAM
+from footplate.wire.scope_keys import NAME_USER, PEER, PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +29,18 @@ class ProgramCallCheck:
     console's pages are not: a cookie is a person's.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, check: Callable[[Peer, Peer], str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        check: Callable[[Peer, Peer], str],
+        name_user: Callable[[Peer, Peer], str] = lambda *_: "",
+    ) -> None:
+        """``name_user`` returns whose a connection is, where no program calls."""
         self._app = app
         self._access = access
         self._check = check
+        self._name_user = name_user
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in _CHECKED and not is_open_to_programs(scope["path"]):
@@ -43,10 +52,20 @@ class ProgramCallCheck:
                 )
             try:
                 job = await in_thread(self._check, tuple(client), tuple(server))
-                scope = {**scope, PROGRAM: job} if job else scope
+                if job:
+                    scope = {**scope, PROGRAM: job}
+                else:
+                    scope = {**scope, NAME_USER: self._user(scope, tuple(client), tuple(server))}
             except PermissionDenied:
                 given = given_token(scope)
                 if given is None or not await check_key(self._access, scope["path"], given):
                     raise
                 scope = lead_to_key(scope, given)
         await self._app(scope, receive, send)
+
+    def _user(self, scope: Scope, peer: Peer, server: Peer) -> Callable[[], str]:
+        """Asked for by few calls only. Behind a proxy of this machine it is who calls that."""
+        client = scope.get("client")
+        if client and client[0] != peer[0]:
+            return partial(str, client[0])
+        return partial(self._name_user, peer, server)

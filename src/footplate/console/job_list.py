@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from footplate.console.site import Site, Visit
 
 ROWS = 50
-_FIELDS = ("q", "state", "kind", "project", "region", "label", "order")
+_FIELDS = ("q", "state", "kind", "project", "region", "label", "author", "order")
 _AT_ONCE = "500"
 
 
@@ -46,6 +46,7 @@ class Choice:
     project: str = ""
     region: str = ""
     label: str = ""
+    author: str = ""
     order: str = ""
 
     @classmethod
@@ -76,6 +77,8 @@ class Choice:
             yield "(state=QUEUED OR state=PREPARING OR state=RUNNING OR state=CANCELLING)"
         elif self.state in ICONS:
             yield f"state={self.state}"
+        if self.author:
+            yield f"author={_quoted(self.author)}"
         if self.label:
             key, equals, value = self.label.partition("=")
             key = key.strip().replace('"', "").replace("\\", "")
@@ -131,10 +134,12 @@ async def _read(visit: Visit) -> dict[str, Any]:
     found = await read(visit, choice, token)
     following, previous = found.get("nextPageToken"), found.get("previousPageToken")
     digest = sha256(repr(found).encode()).hexdigest()[:16]
+    authors = {job.get("author", "") for job in found["jobs"]}
     orders = {name: next_order(choice.order, name) for name in COLUMNS}
     return {
         "choice": choice,
         "jobs": found["jobs"],
+        "shows_authors": bool(choice.author) or len(authors) > 1,
         "sorted_of": found.get("sortedOf"),
         "most_sorted": MOST_SORTED,
         "order": choice.order or NEWEST,

@@ -85,8 +85,8 @@ class Jobs:
         self._check_room = check_room
         self._has_engine = has_engine
 
-    def submit(self, submission: Submission) -> Job:
-        """Check and keep a new job; it starts when there is room.
+    def submit(self, submission: Submission, author: str = "") -> Job:
+        """Check and keep a new job; it starts when there is room. ``author``: who sent it.
 
         Raises:
             InvalidArgument: all that is wrong with it, at once; nothing was made.
@@ -108,6 +108,7 @@ class Jobs:
             create_time=now,
             update_time=now,
             labels=submission.labels,
+            author=author,
         )
         self._store.create(job, _first_events(self._submission_checks.remarks(submission), now))
         if not job.spec.runs_itself:

@@ -89,6 +89,7 @@ class PipelineAdvance:
             create_time=now,
             update_time=now,
             labels=job.labels,
+            author=job.author,
         )
         try:
             self._store.create(backing, (JobEvent(now, "QUEUED", f"created by {job.name}"),))

@@ -77,6 +77,23 @@ class ApiCallers:
             self._remember(owner.cookie, caller)
         return caller
 
+    def name_user(self, client: tuple[str, int], server: tuple[str, int]) -> str:
+        """The user of this machine who has the end ``client`` of a connection to ``server``, or
+        the address of another machine; empty: unknown.
+        """
+        try:
+            if self._remote and not is_own_address(client[0]):
+                return client[0]
+            owner = find_owner(Endpoint(*client[:2]), Endpoint(*server[:2]))
+        except OSError:  # the kernel can't be asked: nobody is named
+            return ""
+        if owner is None or not owner.inode or owner.uid == _OVERFLOW_UID:
+            return ""
+        try:
+            return pwd.getpwuid(owner.uid).pw_name
+        except KeyError:
+            return f"uid {owner.uid}"
+
     def _remember(self, cookie: int, caller: Caller) -> None:
         with self._lock:
             self._known[cookie] = caller

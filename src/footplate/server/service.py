@@ -195,7 +195,8 @@ class Service:
                 ) from error
             return calls.check(caller)
 
-        return [Middleware(ProgramCallCheck, access=access, check=check)]
+        name_user = callers.name_user
+        return [Middleware(ProgramCallCheck, access=access, check=check, name_user=name_user)]
 
     def start(self) -> None:
         """Load existing jobs if this server leads, then follow every change."""

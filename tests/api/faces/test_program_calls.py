@@ -13,16 +13,33 @@ from starlette.routing import Route
 from footplate.api.app import create_app
 from footplate.api.program_calls import ProgramCallCheck
 from footplate.api.security import Access
+from footplate.api.training_v1 import training_routes
 from footplate.domain.errors import PermissionDenied
+from footplate.domain.names import TrainingJobName
+from footplate.wire.scope_keys import PEER
+from tests.support.catalogue import built_in
 from tests.support.http_server import serve
+from tests.support.jobs_service import MemoryJobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
 
 REFUSED = "programs may not call"
 PATHS = ("/v1/projects/p/jobs", "/storage/v1/b/x", "/footplate/v1/status", "/jobs", "/console/x")
+REQUEST = {
+    "jobId": "census_1",
+    "trainingInput": {
+        "scaleTier": "BASIC",
+        "region": "us-central1",
+        "runtimeVersion": "2.11",
+        "pythonVersion": "3.7",
+        "packageUris": ["gs://b/trainer.tar.gz"],
+        "pythonModule": "trainer.task",
+    },
+}
 OPEN = (
     *("/healthz", "/replica/v1/task", "/shell/x", "/programs/key/storage/v1/b/x"),
     *("/discovery/v1/apis/ml/v1/rest", "/$discovery/rest"),
@@ -98,3 +115,32 @@ def test_a_programs_key_opens_the_storage_api_only(client: httpx.Client) -> None
     assert statuses == [403, 200, 403, 403, 403]
     wrong = {"Authorization": "Bearer other"}
     assert client.get("/storage/v1/b/x", headers=wrong).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("job", "forwarded", "author"),
+    [
+        ("", "", "ann"),
+        ("", "203.0.113.9", "203.0.113.9"),
+        ("projects/p/jobs/sweep", "", "projects/p/jobs/sweep"),
+    ],
+)
+def test_a_jobs_author_is_who_has_the_connection(job: str, forwarded: str, author: str) -> None:
+    """Behind a proxy of this machine it is who calls that one; of a program it is its job."""
+    jobs = MemoryJobs()
+    inner = [
+        Middleware(
+            ProgramCallCheck, access=Access(), check=lambda *_: job, name_user=lambda *_: "ann"
+        )
+    ]
+    app = create_app(training_routes(jobs, built_in()), Access(), inner=inner)
+
+    async def receive_from(scope: Scope, receive: Receive, send: Send) -> None:
+        """As the server does where it believes a proxy."""
+        client = (forwarded, 0) if forwarded else scope.get("client")
+        await app({**scope, PEER: scope.get("client"), "client": client}, receive, send)
+
+    with serve(receive_from) as url:
+        sent = httpx.post(f"{url}/v1/projects/p/jobs", json=REQUEST)
+    sent.raise_for_status()
+    assert jobs.get(TrainingJobName("p", "census_1")).author == author

@@ -149,9 +149,10 @@ def test_a_full_disk_refuses_a_job_and_nothing_else(context: Desk) -> None:
 
 
 def test_a_good_job_is_kept_with_its_first_events_and_wakes_the_loop(context: Desk) -> None:
-    job = context.jobs.submit(submission())
+    job = context.jobs.submit(submission(), "ann")
 
     assert context.store.get(NAME) == job
+    assert job.author == "ann"
     assert job.state is State.QUEUED
     kinds = [(e.event.kind, e.event.message) for e in context.store.events(job.uid)]
     assert kinds == [("QUEUED", ""), ("WARNING", "it is late")]

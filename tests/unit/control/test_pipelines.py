@@ -29,6 +29,7 @@ def test_the_job_behind_it_is_a_job_of_its_own() -> None:
     assert rig.backing.name == CustomJobName("demo", "us-central1", "17")
     assert rig.backing.display_name == "a-custom-job"
     assert rig.backing.request == '{"jobSpec":{}}'
+    assert rig.backing.author == rig.job.author == "ann"
     assert (rig.backing.spec.runs_itself, rig.backing.tuning_job) == (True, None)
     assert (rig.job.state, rig.woken) == (State.QUEUED, 1)
 

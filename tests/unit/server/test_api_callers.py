@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import socket
 from pathlib import Path
 
@@ -166,6 +167,26 @@ def test_this_process_is_a_user(tmp_path: Path) -> None:
         ends = client.getsockname(), client.getpeername()
         client.close()
         assert callers.find(*ends).kind is CallerKind.UNKNOWN
+
+
+@needs_kernel
+def test_who_calls_is_the_user_whose_process_it_is(tmp_path: Path) -> None:
+    callers = ApiCallers(tmp_path, None)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()) as client,
+    ):
+        ends = client.getsockname(), client.getpeername()
+        assert callers.name_user(*ends) == pwd.getpwuid(os.geteuid()).pw_name
+        client.close()
+        assert callers.name_user(*ends) == ""
+
+
+@needs_kernel
+def test_who_calls_from_another_machine_is_known_by_its_address(tmp_path: Path) -> None:
+    there = ("203.0.113.9", 5000), ("203.0.113.1", 8474)
+    assert ApiCallers(tmp_path, None, remote=True).name_user(*there) == "203.0.113.9"
+    assert ApiCallers(tmp_path, None).name_user(*there) == ""
 
 
 @needs_kernel

@@ -75,7 +75,7 @@ class TrainingJobs:
         project = call.path["project"]
         check_project(project)
         submission = read_submission(call.body(), project, self._catalogue)
-        return job_json(self._jobs.submit(submission))
+        return job_json(self._jobs.submit(submission, call.find_author()))
 
     def get(self, call: Call) -> JsonObject:
         return self._answer(call, self._jobs.get(_name(call)))

@@ -40,7 +40,7 @@ class CustomJobs:
 
     def create(self, call: Call) -> JsonObject:
         submission = read_submission(call.body(), location_of(call), self._catalogue)
-        return custom_job_json(self._jobs.submit(submission))
+        return custom_job_json(self._jobs.submit(submission, call.find_author()))
 
     def get(self, call: Call) -> JsonObject:
         return self._answer(call, self._located.get(call))

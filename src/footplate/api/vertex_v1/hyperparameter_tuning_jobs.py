@@ -42,7 +42,7 @@ class HyperparameterTuningJobs:
 
     def create(self, call: Call) -> JsonObject:
         submission = read_tuning_submission(call.body(), location_of(call), self._catalogue)
-        return hyperparameter_tuning_job_json(self._jobs.submit(submission))
+        return hyperparameter_tuning_job_json(self._jobs.submit(submission, call.find_author()))
 
     def get(self, call: Call) -> JsonObject:
         """With all trials, by number."""

@@ -36,7 +36,7 @@ class TrainingPipelines:
 
     def create(self, call: Call) -> JsonObject:
         submission = read_pipeline(call.body(), location_of(call), self._catalogue)
-        return self._answer(call, self._jobs.submit(submission))
+        return self._answer(call, self._jobs.submit(submission, call.find_author()))
 
     def get(self, call: Call) -> JsonObject:
         return self._answer(call, self._located.get(call))

@@ -144,7 +144,7 @@ def list_(
     """List jobs of all kinds, projects and regions, newest first.
 
     Fields of --filter: jobId, displayName, state, region, createTime, startTime, endTime,
-    labels.KEY. --sort-by takes these, and kind, project, restarts, message.
+    labels.KEY. --sort-by takes these, and kind, project, author, restarts, message.
 
     \b
     Examples:
