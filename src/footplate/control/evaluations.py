@@ -52,7 +52,7 @@ class Evaluations:
                 continue
             if newest > evaluated:
                 last = f"the last evaluation is of step {evaluated}" if evaluated else "none was"
-                return f"no evaluation has read the checkpoint of step {newest}: {last}"
+                return f"the checkpoint of step {newest} has not been evaluated, {last}"
         return ""
 
     def _checkpoints(self, uri: GcsUri) -> Iterator[int]:

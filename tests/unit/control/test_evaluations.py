@@ -73,7 +73,7 @@ def test_an_evaluator_is_behind_whose_last_evaluation_is_of_an_older_step(
     save(buckets, *(f"out/model.ckpt-{step}.index" for step in (0, 2000, 500)))
     job = evaluated("gs://bucket/out/", "/data/out")
     behind = Evaluations(buckets, Events(**steps), LIMIT_S).behind(job)
-    expected = f"no evaluation has read the checkpoint of step 2000: {said}" if said else ""
+    expected = f"the checkpoint of step 2000 has not been evaluated, {said}" if said else ""
     assert behind == expected
 
 
@@ -104,7 +104,7 @@ def ended(said: str) -> tuple[Rig, Lags]:
 
 
 def test_one_that_is_behind_has_its_grace_after_the_evaluation() -> None:
-    rig, lags = ended("no evaluation has read the checkpoint of step 2000")
+    rig, lags = ended("the checkpoint of step 2000 has not been evaluated")
     passed_s = 0.0
     while passed_s < 300.0:
         due_s = rig.reconcile()
@@ -114,7 +114,7 @@ def test_one_that_is_behind_has_its_grace_after_the_evaluation() -> None:
     assert rig.backend.stopping == {}
     told = [e.event for e in rig.store.events(rig.uid) if e.event.kind == "EVALUATOR_BEHIND"]
     waits = "the job waits for its evaluator, at most 900 s after the end of the primary replica"
-    said = f"no evaluation has read the checkpoint of step 2000; {waits}"
+    said = f"the checkpoint of step 2000 has not been evaluated; {waits}"
     assert [event.message for event in told] == [said]
 
     rig.reconcile()

@@ -15,14 +15,17 @@ def test_a_disk_with_room_and_a_whole_reserve_is_no_trouble() -> None:
 @pytest.mark.parametrize(
     ("state", "told"),
     [
-        (DiskState(0, 8 * MIB, 8 * MIB), "disk full: 0 MiB free; reserve of 8 MiB untouched"),
+        (
+            DiskState(0, 8 * MIB, 8 * MIB),
+            "disk full: 0 MiB free; the 8 MiB that the server reserves are untouched",
+        ),
         (
             DiskState(FULL_BYTES // 2, 3 * MIB, 8 * MIB),
-            "disk full: 0.5 MiB free; 5 of 8 MiB that the server reserves are in use",
+            "disk full: 0.5 MiB free; 5 of the 8 MiB that the server reserves are in use",
         ),
         (
             DiskState(3 * MIB, 0, 8 * MIB),
-            "disk nearly full: 3 MiB free; 8 of 8 MiB that the server reserves are in use",
+            "disk nearly full: 3 MiB free; 8 of the 8 MiB that the server reserves are in use",
         ),
         (DiskState(0), "disk full: 0 MiB free; the server has reserved no space for an emergency"),
         (DiskState(21538 * MIB, 0, 8 * MIB), ""),

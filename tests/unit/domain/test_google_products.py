@@ -17,7 +17,7 @@ from footplate.domain.google_products import explain_host, explain_package, is_s
         ("europe-python.pkg.dev", "", "Artifact Registry"),
         ("eu.gcr.io", "", "Artifact Registry"),
         ("www.googleapis.com", "/drive/v3/files", "Google Drive"),
-        ("new.googleapis.com", "", "Footplate has no new.googleapis.com. Give the job"),
+        ("new.googleapis.com", "", "Footplate has no new.googleapis.com. Copy what it holds"),
         ("googleapis.com", "", "Footplate has no googleapis.com"),
         (
             "storage.googleapis.com",

@@ -113,7 +113,7 @@ def test_options_in_requirements_are_refused(code: Path) -> None:
         ({"script": "none.py"}, "none.py does not exist, or is not a file"),
         ({"script": "../train.py"}, "script: '../train.py' is outside local-package-path"),
         ({"script": "/etc/passwd"}, "is outside local-package-path"),
-        ({"python_module": "no.such"}, "no/such.py is not there"),
+        ({"python_module": "no.such"}, "no/such.py does not exist"),
         ({"script": "train.py", "extra_dirs": ("none",)}, "extra-dirs: .*none is not a folder"),
         ({"script": "train.py", "extra_packages": ("x.whl",)}, "extra-packages: .*No such file"),
     ],

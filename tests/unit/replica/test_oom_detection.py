@@ -130,7 +130,7 @@ def test_what_the_machine_counts_is_only_told(tmp_path: Path) -> None:
     finding = watching.judge(KILLED)
     assert not finding.fatal
     assert finding.about.startswith(
-        "meanwhile this machine ran out of memory, and the kernel ended a process of this machine"
+        "meanwhile this machine ran out of memory, and the kernel ended a process; "
     )
     assert watching.judge(FAILED).about == ""
     vmstat.unlink()

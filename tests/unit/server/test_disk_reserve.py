@@ -109,7 +109,7 @@ def test_a_disk_with_space_is_not_called_full_before_the_reserve_is_made(
     disk.f_bavail = 3 * MIB
     assert (
         reserve.state().trouble()
-        == "disk nearly full: 3 MiB free; 3 of 3 MiB that the server reserves are in use"
+        == "disk nearly full: 3 MiB free; 3 of the 3 MiB that the server reserves are in use"
     )
 
 
@@ -139,7 +139,8 @@ def test_a_full_disk_refuses_what_is_new(
     with pytest.raises(Unavailable) as caught:
         reserve.check()
     assert caught.value.message == (
-        f"disk full: 0 MiB free; reserve of 3 MiB untouched on the disk of {tmp_path}: "
+        "disk full: 0 MiB free; the 3 MiB that the server reserves are untouched on the disk "
+        f"of {tmp_path}: "
         "free some space there, and try again"
     )
 
@@ -152,7 +153,7 @@ def test_the_log_hears_of_each_turn_once(
         disk.f_bavail = free
         reserve.maintain()
     told = [record.getMessage().partition(" (")[0] for record in caplog.records]
-    assert told[0] == "disk full: 0 MiB free; reserve of 3 MiB untouched"
+    assert told[0] == "disk full: 0 MiB free; the 3 MiB that the server reserves are untouched"
     assert told[1].endswith("again")
     assert len(told) == 2
 

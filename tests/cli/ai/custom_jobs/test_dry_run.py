@@ -119,7 +119,7 @@ def test_local_code_that_is_not_there(invoke: Callable[..., Result], tmp_path: P
     result = invoke(*DRY, f"--worker-pool-spec={pool}")
 
     assert result.exit_code == 1
-    assert "train.py is not there" in result.stderr
+    assert "train.py does not exist" in result.stderr
 
 
 def test_packages_that_fail_end_the_dry_run_with_1(

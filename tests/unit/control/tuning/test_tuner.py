@@ -175,7 +175,7 @@ def test_a_trial_whose_metric_is_older_than_its_model_says_so(rig: SearchRig) ->
         rig.begin(number)
         run = rig.runs()[number]
         rig.store.update(replace(run, spec=spec, version=run.version + 1), ())
-        said = "no evaluation has read the checkpoint of step 2000: none was; it is waited for"
+        said = "the checkpoint of step 2000 has not been evaluated, none was; it is waited for"
         rig.store.append(run.uid, (JobEvent(rig.clock.now(), "EVALUATOR_BEHIND", said),))
         rig.report(number, 0.5, step)
         rig.end(number)
