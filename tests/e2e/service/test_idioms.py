@@ -22,6 +22,7 @@ PLACES = {
     "ml": SMALL,
     "vertex": (*SMALL, "arrow.py"),
     "gang": SMALL,
+    "vertex_gang": (*SMALL, "arrow.py"),
     "trials": SMALL,
 }
 """The runtime of scikit-learn has what they need; pyarrow comes with the package."""
@@ -41,8 +42,9 @@ def outcomes(shared_services: SharedServices) -> Iterator[dict[str, idioms.Outco
         trainer = idioms.make_trainer(SMALL)
         names: dict[str, JobName] = {
             "ml": context.submit(trainer),
-            "vertex": submit_vertex(context, idioms.make_trainer(PLACES["vertex"])),
+            "vertex": submit_vertex(context, "vertex", pools=1),
             "gang": context.submit(trainer, **GANG),
+            "vertex_gang": submit_vertex(context, "vertex_gang", pools=2),
             "trials": context.submit(trainer, hyperparameters=search(trials=2, parallel=2)),
         }
         out = context.bucket / "out"
@@ -50,16 +52,19 @@ def outcomes(shared_services: SharedServices) -> Iterator[dict[str, idioms.Outco
             "ml": [out / "job_1" / "0"],
             "vertex": [context.bucket / "vertex" / "model" / "0"],
             "gang": [out / "job_2" / rank for rank in "01"],
+            "vertex_gang": [context.bucket / "vertex_gang" / "model" / rank for rank in "01"],
             "trials": [out / "job_3" / trial / "0" for trial in "12"],
         }
         yield {place: idioms.wait(context, names[place], *folders[place]) for place in PLACES}
 
 
-def submit_vertex(context: Context, trainer: str) -> JobName:
+def submit_vertex(context: Context, place: str, pools: int) -> JobName:
+    """Its directory is called as the place is."""
+    trainer = idioms.make_trainer(PLACES[place])
     package = pack_trainer(trainer, SETUP.format(requires=["pyarrow"]))
     with context.client() as client:
-        place = GcsUri(context.bucket.name, "vertex")
-        return idioms.submit_package(client, context.project, place, IMAGE, package)
+        output = GcsUri(context.bucket.name, place)
+        return idioms.submit_package(client, context.project, output, IMAGE, package, pools)
 
 
 @pytest.mark.parametrize(("place", "case"), idioms.cases(PLACES))

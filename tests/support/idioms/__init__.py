@@ -87,9 +87,12 @@ class Outcome:
 
 
 def submit_package(
-    client: Service, project: str, place: GcsUri, image: str, package: bytes
+    client: Service, project: str, place: GcsUri, image: str, package: bytes, pools: int = 1
 ) -> JobName:
-    """Submits a package to Vertex AI's API; ``place`` is the directory that it gets."""
+    """Submits a package to Vertex AI's API; ``place`` is the directory that it gets.
+
+    Each of the ``pools`` has one replica.
+    """
     at = GcsUri(place.bucket, f"{place.path}.tar.gz")
     program = {"executorImageUri": image, "packageUris": [str(at)], "pythonModule": "trainer.task"}
     pool = {
@@ -98,7 +101,7 @@ def submit_package(
         "pythonPackageSpec": program,
     }
     output = {"outputUriPrefix": str(place)}
-    spec = {"workerPoolSpecs": [pool], "baseOutputDirectory": output}
+    spec = {"workerPoolSpecs": [pool] * pools, "baseOutputDirectory": output}
     job: Any = {"displayName": "idioms", "jobSpec": spec}
     client.storage.upload(at, package)
     return client.custom_jobs.create(project, "us-central1", job).name
