@@ -38,7 +38,7 @@ def test_another_word_is_no_share(text: str) -> None:
 
 
 def test_long_is_what_takes_long_or_needs_an_engine() -> None:
-    seconds = {"tests/a.py::test_long": 10.0, "tests/a.py::test_short": 9.9}
+    seconds = {"tests/a.py::test_long": 6.0, "tests/a.py::test_short": 5.9}
 
     assert is_long("tests/a.py::test_long", seconds)
     assert not is_long("tests/a.py::test_short", seconds)
