@@ -271,7 +271,7 @@ def test_where_buckets_are_not_seen_only_the_service_says_that_one_is_missing(
 def test_what_a_program_made_in_the_root_directory_is_there(tmp_path: Path) -> None:
     cause = "FileNotFoundError: [Errno 2] No such file or directory: '/absent-app/config.json'"
     facts = ReplicaFacts(places={"/": str(tmp_path)})
-    assert advise(cause, facts).startswith("/absent-app isn't there")
+    assert advise(cause, facts).startswith("/absent-app doesn't exist here")
     (tmp_path / "absent-app").mkdir()
     assert advise(cause, facts) == ""
 

@@ -290,7 +290,7 @@ def test_more_measurements_than_are_taken(bench: Bench, monkeypatch: pytest.Monk
     bench.look_only()
     *found, note = bench.take()
     assert len(found) == 100
-    assert getattr(note, "message", "").startswith("100 measurements were found")
+    assert getattr(note, "message", "").startswith("the program wrote 100 measurements")
     assert bench.findings.full
     assert bench.notes() == []
 

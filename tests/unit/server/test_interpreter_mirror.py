@@ -91,7 +91,7 @@ def test_a_folder(tmp_path: Path) -> None:
         (
             {"UV_OFFLINE": "1"},
             True,
-            "this machine has no interpreter that a runtime needs, and none can",
+            "this machine has no interpreter that a runtime needs, and the server can fetch none",
         ),
         (
             {"UV_PYTHON_DOWNLOADS": "never"},

@@ -47,11 +47,11 @@ def test_what_is_limited_and_why_not_the_rest(tmp_path: Path, settings: dict[str
     )
     assert found["CPU"] == (
         False,
-        "the server counts what replicas use and doesn't limit it: no controller",
+        "the server counts it and doesn't limit it: no controller",
     )
     assert found["processes"] == (
         False,
-        "the server counts what replicas use and doesn't limit it: the check failed",
+        "the server counts it and doesn't limit it: the check failed",
     )
     assert found["disk"][0]
 
