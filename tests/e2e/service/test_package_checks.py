@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.domain.job_states import State
 from footplate.testing.service import running_service
 from tests.e2e.service.conftest import CACHE, Context
+from tests.e2e.service.tuning_helpers import told
 from tests.support.environments import make_wheel
 from tests.support.forked_process import run_footplate
 from tests.support.trainers import SETUP
@@ -40,6 +41,29 @@ def test_a_check_foretells_how_the_preparation_ends(
     sentence = error.replace("trainer-0.1.0.tar.gz", "job_1.tar.gz")
     assert "can't be had for Python" in sentence
     assert sentence in failed.error_message
+
+
+def test_a_submit_warns_of_what_a_package_uses(tmp_path: Path) -> None:
+    """As the dry run of the same code, which isn't uploaded."""
+    task = "import tensorflow as tf\ntf.estimator.RunConfig()\n"
+    package = tmp_path / "trainer"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "task.py").write_text(task)
+    command = ["ai-platform", "jobs", "submit", "training", "census", "--dry-run", "--format=json"]
+    command += [f"--package-path={package}", "--module-name=trainer.task", "--project=demo"]
+    with running_service(tmp_path / "data", CACHE, stop_grace_s=1) as service:
+        context = Context(service)
+        warnings = told(context, context.submit(task, runtimeVersion="2.21"), "WARNING")
+        context.end_jobs()
+        environment = service.environment()
+        ended = run_footplate(
+            *command, "--runtime-version=2.21", "--staging-bucket=gs://stage", env=environment
+        )
+
+    (said,) = [text for text in warnings if "estimator" in text]
+    assert said.startswith("trainer/task.py:2 uses tf.estimator, which ended with")
+    assert said in json.loads(ended.stdout)["warnings"]
 
 
 def check(context: Context, folder: Path, requirement: str) -> tuple[int, list[tuple[str, str]]]:
