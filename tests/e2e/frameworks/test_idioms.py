@@ -34,8 +34,9 @@ PLACES = {
     "2.21": (*TENSORS, "keras_models.py"),
     "1.15": (*TENSORS, "estimators.py", "paths.py", "clients.py"),
     "pytorch": ("pytorch.py",),
+    "pytorch_gang": ("pytorch.py",),
     "tools": ("tools.py",),
-    "gang": TENSORS,
+    "gang": (*TENSORS, "keras_models.py"),
     "trials": TENSORS,
 }
 PYTHONS = {"2.21": "3.11", "1.15": "3.7"}
@@ -60,20 +61,22 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
 @pytest.fixture(scope="module")
 def outcomes(clusters: Clusters) -> dict[str, idioms.Outcome]:
     names: dict[str, JobName] = {
-        "pytorch": submit_pytorch(clusters),
+        "pytorch": submit_pytorch(clusters, "pytorch", pools=1),
+        "pytorch_gang": submit_pytorch(clusters, "pytorch_gang", pools=2),
         "tools": clusters.submit(idioms.make_trainer(PLACES["tools"])),
     }
     folders = {
         "pytorch": [clusters.bucket / "pytorch" / "model" / "0"],
+        "pytorch_gang": [clusters.bucket / "pytorch_gang" / "model" / rank for rank in "01"],
         "tools": [clusters.bucket / "out" / "job_1" / "0"],
     }
     for version, python in PYTHONS.items():
         trainer = idioms.make_trainer(PLACES[version])
         name = clusters.submit(trainer, runtimeVersion=version, pythonVersion=python)
         names[version], folders[version] = name, [clusters.out(name) / "0"]
-    trainer = idioms.make_trainer(TENSORS)
-    name = clusters.submit(trainer, **GANG, **LATEST)
+    name = clusters.submit(idioms.make_trainer(PLACES["gang"]), **GANG, **LATEST)
     names["gang"], folders["gang"] = name, [clusters.out(name) / rank for rank in "01"]
+    trainer = idioms.make_trainer(PLACES["trials"])
     name = clusters.submit(trainer, hyperparameters=search(trials=2, parallel=2), **LATEST)
     names["trials"] = name
     folders["trials"] = [clusters.out(name) / trial / "0" for trial in "12"]
@@ -84,11 +87,12 @@ def outcomes(clusters: Clusters) -> dict[str, idioms.Outcome]:
     return found
 
 
-def submit_pytorch(clusters: Clusters) -> JobName:
-    package = pack_trainer(idioms.make_trainer(PLACES["pytorch"]))
+def submit_pytorch(clusters: Clusters, place: str, pools: int) -> JobName:
+    """Its directory is called as the place is."""
+    package = pack_trainer(idioms.make_trainer(PLACES[place]))
     with clusters.client() as client:
-        place = GcsUri(BUCKET, "pytorch")
-        return idioms.submit_package(client, "demo", place, PYTORCH, package)
+        output = GcsUri(BUCKET, place)
+        return idioms.submit_package(client, "demo", output, PYTORCH, package, pools)
 
 
 @pytest.mark.parametrize(("place", "case"), idioms.cases(PLACES))
