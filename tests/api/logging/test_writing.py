@@ -170,7 +170,7 @@ def test_a_program_writes_as_its_own_replica(world: World, http: httpx.Client) -
     worker = {"type": "ml_job", "labels": {"task_name": "worker-replica-0"}}
     answer = write(http, {"resource": worker, "textPayload": "x"}, key=world.key(job))
     assert answer.status_code == 403
-    assert "writes as master-replica-0" in answer.text
+    assert "may write only as master-replica-0" in answer.text
     world.programs = {str(job.name)}  # of which replica isn't known then
     assert write(http, {"resource": worker, "textPayload": "x"}).json() == {}
     assert read(http)[0]["resource"]["labels"]["task_name"] == "worker-replica-0"

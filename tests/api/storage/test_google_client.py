@@ -75,7 +75,7 @@ def test_an_object_lives(bucket: storage.Bucket, name: str) -> None:
     assert [b.name for b in bucket.list_blobs()] == [name]
     blob.delete()
     assert not blob.exists()
-    with pytest.raises(NotFound, match="not there"):
+    with pytest.raises(NotFound, match="does not exist"):
         blob.delete()
     with pytest.raises(NotFound):
         blob.download_as_bytes()

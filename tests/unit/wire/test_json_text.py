@@ -34,7 +34,7 @@ from footplate.wire.json_text import MAX_DEPTH, MAX_VALUES, format_object, parse
         (b'{"a": [1, {"b": [["x"], {"c": "x\\u0000"}]}]}', r"a[1].b[1].c: 'x\x00' given"),
         (b'{"a": [{"b": {"\\udfff": "\\udfff"}}]}', "a key of a[0].b: "),
         (b'{"b": {"\\udfff": "\\u0000"}, "a": "\\u0000"}', r"b.\udfff: '\x00' given"),
-        (b'{"%s": {"a": -1e999}}' % (b"k" * 1000), f"{'k' * 80}.a: too large"),
+        (b'{"%s": {"a": -1e999}}' % (b"k" * 1000), f"{'k' * 80}.a: the number is too large"),
         (b'{"a": "\xff"}', "not UTF-8"),
         (b'{"a":' * 100_000, "nested too deeply"),
         (b'{"a":' + b"[" * 200 + b"]" * 200 + b"}", "nested too deeply"),
