@@ -158,7 +158,7 @@ def test_a_sweep_that_fails_is_tried_again(rig: LocalRig) -> None:
     start_live(rig)
     (rig.folder / "break-sweep").touch()
     rig.kill(AttemptId("u-1"), CHIEF)
-    rig.settle(lambda: "tried again: the stand-in can't sweep" in only(rig).reason)
+    rig.settle(lambda: "the server tries it again: the stand-in can't sweep" in only(rig).reason)
     assert only(rig).presence is Presence.LOST
     assert only(rig).reason.startswith(LOST)
     (rig.folder / "break-sweep").unlink()

@@ -103,8 +103,8 @@ def test_versions_and_dates_stay_as_they_are_written() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no job"),
-        ("[]", "no job"),
+        ("", "not a job"),
+        ("[]", "not a job"),
         ("{a: 1}", "none of the fields"),
         ("a: &x [1]\nb: *x", "aliases"),
         ("jobSpec: {a: [}", "line 1, column 15"),

@@ -51,9 +51,7 @@ def test_files_of_a_program_that_succeeded_are_named_and_kept(world: World) -> N
     ((kind, message),) = world.events
     place = world.kept / "u-1.master-replica-0"
     assert kind == "LOST_FILES"
-    assert (
-        "no bucket, 1 file (5 bytes): gs:/stage/out/model.joblib (5 bytes). What opens" in message
-    )
+    assert message.startswith("the program wrote 1 file (5 bytes): gs:/stage/out/model.joblib ")
     assert "footplate-directories=paths" in message
     assert message.endswith(f" UTC in {place}")
     assert (place / "gs:/stage/out/model.joblib").read_text() == "12345"

@@ -269,9 +269,11 @@ def test_made_up_credentials_are_not_sent_to_google(
     if proxy:
         assert found["session"] == [{"https": proxy}, "/roots.pem"]
     else:
-        assert found["session"].startswith("refused: Vertex AI (us-central1-aiplatform.")
+        assert found["session"].startswith(
+            "refused: programs can't reach Vertex AI (us-central1-aiplatform."
+        )
     assert found["session elsewhere"].startswith("refused: Footplate has no BigQuery")
-    assert found["no session"].startswith("refused: Vertex AI")
+    assert found["no session"].startswith("refused: programs can't reach Vertex AI")
     assert found["own session"] == [None, None]
     refused = "channel to pubsub" if proxy else "refused: Footplate has no Pub/Sub"
     assert found["channel"].startswith(refused)

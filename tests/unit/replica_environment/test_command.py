@@ -336,7 +336,7 @@ def test_builds_for_the_cpu_that_nobody_has(bench: Bench, wheels: Path) -> None:
     assert "runtime 9.9: this machine's indexes don't have alpha==1.0+cpu" in (outcome.messages)
     assert "UV_FIND_LINKS" in outcome.messages[-1]
     only = bench.prepare(bench.make_home(Runtime("9.9", PYTHON, runtime.cpu[:1])))
-    assert only.error.startswith("runtime 9.9 can't be made: cpu: alpha==1.0+cpu can't be had")
+    assert only.error.startswith("runtime 9.9 can't be made: cpu: this machine's indexes don't")
 
 
 def test_stand_ins(bench: Bench, wheels: Path, tmp_path: Path) -> None:

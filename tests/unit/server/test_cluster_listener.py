@@ -144,7 +144,7 @@ def test_a_taken_port_and_a_foreign_address_are_named(tmp_path: Path) -> None:
     data_dir = DataDir(tmp_path)
     with closing(make(data_dir)) as taken:
         port = int(taken.url.rpartition(":")[2])
-        with pytest.raises(InvalidArgument, match=f"{port} given: something else"):
+        with pytest.raises(InvalidArgument, match=f"{port} given: another program"):
             make(DataDir(tmp_path), port=port)
     settings = Settings(tmp_path, cluster_address=("203.0.113.5", 0))
     with pytest.raises(InvalidArgument, match=r"cluster_address: .*203.*; choose one of this mach"):

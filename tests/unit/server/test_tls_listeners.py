@@ -57,7 +57,7 @@ def test_a_service_comes_back_at_its_ports(make: Make) -> None:
 def test_a_taken_port_that_was_asked_for_is_refused(make: Make) -> None:
     with closing(listen("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(InvalidArgument, match=f"proxy_port: {port} given: something else"):
+        with pytest.raises(InvalidArgument, match=f"proxy_port: {port} given: another program"):
             make(grpc_port=NONE, proxy_port=port)
 
 

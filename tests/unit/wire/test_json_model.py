@@ -235,8 +235,8 @@ VALUES: st.SearchStrategy[JsonValue] = st.recursive(
 @given(st.dictionaries(NAMES, VALUES, max_size=8))
 def test_something_is_understood_of_any_object(body: JsonObject) -> None:
     before = copy.deepcopy(body)
-    understood = Cart.understand(body)
+    understood = Cart.understand(body, strict=False)
     assert body == before
-    again = Cart.understand(understood.message.encode())
+    again = Cart.understand(understood.message.encode(), strict=False)
     assert again.violations == ()
     assert again.message.encode() == understood.message.encode()
