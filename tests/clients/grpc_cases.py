@@ -240,7 +240,7 @@ def case_bytes_that_are_no_message_are_refused() -> None:
     with _channel() as channel:
         error = raw(channel, JOBS + "ListCustomJobs", b"\xff\xff")
     assert error.code() == grpc.StatusCode.INVALID_ARGUMENT, error
-    assert "no readable ListCustomJobsRequest" in error.details()
+    assert "the call has no ListCustomJobsRequest that can be read" in error.details()
 
 
 def case_a_message_of_more_than_ten_mebibytes_is_refused() -> None:

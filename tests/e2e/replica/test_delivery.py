@@ -180,7 +180,7 @@ def test_sigterm_ends_the_program_and_the_supervisor_without_a_server(
     replica.process.send_signal(signal.SIGTERM)
 
     assert replica.process.wait(60) == 0
-    assert "Told to stop: the server doesn't answer" in replica.log()
+    assert "Signal to stop received: the server doesn't answer" in replica.log()
     assert replica.gone is None
     replica.api.start()
     assert replica.sweep() == 0, replica.log()

@@ -32,7 +32,8 @@ def warned(spec: JobSpec) -> list[str]:
 
 
 def first_address(text: str) -> str:
-    return re.findall(r"gs://[^\s,]+", text)[0]
+    found: list[str] = re.findall(r"gs://[^\s,]+", text)
+    return found[0]
 
 
 def spec(program: Program = PACKAGES, directory: str = "gs://america/out") -> JobSpec:
