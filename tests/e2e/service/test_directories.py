@@ -29,7 +29,7 @@ def test_what_is_written_to_a_uri_is_kept_and_named(context: Context) -> None:
     with context.client() as client:
         (event,) = [each for each in client.events(name) if each.kind == "LOST_FILES"]
     path = f"gs:/{context.bucket.name}/out/{name.job_id}/model"
-    assert f"1 file (1 bytes): {path} (1 bytes). " in event.message
+    assert f"wrote 1 file (1 bytes): {path} (1 bytes) to ./gs: " in event.message
     (kept,) = (context.service.data_dir / "replicas" / ".kept").iterdir()
     assert event.message.endswith(f" UTC in {kept}")
     assert (kept / path).read_text() == "m"
