@@ -164,7 +164,7 @@ def test_labels_and_a_note_are_written(page: Page, service: RunningService) -> N
     expect(page.locator("#wrong")).to_contain_text("Team")
     page.locator("#f-labels").fill("owner=ann\nowner=bob")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("#wrong")).to_contain_text("'owner' stands there twice")
+    expect(page.locator("#wrong")).to_contain_text("'owner' is given twice")
     page.locator("#f-labels").fill("owner=ann\nkept")
     page.get_by_role("button", name="Save").click()
     expect(page).to_have_url(f"{service.url}/jobs/{name}")
