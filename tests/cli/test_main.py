@@ -58,6 +58,7 @@ Commands:
   ai-platform  AI Platform: training and tuning jobs.
   storage      Manage buckets and their objects.
   quotas       What projects may hold at once.
+  usage        Machine-hours of projects, day by day.
   regions      Where jobs of regions run, and how engines are.
   catalogue    What jobs can ask for.
   runtimes     Environments of runtimes on this machine.

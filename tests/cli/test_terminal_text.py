@@ -48,7 +48,7 @@ def test_pipes_get_what_terminals_get(capsys: pytest.CaptureFixture[str]) -> Non
     print_names([HOSTILE])
     FollowOutput(named=False).line(LogLine(1, "", "INFO", "chief", 1, HOSTILE))
     assert capsys.readouterr().out == f"{SAFE}\n{SAFE}\n"
-    for layout in ("value(a)", "csv(a)", "table(a)"):
+    for layout in ("value(a)", "csv(a)", "table"):
         assert SAFE in render({"a": HOSTILE}, read_format(layout), {"A": "a"})
     assert Finding("a", Verdict.OK, HOSTILE).line().endswith(SAFE)
 

@@ -57,4 +57,5 @@ def variables_read() -> set[str]:
     source = inspect.getsource(settings)
     whole = set(re.findall(r'"(FOOTPLATE_REDUCERS)"', source))
     suffixes = re.findall(r'(?:_PREFIX \+ |environment, )"([A-Z]+)"', source)
-    return whole | {"FOOTPLATE_REDUCTION_" + suffix for suffix in suffixes}
+    refused = {"FOOTPLATE_REDUCTION_ENGINE"}
+    return whole | {"FOOTPLATE_REDUCTION_" + suffix for suffix in suffixes} - refused

@@ -150,7 +150,7 @@ def test_list_shows_where_jobs_are_and_why_they_failed(invoke: Invoke) -> None:
         (("list", "--filter=region=us-centrall1"), "unknown region; did you mean us-c"),
         (
             ("list", "--filter=kind=custom", "--state=FAILED"),
-            "unknown field; allowed: createTime, displayName, endTime, jobId, region, startTime",
+            "unknown field; allowed: author, createTime, displayName, endTime, jobId, region, ",
         ),
         (("prune", "--filter=region=atlantis"), "unknown region; there are 38 regions"),
         (("prune", "--state=running"), "'running' given; allowed: SUCCEEDED, FAILED, CANCELLED"),

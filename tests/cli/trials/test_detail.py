@@ -83,6 +83,6 @@ def test_one_that_there_is_not(invoke: Callable[..., Result], job: str) -> None:
     result = invoke(*TRIALS, job, "--trial=5")
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: job census_1 has no trial 5: it has trials 1 to 4; see "
+        "Error: job census_1 has no trial 5: there are trials 1 to 4; see "
         "`footplate ai-platform jobs trials census_1`\n"
     )

@@ -91,7 +91,7 @@ def test_only_a_few_are_seen_to_at_once(make_replica: Make, slow_tool: Path) -> 
     replica.api.control_request(*({"id": f"a{number}", "kind": "stacks"} for number in range(3)))
     replica.api.wait_for(lambda: "a2" in replica.api.answers)
     assert replica.api.answers == {
-        "a2": {"error": "its supervisor already runs 2 requests of kind stacks"}
+        "a2": {"error": "its supervisor already runs 2 requests of kind stacks; try again later"}
     }
     end.touch()
     replica.finish()

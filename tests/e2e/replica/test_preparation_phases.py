@@ -143,8 +143,8 @@ def test_progress_is_told_and_the_program_starts_in_what_was_made(play: Make) ->
         ("refusing", "no wheel of frobnicate for Python 3.7: use a runtime version"),
         ("dying", "preparing the environment ended with code 1: KeyError: 'lost'"),
         ("killed", "preparing the environment was ended by signal 9"),
-        ("lying", "the environment can't be read {'python': 7}"),
-        ("silent", "the environment can't be read {}"),
+        ("lying", "the environment can't be read: {'python': 7}"),
+        ("silent", "the environment can't be read: {}"),
         ("reaching", "'../home/ticket.json' names no environment"),
     ],
 )

@@ -149,11 +149,11 @@ def test_the_name_in_the_tunnel_is_that_of_the_tunnel(service: RunningService) -
     [
         ("CONNECT example.com:443", 403, "footplate run --allow-host example.com -- CMD"),
         ("CONNECT 127.0.0.1:22", 403, "reaches no other host"),
-        ("CONNECT ml.googleapis.com:80", 403, "port 80 was asked for"),
+        ("CONNECT ml.googleapis.com:80", 403, "refuses port 80 of ml.googleapis.com"),
         ("GET http://example.com/", 403, "--allow-host example.com"),
         ("GET http://metadata.google.internal/computeMetadata/v1/", 404, "no metadata server"),
         ("GET /", 400, "this is a proxy"),
-        ("nonsense", 400, "no request"),
+        ("nonsense", 400, "refuses this request"),
     ],
 )
 def test_the_rest_is_refused(service: RunningService, line: str, status: int, text: str) -> None:

@@ -143,8 +143,8 @@ def list_(
 ) -> None:
     """List jobs of all kinds, projects and regions, newest first.
 
-    Fields of --filter: jobId, displayName, state, region, createTime, startTime, endTime,
-    labels.KEY. --sort-by takes these, and kind, project, author, restarts, message.
+    Fields of --filter: jobId, displayName, state, region, author, createTime, startTime, endTime,
+    labels.KEY. --sort-by takes these, and kind, project, restarts, message.
 
     \b
     Examples:

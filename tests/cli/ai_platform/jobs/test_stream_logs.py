@@ -97,7 +97,7 @@ def test_a_trial_that_is_not_there(invoke: Callable[..., Result], fake: FakeServ
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1", "--trial=3")
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: job census_1 has no trial 3: it has no trials yet; "
+        "Error: job census_1 has no trial 3: there is none yet; "
         "see `footplate ai-platform jobs trials census_1`\n"
     )
 
