@@ -37,7 +37,7 @@ class CompileHook(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """The library lies in the source tree: there an editable installation finds it.
 
-        A checkout may be set up without a compiler: whoever works on the service alone needs no
+        A checkout may be set up without a compiler: work on the service alone needs no
         library, and what needs it says so when it is called.
         """
         root = Path(self.root)
