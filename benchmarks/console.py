@@ -26,7 +26,6 @@ from sqlalchemy import create_engine, insert
 
 from footplate.domain.job_states import State
 from footplate.store import open_store, row_codec
-from footplate.store.name_index import enter
 from footplate.store.tables import job_labels, jobs
 from footplate.testing.service import running_service
 
@@ -74,8 +73,6 @@ def fill(url: str, count: int, projects: int) -> None:
             connection.execute(insert(jobs), [row_codec.job_values(job) for job in made])
             labels = [row for job in made for row in row_codec.label_values(job)]
             connection.execute(insert(job_labels), labels)
-            for job in made:
-                enter(connection, row_codec.listed_values(job))
     if engine.dialect.name == "postgresql":
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("VACUUM ANALYZE")  # as autovacuum does within a minute

@@ -1,8 +1,6 @@
-"""Jobs are found by any part of any name, however lists are divided into spans."""
+"""Jobs are found by any part of any name."""
 
-import random
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -11,24 +9,19 @@ from itertools import count
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Engine
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.job_states import State
 from footplate.domain.jobs import Job
 from footplate.ports.store import Store
 from footplate.store import open_store
-from footplate.store.name_index import LONGEST
-from footplate.store.sql_engines import make_engine, parse_url
 from tests.support.jobs import CREATED, make_job
-from tests.support.name_index_checks import assert_spans
 from tests.support.plain_strategies import texts
 from tests.support.postgresql import Postgresql
 from tests.support.profiles import scaled
 from tests.support.store import MemoryStore
 
-LONG = "x" * (LONGEST // 4)
-"""Of a few of these names a span is divided."""
+LONG = "x" * 400
 
 _projects = count()
 _moments = st.integers(-3, 3).map(lambda seconds: CREATED + timedelta(seconds=seconds))
@@ -70,18 +63,10 @@ def store(url: str) -> Iterator[Store]:
         yield store
 
 
-@pytest.fixture(scope="module")
-def engine(url: str) -> Iterator[Engine]:
-    engine = make_engine(parse_url(url), 5.0)
-    yield engine
-    engine.dispose()
-
-
 @settings(max_examples=scaled(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(made=_made, data=st.data())
 def test_what_is_found_is_as_in_the_model(
     store: Store,
-    engine: Engine,
     made: list[tuple[datetime, str, State]],
     data: st.DataObject,
 ) -> None:
@@ -99,55 +84,9 @@ def test_what_is_found_is_as_in_the_model(
             elif change == "move":
                 moved = replace(job, create_time=CREATED, display_name=job.display_name + "A")
                 each.update(replace(moved, version=2), ())
-    with engine.connect() as connection:
-        assert_spans(connection, collection)
     for where in data.draw(st.lists(_filters, min_size=1, max_size=5)):
         limit = data.draw(st.integers(1, 4))
         assert _pages(store, collection, where, limit) == _pages(model, collection, where, limit)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_names_of_deleted_jobs_are_gone(store: Store, engine: Engine, seed: int) -> None:
-    """And spans with them, in whatever order that is."""
-    collection = f"projects/gone{seed}/jobs"
-    made = [make_job(f"{collection}/job_{number}", display_name=LONG) for number in range(20)]
-    made = [
-        replace(job, create_time=job.create_time + timedelta(seconds=n))
-        for n, job in enumerate(made)
-    ]
-    for job in made:
-        store.create(job, ())
-    with engine.connect() as connection:
-        assert assert_spans(connection, collection) > 4
-    random.Random(seed).shuffle(made)  # noqa: S311 - an order
-    while made:
-        job = made.pop()
-        store.delete(job.name, job.version)
-        with engine.connect() as connection:
-            spans = assert_spans(connection, collection)
-            assert spans <= len(made) + 1 if made else spans == 0
-
-
-def test_many_may_write_at_once(url: str, engine: Engine) -> None:
-    """As several servers do: each with a store of its own."""
-    collection = "projects/busy/jobs"
-
-    def create(number: int) -> None:
-        with closing(open_store(url)) as store:
-            for each in range(10):
-                job = make_job(f"{collection}/job_{number}_{each}", display_name=LONG)
-                store.create(replace(job, create_time=CREATED + timedelta(seconds=each)), ())
-                if each % 3 == 2:
-                    store.delete(job.name, job.version)
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(create, range(6)))
-    with engine.connect() as connection:
-        assert assert_spans(connection, collection) > 4
-    with closing(open_store(url)) as store:
-        where = Comparison(Field.JOB_ID, Comparator.MATCHES, "_4")
-        found = store.list(collection, where=where, limit=99, after=None).jobs
-        assert len(found) == 12
 
 
 def _pages(store: Store, collection: str, where: Filter, limit: int) -> list[tuple[Job, ...]]:

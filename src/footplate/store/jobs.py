@@ -25,7 +25,6 @@ from footplate.store.leases import SingleServerLeases, SqlLeases, fence
 from footplate.store.list_query import Section, find_jobs
 from footplate.store.log_uploads import SqlLogUploads
 from footplate.store.models import SqlModels
-from footplate.store.name_index import enter, leave
 from footplate.store.named_rows import unknown
 from footplate.store.ordered_list import find_in_order, order_key, parse_order_key
 from footplate.store.paging import Position, make_page
@@ -155,7 +154,6 @@ class SqlStore:
                 raise name_taken(job.name) from error
             _index_labels(connection, job)
             self._remember(job, append_events(connection, job.uid, events, 0))
-            enter(connection, values)
             kind = NoticeKind.JOB if job.spec.runs_itself else NoticeKind.SEARCH
             self._transactions.tell(connection, kind, job.uid)
 
@@ -183,7 +181,6 @@ class SqlStore:
             if indexed != _indexed(job):
                 connection.execute(delete(job_labels).where(job_labels.c.job_uid == job.uid))
                 _index_labels(connection, job)
-                enter(connection, row_codec.listed_values(job))
             last = append_events(connection, job.uid, events, None if known is None else known.last)
             self._remember(job, last)
             self._transactions.tell(connection, NoticeKind.JOB, job.uid)
@@ -207,7 +204,6 @@ class SqlStore:
             runs = connection.scalars(removed).all()
             connection.execute(delete(studies).where(studies.c.uid == stored.uid))
             connection.execute(delete(jobs).where(jobs.c.uid == stored.uid))
-            leave(connection, stored.collection, stored.create_time)
             self._forget(stored.uid, *runs)
             self._transactions.tell(connection, NoticeKind.JOB, stored.uid, *runs)
 
@@ -402,7 +398,7 @@ def _guard(uid: JobUid, stored: int, version: int) -> None:
 
 
 def _indexed(job: Job) -> list[Any]:
-    """Its values of ``_INDEXED``: what labels and spans have of it. Any, as in a row."""
+    """Its values of ``_INDEXED``: what labels have of it. Any, as in a row."""
     return [row_codec.labels_document(job), *row_codec.listed_values(job).values()]
 
 

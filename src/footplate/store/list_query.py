@@ -1,16 +1,15 @@
-"""Finds the next jobs of a list by the most selective index."""
+"""Finds the next jobs of a list."""
 
 from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeGuard, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from sqlalchemy import (
     ColumnElement,
     Tuple,
-    UnaryExpression,
     and_,
     exists,
     false,
@@ -21,18 +20,16 @@ from sqlalchemy import (
     true,
     tuple_,
 )
-from sqlalchemy.sql.operators import custom_op
 
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.job_states import State
 from footplate.domain.timestamps import to_micros
-from footplate.ports.store import ACTIVE
-from footplate.store.tables import job_labels, job_spans, jobs
+from footplate.store.tables import job_labels, jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from sqlalchemy import Connection, FromClause, Select
+    from sqlalchemy import Connection, FromClause
 
     from footplate.store.paging import Position
     from footplate.store.row_codec import Record
@@ -49,91 +46,65 @@ _OPERATORS: dict[Comparator, Callable[[Any, Any], Condition]] = {
 }
 
 
-def condition(where: Filter, collection: str, of: FromClause = jobs) -> Condition:
-    """What selects the jobs of ``collection`` that ``where`` describes, which has been checked.
+def condition(
+    where: Filter,
+    collection: str,
+    of: FromClause = jobs,
+    few: Collection[Comparison] = (),
+) -> Condition:
+    """Returns what selects the jobs of ``collection`` that ``where`` describes.
 
-    ``of`` has the columns of the jobs that are asked.
+    ``where`` is one that ``check_filter`` lets pass, ``of`` has the columns of the jobs that are
+    asked, and ``few`` are comparisons with labels that few jobs bear.
     """
     match where:
         case And():
-            return and_(true(), *(condition(part, collection, of) for part in where.parts))
+            return and_(true(), *(condition(part, collection, of, few) for part in where.parts))
         case Or():
-            return or_(false(), *(condition(part, collection, of) for part in where.parts))
+            return or_(false(), *(condition(part, collection, of, few) for part in where.parts))
         case Not():
-            return not_(condition(where.part, collection, of))
+            return not_(condition(where.part, collection, of, few))
         case Comparison(comparator=Comparator.NOT_EQUAL):
-            return not_(_equal_or_ordered(where, Comparator.EQUAL, collection, of))
+            equal = replace(where, comparator=Comparator.EQUAL)
+            return not_(condition(equal, collection, of, few))
+        case Comparison(field=Field.LABEL):
+            return _has_label(where, of, few=where in few)
         case Comparison():
-            return _equal_or_ordered(where, where.comparator, collection, of)
+            return _compare(where, collection, of)
         case _:
             assert_never(where)
 
 
-def possible(where: Filter) -> Condition | None:
-    """What is true of each span that has a job as ``where`` describes; None: nothing is known."""
-    match where:
-        case And():
-            known = _known(where.parts)
-            return and_(*known) if known else None
-        case Or():
-            known = _known(where.parts)
-            return or_(false(), *known) if len(known) == len(where.parts) else None
-        case Comparison(Field.JOB_ID | Field.DISPLAY_NAME, Comparator.MATCHES, value):
-            names = job_spans.c[f"{where.field.value}_folded"]
-            return names.like(f"%{_pattern(str(value).casefold())}%", escape="!")
-        case _:
-            return None
-
-
-def _known(parts: tuple[Filter, ...]) -> list[Condition]:
-    return [known for part in parts if (known := possible(part)) is not None]
-
-
-def _equal_or_ordered(
-    comparison: Comparison, comparator: Comparator, collection: str, of: FromClause
-) -> Condition:
-    field, value = comparison.field, comparison.value
+def _compare(comparison: Comparison, collection: str, of: FromClause) -> Condition:
+    field, comparator, value = comparison.field, comparison.comparator, comparison.value
     match field:
         case Field.JOB_ID if comparator is Comparator.EQUAL:  # by the index of whole names
             return of.c.name == f"{collection}/{value}"
-        case Field.LABEL:
-            return _has_label(comparison, comparator, of)
         case Field.AUTHOR:
             return and_(of.c.author.is_not(None), _OPERATORS[comparator](of.c.author, _sql(value)))
         case Field.START_TIME | Field.END_TIME:
-            column = _unindexed(of.c[field.value])
+            column = of.c[field.value]
             return and_(column.is_not(None), _OPERATORS[comparator](column, _sql(value)))
         case Field.CREATE_TIME | Field.STATE | Field.REGION:
             return _OPERATORS[comparator](of.c[field.value], _sql(value))
         case Field.DISPLAY_NAME | Field.JOB_ID:
             folded = of.c[f"{field.value}_folded"]
             return _compare_text(of.c[field.value], folded, comparator, str(value))
+        case Field.LABEL:
+            raise ValueError(field)  # asked by ``_has_label``
         case _:
             assert_never(field)
 
 
-def ends(comparison: Comparison) -> Condition:
-    """What is asked for of the end of a job, to be found by the index of ends."""
-    return _OPERATORS[comparison.comparator](jobs.c.end_time, _sql(comparison.value))
-
-
-def _unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """The column, by no index of its own: only the order of the list finds a page at once."""
-    return UnaryExpression(column, operator=custom_op("+"), type_=column.type)
-
-
-def _has_label(comparison: Comparison, comparator: Comparator, of: FromClause) -> Condition:
-    """Asked of each job: for few jobs, and labels that many bear."""
+def _has_label(comparison: Comparison, of: FromClause, *, few: bool) -> Condition:
+    # Labels that few jobs bear are read once; of others each job is asked, until a page is full.
     borne = job_labels.alias("borne").c
-    found = _compare_text(borne.value, borne.value_folded, comparator, str(comparison.value))
-    return exists().where(borne.job_uid == of.c.uid, borne.key == comparison.label, found)
-
-
-def _has_rare_label(comparison: Comparison, of: FromClause) -> Condition:
-    """Asked of the labels with this key, where they are few."""
-    label, value = job_labels.c, str(comparison.value)
-    found = _compare_text(label.value, label.value_folded, comparison.comparator, value)
-    return of.c.uid.in_(select(label.job_uid).where(label.key == comparison.label, found))
+    text = str(comparison.value)
+    found = _compare_text(borne.value, borne.value_folded, comparison.comparator, text)
+    labelled = and_(borne.key == comparison.label, found)
+    if few:
+        return of.c.uid.in_(select(borne.job_uid).where(labelled))
+    return exists().where(borne.job_uid == of.c.uid, labelled)
 
 
 def _compare_text(
@@ -156,11 +127,8 @@ def _sql(value: str | State | datetime) -> str | int:
     return value.value if isinstance(value, State) else value
 
 
-MOST_LABELS = 200
-"""So many labels with a key are read sooner than jobs of a list are asked for theirs."""
-
-MOST_ENDED = 200
-"""So many jobs are read and sorted sooner than a list of any length is read in its order."""
+MOST_LABELS = 1_000
+"""The labels that are read sooner than each job of a list is asked for its own."""
 
 
 @dataclass(frozen=True)
@@ -201,177 +169,40 @@ def find_jobs(
 
     ``where`` is one that ``check_filter`` lets pass.
     """
-    parts = _parts(where)
-    few = False
-    if any(map(_asks_for_end, parts)) and not any(map(_is_rare, parts)):
-        ended = select(func.count()).select_from(_ended(collection, parts).subquery())
-        few = connection.execute(ended).scalar_one() <= MOST_ENDED
-    rare = frozenset(key for key in map(_label_key, parts) if key and _few_have(connection, key))
-    lateral = connection.dialect.name != "sqlite"
-    query = _first(
-        collection, where, section, limit, also, lateral=lateral, few_ended=few, rare=rare
-    )
-    return connection.execute(query).all()
-
-
-def _first(
-    collection: str,
-    where: Filter | None,
-    section: Section,
-    limit: int,
-    also: Callable[[FromClause], Condition] | None,
-    *,
-    lateral: bool,
-    few_ended: bool,
-    rare: frozenset[str],
-) -> Select[Any]:
-    """Where each has to bear a label, only those that bear it are walked through, and where each
-    has to have a part of a name, only spans that have it; unless their name is given, or a state
-    that few jobs are in, or few have ended when each has to. ``lateral``: whether the engine joins
-    what refers to what it is joined to. ``rare``: keys that few labels have.
-    """
-    parts = _parts(where)
-    few = few_ended or any(map(_is_rare, parts))
-    label = None if few else next(filter(_is_label, parts), None)
-    walk = _ALL if label is None else _bearers(label)
-    if few_ended:
-        walk = _over(_ended(collection, parts).subquery("ended"))
-    rest = [part for part in parts if part is not label]
-    in_region = not (lateral or few) and any(map(_is_region, parts))
-    walk = walk.where(
-        walk.collection == collection, *walk.hold(rest, collection, rare, in_region=in_region)
-    )
-    walk = walk.where(*section.holds(walk.place))
+    query = select(jobs.c.uid).where(jobs.c.collection == collection)
+    if where is not None:
+        few = [each for each in _labels(where) if _few_bear(connection, each)]
+        query = query.where(condition(where, collection, few=few))
     if also is not None:
-        walk = walk.where(also(walk.jobs))
-    if few or where is None or (named := possible(where)) is None:
-        return walk.first(section, limit)
-    spans = and_(_SPANS.collection == collection, named)
-    if section.below is not None:
-        spans = and_(spans, _SPANS.begin <= section.below.create_time)
-    if section.above is not None:
-        spans = and_(spans, _SPANS.until > section.above.create_time)
-    within = _within_each if lateral else _within
-    return within(spans, walk, section, limit)
+        query = query.where(also(jobs))
+    query = query.where(*section.holds(tuple_(jobs.c.create_time, jobs.c.uid)))
+    order = section.order(jobs.c.create_time, jobs.c.uid)
+    # An index has all that is asked of most jobs: so whole rows are read of those found alone.
+    found = query.order_by(*order).limit(limit)
+    return connection.execute(select(jobs).where(jobs.c.uid.in_(found)).order_by(*order)).all()
 
 
-def _within(spans: Condition, walk: _Walk, section: Section, limit: int) -> Select[Any]:
-    """SQLite reads the spans in their order, and of each the jobs in theirs, and stops."""
-    walk = walk.where(spans, _SPANS.begin <= walk.create_time, _SPANS.until > walk.create_time)
-    order = section.order(_SPANS.begin, walk.create_time, walk.uid)
-    return walk.query.order_by(*order).limit(limit)
+def _labels(where: Filter) -> Iterator[Comparison]:
+    match where:
+        case And() | Or():
+            for part in where.parts:
+                yield from _labels(part)
+        case Not():
+            yield from _labels(where.part)
+        case Comparison(field=Field.LABEL, comparator=Comparator.NOT_EQUAL):
+            yield replace(where, comparator=Comparator.EQUAL)
+        case Comparison(field=Field.LABEL):
+            yield where
+        case Comparison():
+            pass
+        case _:
+            assert_never(where)
 
 
-def _within_each(spans: Condition, walk: _Walk, section: Section, limit: int) -> Select[Any]:
-    """PostgreSQL would rather read all and sort them, unless each span has a list of its own."""
-    walk = walk.where(_SPANS.begin <= walk.create_time, _SPANS.until > walk.create_time)
-    found = walk.first(section, limit).correlate(job_spans).lateral("found")
-    query = select(found).select_from(job_spans).join(found, true()).where(spans)
-    order = section.order(_SPANS.begin, found.c.create_time, found.c.uid)
-    return query.order_by(*order).limit(limit)
-
-
-@dataclass(frozen=True)
-class _Walk:
-    """Jobs that are read one after the other, in the order of an index over these columns."""
-
-    query: Select[Any]
-    jobs: FromClause
-    collection: ColumnElement[str]
-    create_time: ColumnElement[int]
-    uid: ColumnElement[str]
-
-    @property
-    def place(self) -> Tuple:
-        return tuple_(self.create_time, self.uid)
-
-    def hold(
-        self, parts: Iterable[Filter], collection: str, rare: frozenset[str], *, in_region: bool
-    ) -> Iterator[Condition]:
-        """What of each job has to hold. ``in_region``: by no index of states, so that SQLite
-        takes the one of regions, which has the states, too.
-        """
-        for part in parts:
-            found = self.jobs
-            if _label_key(part) in rare and isinstance(part, Comparison):
-                yield _has_rare_label(part, found)
-            elif in_region and _compares(part, Field.STATE):
-                yield found.c.state.concat("") == _sql(part.value)
-            else:
-                yield condition(part, collection, found)
-
-    def where(self, *conditions: Condition) -> _Walk:
-        return replace(self, query=self.query.where(*conditions))
-
-    def first(self, section: Section, limit: int) -> Select[Any]:
-        return self.query.order_by(*section.order(self.create_time, self.uid)).limit(limit)
-
-
-def _over(found: FromClause) -> _Walk:
-    return _Walk(select(found), found, found.c.collection, found.c.create_time, found.c.uid)
-
-
-_ALL = _over(jobs)
-_LABELS = job_labels.c
-_SPANS = job_spans.c
-
-
-def _bearers(label: Comparison) -> _Walk:
-    query = select(jobs).join(job_labels)
-    query = query.where(_LABELS.key == label.label, _LABELS.value == label.value)
-    return _Walk(query, jobs, _LABELS.collection, _LABELS.create_time, _LABELS.job_uid)
-
-
-def _ended(collection: str, parts: Iterable[Filter]) -> Select[Any]:
-    """The jobs that ended when all ``parts`` want it. With a limit no engine looks for them in
-    another order than by their ends.
-    """
-    when = (ends(part) for part in parts if _asks_for_end(part))
-    return select(jobs).where(jobs.c.collection == collection, *when).limit(MOST_ENDED + 1)
-
-
-def _asks_for_end(part: Filter) -> TypeGuard[Comparison]:
-    if not isinstance(part, Comparison) or part.comparator is Comparator.NOT_EQUAL:
-        return False
-    return part.field is Field.END_TIME
-
-
-def _label_key(part: Filter) -> str:
-    """Of a label that each job has to bear, with whatever value; else empty."""
-    if not isinstance(part, Comparison) or part.field is not Field.LABEL:
-        return ""
-    exact = part.comparator in (Comparator.EQUAL, Comparator.NOT_EQUAL)
-    return "" if exact else part.label or ""
-
-
-def _few_have(connection: Connection, key: str) -> bool:
-    some = select(_LABELS.job_uid).where(_LABELS.key == key).limit(MOST_LABELS + 1).subquery()
+def _few_bear(connection: Connection, label: Comparison) -> bool:
+    borne = job_labels.c
+    bearers = select(borne.job_uid).where(borne.key == label.label)
+    if label.comparator is Comparator.EQUAL:
+        bearers = bearers.where(borne.value == label.value)
+    some = bearers.limit(MOST_LABELS + 1).subquery()
     return connection.execute(select(func.count()).select_from(some)).scalar_one() <= MOST_LABELS
-
-
-def _is_label(part: Filter) -> TypeGuard[Comparison]:
-    return _compares(part, Field.LABEL)
-
-
-def _is_region(part: Filter) -> bool:
-    return _compares(part, Field.REGION)
-
-
-def _is_rare(part: Filter) -> bool:
-    """Whether few jobs are so, and an index has them."""
-    if _compares(part, Field.STATE):
-        return part.value in ACTIVE
-    return _compares(part, Field.JOB_ID, Field.DISPLAY_NAME)
-
-
-def _compares(part: Filter, *fields: Field) -> TypeGuard[Comparison]:
-    if not isinstance(part, Comparison) or part.comparator is not Comparator.EQUAL:
-        return False
-    return part.field in fields
-
-
-def _parts(where: Filter | None) -> tuple[Filter, ...]:
-    """What has to be true all at once."""
-    if where is None:
-        return ()
-    return where.parts if isinstance(where, And) else (where,)

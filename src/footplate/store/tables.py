@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "1008"
+REVISION = "1009"
 """The newest migration; a database at this revision needs none."""
 
 REVISION_TABLE = "footplate_revision"
@@ -43,11 +43,8 @@ _IN_REGION = ("collection", "region", *_NEWEST[1:])
 _NAMES = ("job_id_folded", "display_name_folded")
 """The same for parts of names. PostgreSQL takes no texts into an index that may be long."""
 
-_HAS_ENDED = text("end_time IS NOT NULL")
-"""What is in the index of ends: so it is written once for a job, at its end."""
-
 _HAS_RUN = text("end_time IS NOT NULL AND machines IS NOT NULL")
-"""What is in the index of runs: also written once for a job, at its end."""
+"""What is in the index of runs: so it is written once for a job, at its end."""
 
 _HAS_AUTHOR = text("author IS NOT NULL")
 
@@ -84,13 +81,6 @@ jobs = Table(
     Index("jobs_newest_in_state", "collection", "state", "create_time", "uid"),
     Index("jobs_newest_in_region", *_IN_REGION),
     Index("jobs_by_state", "state", "create_time"),
-    Index(
-        "jobs_ended",
-        "collection",
-        "end_time",
-        sqlite_where=_HAS_ENDED,
-        postgresql_where=_HAS_ENDED,
-    ),
     Index("jobs_of_tuning", "tuning_job", "create_time"),
     Index(
         "jobs_run",
@@ -126,18 +116,6 @@ job_labels = Table(
 
 ``collection`` and ``create_time`` are the job's: those with a label are listed without the rest.
 """
-
-job_spans = Table(
-    "job_spans",
-    metadata,
-    Column("collection", Bytewise, primary_key=True),
-    Column("begin", Micros, primary_key=True, autoincrement=False),
-    Column("until", Micros, nullable=False),
-    Column("job_id_folded", Bytewise, nullable=False),
-    Column("display_name_folded", Bytewise, nullable=False),
-)
-"""The names of the jobs of ``collection`` that were made from ``begin`` on and before ``until``,
-one after the other: see ``spans``."""
 
 job_events = Table(
     "job_events",
