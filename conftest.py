@@ -48,6 +48,20 @@ def pytest_xdist_auto_num_workers() -> int | None:
     return cores if NAME == "quick" else WORKERS_PER_CORE * cores
 
 
+@pytest.hookimpl(wrapper=True)
+def _leave_signals_as_they_were() -> Iterator[None]:
+    """A test that leaves a signal blocked fails: what later tests start would not hear it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    result = yield
+    left = signal.pthread_sigmask(signal.SIG_SETMASK, before) - before
+    if left:
+        pytest.fail(f"the test leaves signals blocked: {left}", pytrace=False)
+    return result
+
+
+pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = _leave_signals_as_they_were
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Of tests that won't run, not even the modules are imported."""
     place = collection_path.relative_to(config.rootpath).as_posix()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from footplate.cli.child_program import run_program
 from tests.support.fake_service import Answer
 from tests.support.forked_process import interpreter_variables, run_footplate
 
@@ -77,6 +78,13 @@ def test_a_program_that_is_not_there(run: Run, tmp_path: Path) -> None:
     )
     (tmp_path / "task.py").touch()
     assert run(str(tmp_path / "task.py")).returncode == 126
+
+
+def test_a_program_that_is_not_there_leaves_signals_as_they_were() -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    with pytest.raises(FileNotFoundError):
+        run_program(["/no-such-program"], {})
+    assert signal.pthread_sigmask(signal.SIG_SETMASK, before) == before
 
 
 def test_without_a_server_nothing_runs(run: Run) -> None:

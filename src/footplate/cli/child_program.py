@@ -38,19 +38,21 @@ def run_program(words: Sequence[str], environment: Mapping[str, str]) -> int:
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # an ignored one would never come
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
-    process = subprocess.Popen(
-        words,
-        env=environment,
-        close_fds=False,  # as with exec
-        preexec_fn=prepare,
-    )
-    while process.poll() is None:
-        info = signal.sigwaitinfo(_WATCHED)
-        if info.si_signo != signal.SIGCHLD and info.si_code <= 0:  # sent by a process
-            process.send_signal(info.si_signo)
-    while signal.sigtimedwait(_WATCHED, 0) is not None:
-        continue  # they were meant for the program
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    try:
+        process = subprocess.Popen(
+            words,
+            env=environment,
+            close_fds=False,  # as with exec
+            preexec_fn=prepare,
+        )
+        while process.poll() is None:
+            info = signal.sigwaitinfo(_WATCHED)
+            if info.si_signo != signal.SIGCHLD and info.si_code <= 0:  # sent by a process
+                process.send_signal(info.si_signo)
+        while signal.sigtimedwait(_WATCHED, 0) is not None:
+            continue  # they were meant for the program
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return process.returncode
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +139,7 @@ class Gang:
         with FaultInjector(self.context.service) as faults:
             faults.freeze_machine(late, job=str(self.name)).wait()
             self.build()
-            self.context.until(lambda: self.ready() == others)
+            self.context.until(lambda: self.ready() == others or self.record().ending is not None)
             yield
 
     def lose(self, replica: str) -> None:
@@ -254,9 +255,8 @@ def test_who_does_not_get_ready_in_time_is_named(tmp_path: Path) -> None:
         with gang.all_ready_but(LATE):
             gang.context.until(lambda: gang.record().ending is not None)
         job = gang.context.wait_for(gang.name, State.FAILED)
-        assert job.error_message.endswith(
-            f"-replica-0 could not be prepared: waited 2 s for {LATE} to be ready"
-        )
+        # On a busy machine others may be late, too.
+        assert re.search(rf"waited 2 s for .*{LATE}.* to be ready$", job.error_message)
         assert gang.printed() == []
 
 
