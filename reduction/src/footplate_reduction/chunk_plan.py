@@ -45,9 +45,9 @@ def plan(nbytes: int, seq: int, endpoints: int, world: int, limits: Limits) -> P
 
 
 def credit_bytes(limits: Limits, world: int, endpoints: int) -> int:
-    """Of one connection: most that is sent and not answered.
+    """Returns the most bytes that one connection sends before they are answered.
 
-    A port of a switch has all workers' at a reducer, and all endpoints' at a worker.
+    All workers' credit meets at a reducer's switch port, all endpoints' credit at a worker's.
     """
     share = limits.budget_bytes // max(world, endpoints)
     return max(MIN_CREDIT, min(share, WINDOW))

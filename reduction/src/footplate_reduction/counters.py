@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Counters:
-    """Of one lane; each number only grows. Written by the lane's thread, read by any."""
+    """The counters of one lane. They only grow; its thread writes them, any thread reads them."""
 
     received_bytes: int = 0
     sent_bytes: int = 0

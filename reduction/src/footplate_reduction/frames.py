@@ -33,7 +33,7 @@ class FrameType(IntEnum):
 
 
 class WireType(IntEnum):
-    """Of elements as they travel."""
+    """The type of elements as they are sent."""
 
     FLOAT32 = 0
     FLOAT16 = 1

@@ -92,12 +92,12 @@ def group_name(environment: Mapping[str, str]) -> str:
 
 
 def reducers_of(environment: Mapping[str, str]) -> str:
-    """As they are written; empty: none are named."""
+    """Returns the reducers as they are written; empty: none are named."""
     return environment.get("FOOTPLATE_REDUCERS", "").strip()
 
 
 def addresses(text: str) -> tuple[Address, ...]:
-    """Of ``host:port,host:port``; hosts of IPv6 in brackets, the port may be left out."""
+    """Reads ``host:port,host:port``; hosts of IPv6 in brackets, the port may be left out."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
         raise SettingsError(

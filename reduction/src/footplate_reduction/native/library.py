@@ -121,16 +121,16 @@ class Library:
         raise AttributeError(name)
 
     def instruction_set(self) -> str:
-        """What it adds with, for people: ``AVX2``."""
+        """Returns the instruction set that the library adds with, for people: ``AVX2``."""
         return str(self.instructions().decode())
 
     def last_failure(self) -> str:
-        """Why the last call of this thread failed."""
+        """Returns why the last call of this thread failed."""
         text = ctypes.create_string_buffer(LONGEST_SENTENCE)
         return _decoded(text, self.failure(text, len(text)))
 
     def lane_error(self, lane: int) -> ReductionError:
-        """What has ended its group."""
+        """Returns the error that ended the lane's group."""
         return self._error(self.lane_loss, lane)
 
     def sender_error(self, sender: int) -> ReductionError:

@@ -135,7 +135,7 @@ class _LibraryPlan(NamedTuple):
 
 
 def _cuts(endpoints: int, world: int, limits: Limits) -> Callable[[int, int], _LibraryPlan]:
-    """Of a vector's bytes and its turn; kept, as programs have the same ones again and again."""
+    """Returns the plan by a vector's bytes and turn; cached, as programs repeat the same ones."""
 
     @lru_cache(maxsize=256)
     def cut(nbytes: int, turn: int) -> _LibraryPlan:

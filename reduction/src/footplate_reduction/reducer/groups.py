@@ -22,7 +22,7 @@ MOST_GROUPS = 64
 
 
 class LaneEnd(NamedTuple):
-    """How a lane's thread ended; no error: all workers have left."""
+    """The end of a lane's thread; no error: all workers have left."""
 
     group: Group
     lane: int
@@ -60,7 +60,7 @@ class Groups:
         return len(self._groups)
 
     def counters(self) -> Counters:
-        """Of all lanes there were."""
+        """Returns the sum over all lanes so far, ended ones included."""
         total = Counters()
         for each in [self._ended, *self._running]:
             _add(total, each)

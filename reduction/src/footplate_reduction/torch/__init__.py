@@ -33,7 +33,7 @@ def attach(model: Any, wire: str | None = None) -> None:
 
 
 def hook(group: Any = None, wire: str | None = None) -> tuple[Any, Callable[..., Any]]:
-    """What ``register_comm_hook`` takes; as ``attach``, which knows the group of its model."""
+    """Returns what ``register_comm_hook`` takes; like ``attach``, which knows its model's group."""
     from footplate_reduction.torch.ddp_hook import make_hook
 
     return make_hook(group, wire)
@@ -52,7 +52,7 @@ def register() -> None:
 
 
 def _takes_devices(backend: Any) -> bool:
-    """Whether backends of others can be registered for devices: in PyTorch 2.1 and later."""
+    """Returns whether backends can be registered for devices: PyTorch 2.1 and later."""
     return "devices" in inspect.signature(backend.register_backend).parameters
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def vector_of(tensors: Sequence[Tensor], held: WireType) -> Vector:
-    """Of tensors of one type on one device, as their current stream leaves them."""
+    """Makes a vector of tensors of one type on one device, as their current stream leaves them."""
     device = tensors[0].device
     if device.type == "cpu":
         return HostVector(tensors, held)
@@ -32,7 +32,7 @@ def vector_of(tensors: Sequence[Tensor], held: WireType) -> Vector:
 
 
 class GpuStaging:
-    """Of one GPU: the stream on which all copies go, in order, and the buffers that they use."""
+    """One GPU's stream, on which all copies run in order, and the buffers that they use."""
 
     def __init__(self, device: Any) -> None:
         self.device = device

@@ -11,10 +11,10 @@ _SMALLEST_BYTES = 1 << 12
 
 
 class Event(Protocol):
-    """Of CUDA."""
+    """An event of CUDA."""
 
     def query(self) -> bool:
-        """Whether all that was to be done before it is done."""
+        """Returns whether all work queued before the event is done."""
 
 
 class PinnedPool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class WorkerInfo(NamedTuple):
-    """What one worker brings along."""
+    """The facts that one worker tells the others."""
 
     reducers: str
     """As the environment has them; empty: none."""
@@ -39,8 +39,11 @@ def agree(found: Sequence[WorkerInfo]) -> str | None:
 
 
 def meet(store: Any, rank: int, world: int, mine: WorkerInfo) -> list[WorkerInfo]:
-    """What all workers bring along, told through a store of torch.distributed, of which each
-    asks rank 0 alone: in a large group each reading all would be too much for it."""
+    """Returns every worker's facts, exchanged through a store of torch.distributed.
+
+    Each worker reads one key, which rank 0 writes: in a large group it would be too much for the
+    store if each worker read all keys.
+    """
     store.set(f"found/{rank}", json.dumps(mine))
     if rank == 0:
         each = [json.loads(store.get(f"found/{one}")) for one in range(world)]

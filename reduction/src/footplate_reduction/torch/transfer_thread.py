@@ -47,8 +47,11 @@ class _Transfer(NamedTuple):
 
 
 class TransferThread:
-    """In the order of the calls: one thread starts vectors, another one waits for them, so the
-    next is under way while the one before comes back. After an error all others fail with it."""
+    """A client whose calls run in order, in two threads.
+
+    One thread starts vectors, another one waits for them, so the next is under way while the one
+    before comes back. After an error all later calls fail with it.
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -133,9 +136,9 @@ class TransferThread:
 
 
 def offloaded() -> int:
-    """How many all-reduces this process has had made by reducers: a batch of tensors is one.
+    """Returns how many all-reduces of this process reducers made: a batch of tensors is one.
 
-    What PyTorch's own backends did instead isn't in it, so 0 after a training says that
+    Those that PyTorch's own backends made instead don't count, so 0 after a training says that
     reducers had no part in it.
     """
     return _offloaded
