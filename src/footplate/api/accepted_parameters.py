@@ -123,7 +123,7 @@ class Parameters:
             raise InvalidArgument.of(tuple(wrong))
 
     def select(self, answer: JsonObject, query: Mapping[str, str]) -> JsonObject:
-        """What ``fields`` and ``readMask`` ask for of the answer."""
+        """Returns the parts of the answer that ``fields`` and ``readMask`` ask for."""
         mask = query.get("readMask") or query.get("read_mask")
         if mask and "readMask" in self.honoured:
             answer = _select_items(answer, _as_fields(mask))

@@ -44,7 +44,7 @@ class Shares:
         """With how many use or wait for each."""
 
     def count(self, caller: str) -> int:
-        """How many this caller has, or waits for."""
+        """Returns how many shares this caller has or waits for."""
         return self._callers[caller][1] if caller in self._callers else 0
 
     @asynccontextmanager

@@ -22,7 +22,7 @@ async def leaves(request: Request) -> None:
 
 
 async def while_wanted(request: Request, work: Coroutine[object, object, T]) -> T:
-    """What ``work`` returns or raises; it is cancelled when the client goes.
+    """Returns or raises what ``work`` does; cancels it when the client disconnects.
 
     Raises Cancelled: the client is gone.
     """

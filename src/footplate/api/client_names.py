@@ -52,7 +52,7 @@ def find_client(headers: Headers) -> Client:
 
 
 def name_client(headers: Headers) -> str:
-    """For sentences: a known program, or the first product that ``User-Agent`` names."""
+    """Returns a name for sentences: a known program, or the first product in ``User-Agent``."""
     client = find_client(headers)
     if client.name != OTHER:
         return client.name

@@ -1,4 +1,4 @@
-"""What Google's clients ask of a project: its resource, policy and services, and for tokens.
+"""The requests that Google's clients make about a project: resource, policy, services, tokens.
 
 Every project exists, as everywhere in Footplate, and is open to everyone who reaches the service.
 It has no number, for which 0 stands; in names, where clients go on with it, its id stands.
@@ -32,7 +32,7 @@ _DONE: JsonObject = {"name": "operations/noop.DONE_OPERATION", "done": True, "re
 
 
 def cloud_project_routes() -> list[Route]:
-    """Of resource manager v1 and v3, service usage v1, and OAuth's ``/token``."""
+    """Returns the routes of resource manager v1 and v3, service usage v1 and OAuth's ``/token``."""
     routes = []
     for version, get in (("/v1", _project_v1), ("/v3", _project_v3)):
         project = f"{version}/projects/{{project}}"

@@ -107,21 +107,21 @@ def error_response(error: ServiceError, headers: dict[str, str] | None = None) -
 
 
 async def answer_service_error(_request: Request, error: Exception) -> Response:
-    """For Starlette's table of handlers."""
+    """Answers a ServiceError; an entry of Starlette's table of handlers."""
     if not isinstance(error, ServiceError):
         raise error
     return error_response(error)
 
 
 async def answer_router_error(request: Request, error: Exception) -> Response:
-    """For Starlette's table of handlers: 404, 405 and their like."""
+    """Answers 404, 405 and the like; an entry of Starlette's table of handlers."""
     if not isinstance(error, HTTPException):
         raise error
     return error_response(_router_error(error, request), dict(error.headers or {}))
 
 
 def _hint(path: str) -> str:
-    """Why there is nothing, where people look who know Google's services."""
+    """Returns why a path of another Google service leads nowhere here; '' for other paths."""
     found = _ML_MODELS.match(path) or _NOT_TRAINING.search(path)
     return f": Footplate runs training jobs, and has no {found[1]}" if found else ""
 

@@ -47,7 +47,7 @@ class LeaderOnly:
         await answer(scope, receive, send)
 
     def _redirect(self, scope: Scope) -> Response:
-        """To the host that the client knows: all servers are on one machine."""
+        """Redirects to the leader's port on the client's host: all servers are on one machine."""
         leader = self._url()
         if leader is None:
             return _refuse()

@@ -1,4 +1,4 @@
-"""Where gcloud, in programs, finds those of Google's products that aren't here: a sentence."""
+"""Refuses requests for Google's products that don't exist here, with a sentence for gcloud."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class _ControlRequestApi:
 
 
 async def _either(changed: asyncio.Event, request: Request) -> None:
-    """Until ``changed`` is set, the client disconnects, or the time is over."""
+    """Waits until ``changed`` is set, the client disconnects, or the time is over."""
     tasks = [asyncio.create_task(changed.wait()), asyncio.create_task(leaves(request))]
     try:
         await asyncio.wait(tasks, timeout=HOLD_S, return_when=asyncio.FIRST_COMPLETED)
@@ -161,7 +161,7 @@ class _CopyApi:
         self._limiter = CapacityLimiter(MAX_COPYING)
 
     async def plan(self, request: Request) -> Response:
-        """What a node copies by itself, and where it finds it."""
+        """Answers which buckets a node copies by itself, and where it finds them."""
         bearer = self._bearer(request)
         plan = await in_thread(self._copies.plan, bearer)
         buckets = [
@@ -242,7 +242,7 @@ def given_token(connection: HTTPConnection) -> str:
 
 
 def _places(request: Request) -> NodePlaces:
-    """What the supervisor says of its node: it is for its own program alone."""
+    """Reads what a supervisor reports of its node, for the use of its own program alone."""
     query = request.query_params
     return NodePlaces(query.get("url", ""), query.get("files", ""), gcs="gcs" in query)
 

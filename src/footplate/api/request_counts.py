@@ -24,7 +24,7 @@ _MAX_CLIENTS = 100
 
 @dataclass(frozen=True)
 class Request:
-    """What is counted together. ``route`` has the parts of its path in braces."""
+    """The key of a count of requests. ``route`` has the parts of its path in braces."""
 
     verb: str
     route: str

@@ -77,7 +77,7 @@ class Access:
 
     @classmethod
     def at(cls, url: str, token: str | None, host_names: Iterable[str]) -> Access:
-        """Of a server that its own supervisors find at ``url``: they send what stands there."""
+        """Makes the access of a server whose own supervisors send the host of ``url``."""
         own = urlsplit(url).hostname
         return cls(token, frozenset((*host_names, own) if own else host_names))
 
@@ -153,7 +153,7 @@ class TokenCheck:
 
 
 async def check_key(access: Access, path: str, given: str) -> bool:
-    """Whether ``given`` is the key of a running program, and opens something at ``path``."""
+    """Returns whether ``given`` is the key of a running program and is accepted at ``path``."""
     if access.check_key is None or not path.startswith(_PROGRAMS_PREFIXES):
         return False
     try:
@@ -179,12 +179,12 @@ def path_of_key(key: str) -> str:
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:
-    """Of a header, without what starlette's own makes of all others for each that is asked for."""
+    """Returns a header's values; Starlette's own way would convert all headers at each lookup."""
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
 def _is_served(host: str, served: str | None) -> bool:
-    """Whether a request in a tunnel is for the host that the tunnel was asked for."""
+    """Returns whether a request in a tunnel is for the host that the tunnel was opened to."""
     match = _HOST.fullmatch(host)
     return match is not None and served is not None and match[1].lower().rstrip(".") == served
 
@@ -197,12 +197,12 @@ def _is_loopback(name: str) -> bool:
 
 
 def needs_no_token(path: str) -> bool:
-    """Whether all may call it, or it has keys of its own."""
+    """Returns whether everyone may call the path, or it has keys of its own."""
     return path in _NO_TOKEN_PATHS or path.startswith(_NO_TOKEN_PREFIXES)
 
 
 def is_open_to_programs(path: str) -> bool:
-    """Whether it says nothing of the service, or has keys of its own, which programs may have."""
+    """Returns whether a program may call it: it reveals nothing, or has keys of its own."""
     return path in ("/healthz", "/") or path.startswith((*_KEYED_PREFIXES, *DISCOVERY_PREFIXES))
 
 

@@ -18,7 +18,7 @@ class TrialsService(Protocol):
     """Trials as clients see them; ``footplate.control.tuning.trials.Trials`` is it."""
 
     def study(self, uid: JobUid) -> StudyRecord | None:
-        """What a tuning job knows beside its trials; None: it isn't one, or is only just made."""
+        """Returns a tuning job's record without trials; None: it isn't one, or was just made."""
         ...
 
     def trials(self, uid: JobUid) -> tuple[TrialRecord, ...]:
@@ -30,11 +30,11 @@ class TrialsService(Protocol):
         ...
 
     def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:
-        """What a trial has reported so far, in the order of arrival."""
+        """Returns a trial's reports so far, in the order of arrival."""
         ...
 
     def curves(self, uid: JobUid) -> Mapping[int, tuple[Measurement, ...]]:
-        """What each trial has reported so far, by its number, in the order of steps."""
+        """Returns each trial's reports so far by its number, in the order of steps."""
         ...
 
     def replay(self, uid: JobUid, spec: StoppingSpec) -> tuple[ReplayedStop, ...]:
@@ -46,7 +46,7 @@ class TrialsService(Protocol):
 
 
 class NoTrials:
-    """Of a service that keeps none."""
+    """The trials of a service that keeps none."""
 
     def study(self, uid: JobUid) -> StudyRecord | None:  # noqa: ARG002 - one for all
         return None

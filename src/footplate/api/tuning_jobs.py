@@ -38,7 +38,7 @@ class TuningJobs:
         self._ended: OrderedDict[tuple[JobUid, int], Sequence[Measurement]] = OrderedDict()
 
     def explain(self, job: Job) -> Explanation | None:
-        """Why a job waits; why the first trial that waits does, of a tuning job."""
+        """Returns why a job waits; for a tuning job why its first waiting trial does."""
         if job.spec.search is None:
             return self._jobs.explain(job)
         if job.state.terminal:
@@ -57,9 +57,9 @@ class TuningJobs:
         return self._trials.trials(job.uid)
 
     def measurements(self, job: Job, trial: TrialRecord) -> Sequence[Measurement]:
-        """What it is judged by; of a long curve some of it.
+        """Returns the measurements that a trial is judged by; of a long curve some of them.
 
-        Clients ask every few seconds for all trials, most of which have ended.
+        Ended trials are cached: clients ask every few seconds for all trials, and most have ended.
         """
         if job.spec.search is None or trial.start_time is None:
             return ()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def no_shells(_job: Job) -> Mapping[str, str]:
-    """Of a service without shells."""
+    """Returns no shells, for a service that has none."""
     return {}
 
 

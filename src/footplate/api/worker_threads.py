@@ -56,7 +56,7 @@ _THREADS = _Threads(MOST)
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What ``work`` returns or raises. Whoever is cancelled meanwhile still waits for its end."""
+    """Returns or raises what ``work`` does in a thread. A cancelled caller still waits for it."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
     context = copy_context()

@@ -52,9 +52,9 @@ class WrongTokens:
         self._shares = Shares(_MOST_CALLERS)
 
     async def guard(self, scope: Scope, check: Callable[[], str | None]) -> str | None:
-        """What ``check`` returns, which is None where the token is wrong.
+        """Returns what ``check`` returns: None means that the token is wrong.
 
-        Raises ResourceExhausted: the caller waits for the check of many others.
+        Raises ResourceExhausted: too many requests of this caller already wait for their checks.
         """
         caller = find_caller(scope)
         if self._shares.count(caller) >= _MOST_WAITING:

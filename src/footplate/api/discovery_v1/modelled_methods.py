@@ -1,4 +1,4 @@
-"""What the methods of ml v1 and Cloud Logging take and return."""
+"""The requests and responses of the methods of ml v1 and Cloud Logging."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -35,7 +35,7 @@ _OF_ALL = {"GET": "list", "POST": "create"}
 
 @dataclass(frozen=True)
 class MethodTypes:
-    """What a method takes and returns; both are schemas, or refer to one.
+    """The request and response of a method; both are schemas, or refer to one.
 
     ``parameter`` is the one in the path; empty: its usual name.
     """
@@ -77,7 +77,7 @@ class ServedMethod:
 
     @property
     def of_one(self) -> bool:
-        """Whether it is a method of one resource, not of a collection."""
+        """Returns whether it is a method of one resource, not of a collection."""
         return self._parts[-1] in _STARS
 
     @property

@@ -145,7 +145,7 @@ class _Documents:
         return self._document(api, call)
 
     def get_of_host(self, call: Call) -> JsonObject:
-        """Of the API whose host was asked, which only those who come through the proxy do."""
+        """Returns the document of the API whose host was asked, as only clients of the proxy do."""
         host, version = urlsplit(call.origin).hostname or "", call.query.get("version", "")
         for api in self._apis.values():
             if version == api.version and host.endswith(f"{api.name}.{_GOOGLE}"):

@@ -40,7 +40,7 @@ class _Hours:
         self._get_job = get_job
 
     def of_job(self, call: Call) -> JsonObject:
-        """What it has used so far, by type, and what that costs."""
+        """Returns the hours that a job has used so far, by type, and what they cost."""
         return _use_json(self._costs.used(self._get_job(parse_job_name(call.path["name"]))))
 
     def daily(self, call: Call) -> JsonObject:
@@ -101,7 +101,7 @@ def _use_json(use: Use) -> JsonObject:
 
 
 def per_hour_json(use: Use) -> JsonObject:
-    """How many machines and accelerators a job holds, and what an hour of them costs."""
+    """Returns how many machines and accelerators a job holds, and what an hour of them costs."""
     hours = use.hours
     return {
         "machines": round(sum(hours.machines.values())),

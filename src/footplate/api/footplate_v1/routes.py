@@ -34,7 +34,7 @@ _MANY_DIGITS = 19
 
 @dataclass(frozen=True)
 class About:
-    """What doesn't change while the server runs."""
+    """The facts that don't change while the server runs."""
 
     version: str
     url: str
@@ -119,7 +119,7 @@ class _FootplateApi:
         return {"cancelledJobs": cancelled, **others}
 
     def restarts(self, call: Call) -> JsonObject:
-        """How often the jobs of ``names`` started again, without those that didn't, or aren't."""
+        """Returns how often each job of ``names`` started again, without zeros and unknown jobs."""
         found: JsonObject = {}
         for name in _names(call.body()):
             with suppress(NotFound):

@@ -32,7 +32,7 @@ class TlsPorts(Protocol):
 
 
 def tls_health(ports: TlsPorts) -> JsonObject:
-    """What ``/healthz`` says of them."""
+    """Returns the ports that ``/healthz`` reports."""
     found = {"grpcPort": ports.grpc_port, "proxyPort": ports.proxy_port}
     return {name: port for name, port in found.items() if port is not None}
 

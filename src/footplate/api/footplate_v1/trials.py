@@ -57,8 +57,9 @@ class _TrialsApi:
         self._explain = explain
 
     def list(self, call: Call) -> JsonObject:
-        """In the order of their numbers, or of ``orderBy``; running ones with what they reported
-        last. ``filter`` says which.
+        """Returns a tuning job's trials, sorted by ``orderBy`` or else by number.
+
+        Running ones come with their last reports. ``filter`` says which are returned.
         """
         job, search = self._tuning_job(call)
         found, runs = self._trials.trials(job.uid), self._trials.runs(job)
@@ -81,7 +82,7 @@ class _TrialsApi:
         return measurements_json(self._trials.reports(job.uid, number))
 
     def curves(self, call: Call) -> JsonObject:
-        """What each trial has reported: of a long curve ``points`` at most, evenly chosen."""
+        """Returns each trial's reports: of a long curve at most ``points``, evenly chosen."""
         job, _ = self._tuning_job(call)
         return curves_json(self._trials.curves(job.uid), _points(call.parameter("points")))
 

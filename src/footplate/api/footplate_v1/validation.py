@@ -97,7 +97,7 @@ def _unreadable(error: InvalidArgument) -> Verdict:
 
 
 def staging_of(call: Call) -> Staging:
-    """What the client uploads before it submits."""
+    """Returns what the client will upload before it submits."""
     text = call.parameter("staging")
     if text is None:
         return NOTHING

@@ -61,7 +61,7 @@ class EntryPage:
 
 @dataclass(frozen=True)
 class Listing:
-    """Which entries, in which order, and how many of them at once."""
+    """A choice of entries, their order, and how many of them are returned at once."""
 
     query: Query
     descending: bool

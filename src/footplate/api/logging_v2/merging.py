@@ -27,7 +27,7 @@ _POSITION = re.compile(r"([0-9]{1,18})\.([A-Za-z0-9_-]{1,128})")
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """Of an entry among those of all logs: within one no two have the same timestamp."""
+    """An entry's place among those of all logs: within one no two have the same timestamp."""
 
     timestamp: datetime
     uid: JobUid
@@ -94,7 +94,7 @@ def merge_logs(
 
 
 def _is_later(time: datetime, found: Found, sign: int) -> bool:
-    """Whether a log that begins at ``time`` has nothing before what was found."""
+    """Returns whether a log that begins at ``time`` has nothing before what was found."""
     return time > found.position.timestamp if sign > 0 else time < found.position.timestamp
 
 
@@ -109,7 +109,7 @@ def _narrowed(bounds: Span, after: Position, *, descending: bool) -> Span:
 def _find_ends(
     logs: Logs, jobs: Iterable[Job], bounds: Span, *, descending: bool
 ) -> list[tuple[datetime, Job]]:
-    """Of each log with entries within ``bounds`` the time of the one that is read first."""
+    """Returns, for each log with entries within ``bounds``, the time of the one read first."""
     found = []
     for job in jobs:
         span = logs.span(job.log)
@@ -133,7 +133,7 @@ def _read(
 
 
 def _is_behind(position: Position, after: Position, *, descending: bool) -> bool:
-    """Of entries with the same timestamp the order is that of the uids, in both directions."""
+    """Returns whether a position comes later; equal timestamps are always sorted by uid."""
     if position.timestamp == after.timestamp:
         return position.uid > after.uid
     return (position.timestamp < after.timestamp) == descending

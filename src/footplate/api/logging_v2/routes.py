@@ -50,7 +50,7 @@ _SWITCH = {"": False, "false": False, "true": True}
 
 @dataclass(frozen=True)
 class _LineRequest:
-    """What a reader asks for; ``replica`` and ``trial`` may be empty: all of them."""
+    """A reader's choice of lines; an empty ``replica`` or ``trial`` means all of them."""
 
     cursor: int
     follow: bool
@@ -131,7 +131,7 @@ class LineStream:
 
 
 async def _happens(changed: asyncio.Event) -> bool:
-    """Whether it did before a sign of life was due."""
+    """Returns whether the event was set before a sign of life was due."""
     try:
         await asyncio.wait_for(changed.wait(), LIFE_SIGN_S)
     except TimeoutError:
@@ -140,7 +140,7 @@ async def _happens(changed: asyncio.Event) -> bool:
 
 
 def _chosen(entries: tuple[Entry, ...], job: Job, replica: str) -> tuple[Entry, ...]:
-    """Without the service's own lines: they are events, which this API has on their own."""
+    """Leaves out the service's own lines: this API has events of their own for them."""
     return tuple(
         entry
         for entry in entries

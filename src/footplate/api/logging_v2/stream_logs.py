@@ -34,14 +34,14 @@ Stream = tuple[str, str, str]
 
 
 def invocation(user_agent: str) -> str | None:
-    """Which run of a following gcloud this is; None for everyone else."""
+    """Returns an id of this run of a gcloud that follows a log; None for other clients."""
     if _COMMAND.search(user_agent) and (match := _INVOCATION.search(user_agent)):
         return match.group(1)
     return None
 
 
 class Followers:
-    """Who follows, and who has asked for entries since the end of the job."""
+    """The clients that follow logs, and those that have read entries since their job ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -53,7 +53,7 @@ class EntryWriting:
         self._now = now
 
     def routes(self) -> list[Route]:
-        """For the root, and for the addresses that are a key."""
+        """Returns the routes for the root, and for the addresses that contain a key."""
         return [Route(PATH, self.write, methods=["POST"])]
 
     async def write(self, request: Request) -> Response:

@@ -87,7 +87,7 @@ async def _either(reason: asyncio.Task[End], end: End) -> End:
 
 
 class Window:
-    """How much more a shell may be sent before it has read some of it."""
+    """A count of the bytes that may still be sent to a shell before it has read some of them."""
 
     def __init__(self, size_bytes: int) -> None:
         self._left_bytes = self._size_bytes = size_bytes

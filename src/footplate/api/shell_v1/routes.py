@@ -71,7 +71,7 @@ def shell_routes(shells: Shells, tokens: Tokens, watch: Watch) -> list[BaseRoute
 
 
 class _Meeting:
-    """Of a user with the WebSocket that a replica comes with; None: it was gone again at once."""
+    """A user's wait for the WebSocket that a replica opens; None: it closed at once."""
 
     def __init__(self) -> None:
         self.replica: asyncio.Future[WebSocket | None]
@@ -87,7 +87,7 @@ class _ShellApi:
         self._meetings: dict[str, _Meeting] = {}
 
     def page(self, request: HTTPConnection) -> Response:
-        """What the shell is in; browsers are led to the terminal."""
+        """Returns facts on the shell's replica; redirects browsers to the terminal."""
         token = request.path_params["token"]
         job, replica = self._shells.find(token)
         if "text/html" in request.headers.get("accept", ""):
@@ -187,7 +187,7 @@ class _ShellApi:
 
 
 def _address(user: WebSocket) -> str:
-    """As far as is known: what a proxy says in its headers may be anything."""
+    """Returns the peer's address, or "somewhere"; headers of a proxy could hold anything."""
     host = user.client.host if user.client else ""
     try:
         return str(ip_address(host.partition("%")[0]))

@@ -133,7 +133,7 @@ def _parts(content_type: str, content: bytes) -> list[Message]:
 
 
 def _split(content: bytes, boundary: bytes) -> Iterator[bytes]:
-    """What lies between lines of the boundary, up to the one that closes, or the end."""
+    """Yields the parts between boundary lines, up to the closing one or the end."""
     line = re.compile(rb"(?:\A|\r?\n)--" + re.escape(boundary) + rb"(--)?[ \t]*(?:\r?\n|\Z)")
     start = None
     while found := line.search(content, 0 if start is None else start - 1):

@@ -61,7 +61,7 @@ class Body:
         self.is_whole = len(self._begun) < SMALL_BYTES
 
     def chunks(self) -> Iterator[bytes]:
-        """Of about ``CHUNK_BYTES``; raises ClientDisconnect if the end never arrives."""
+        """Yields about ``CHUNK_BYTES`` each; raises ClientDisconnect if the end never arrives."""
         if begun := self._begun:
             self._begun = b""
             yield begun

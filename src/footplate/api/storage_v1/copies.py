@@ -42,7 +42,7 @@ class CopyHandlers:
         return checked(method, self._copy)(request, body)
 
     def _copy(self, request: Request, body: Body) -> Response:
-        """In one step, whatever the size; a rewrite never needs to be continued."""
+        """Copies in one step, whatever the size; a rewrite never needs to be continued."""
         source, target = copied_in(request)
         given, query = body.json(), request.query_params
         info, file = self._open(

@@ -38,7 +38,7 @@ def composed_in(request: Request) -> ObjectName | None:
 
 
 def copied_in(request: Request) -> tuple[ObjectName, ObjectName]:
-    """From which, and to which."""
+    """Returns the object to copy from and the one to copy to."""
     bucket, name, to_bucket, to_name = _match(_COPY, request)
     return ObjectName(bucket, name), ObjectName(to_bucket, to_name)
 

@@ -32,7 +32,7 @@ _CONTENT_RANGE = re.compile(
 
 @dataclass(frozen=True)
 class ContentRange:
-    """Which bytes a request has (None: none, it only asks), and of how many, if that is known."""
+    """The bytes that a request has (None: none, it only asks), and their total, if it is known."""
 
     span: range | None
     total: int | None
@@ -141,7 +141,7 @@ def parse_content_range(header: str | None) -> ContentRange:
 
 
 def _exactly(chunks: Iterator[bytes], span: range) -> Iterator[bytes]:
-    """As many bytes as were announced."""
+    """Yields the chunks; raises InvalidArgument unless they have as many bytes as announced."""
     left = len(span)
     for chunk in chunks:
         if len(chunk) > left:

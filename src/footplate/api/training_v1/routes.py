@@ -116,7 +116,7 @@ class TrainingJobs:
         return {"permissions": [*asked]} if asked else {}
 
     def _brief(self, call: Call, job: Job) -> JsonObject:
-        """Without trials, which would make a list long."""
+        """Returns the job without trials, which would make a list long."""
         shells, where = self._tuning.shells(call, job), self._jobs.engine_jobs(job)
         return job_json(job, self._tuning.explain(job), shells, engine_jobs=where)
 

@@ -45,7 +45,7 @@ class HyperparameterTuningJobs:
         return hyperparameter_tuning_job_json(self._jobs.submit(submission, call.find_author()))
 
     def get(self, call: Call) -> JsonObject:
-        """With all trials, by number."""
+        """Returns the job with all trials, by number."""
         job = self._located.get(call)
         runs = self._tuning.runs(job)
         trials = [self._trial(call, job, t, runs.get(t.number)) for t in self._tuning.trials(job)]

@@ -1,4 +1,4 @@
-"""What all kinds of jobs in a location have in common."""
+"""The methods that all kinds of jobs in a location share."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _EXPORT = re.compile(r"export-([1-9][0-9]{0,8})")
 
 @dataclass(frozen=True)
 class ModelOperationId:
-    """What was done to the version ``number`` of a model, by which version of the API."""
+    """An operation on version ``number`` of a model, with the API version that asked for it."""
 
     kind: str
     api_version: str

@@ -53,7 +53,7 @@ class ResourceOperationId:
         return f"{to_micros(self.at)}{kind}{version}"
 
     def may_be_of(self, resource: PersistentResource | None) -> bool:
-        """Whether a resource as it is now can have had the operation."""
+        """Returns whether a resource as it is now can have had the operation."""
         if self.kind == "delete":
             return resource is None or self._deletes(resource) or self.at < resource.create_time
         return resource is not None and resource.create_time <= self.at

@@ -1,4 +1,4 @@
-"""What clients of aiplatform v1 ask for beside training: it is refused with a way out."""
+"""Refuses, with an alternative, the methods of aiplatform v1 that aren't about training."""
 
 from __future__ import annotations
 

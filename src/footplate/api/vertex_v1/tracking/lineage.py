@@ -77,7 +77,7 @@ class LineageApi:
 
 
 def _hops(given: str | None) -> int:
-    """Without a number, and where it is 0 or negative, all."""
+    """Returns the limit of hops; no number, 0 and negative ones mean the maximum."""
     try:
         hops = int(given or 0)
     except ValueError:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Formatter:
-    """What of the answers isn't in the resources themselves: parents and extents."""
+    """Makes JSON of resources and adds what they don't hold themselves: parents and extents."""
 
     def __init__(self, lineage: Lineage, series: TimeSeries) -> None:
         self._lineage = lineage
@@ -80,7 +80,7 @@ class ResourcesApi:
         return self._formatter.one(self._kind, self._resources.get(self.name(call)))
 
     def list(self, call: Call) -> JsonObject:
-        """Of a parent that doesn't exist the list is empty."""
+        """Lists a parent's resources; the list is empty if the parent doesn't exist."""
         kind, outer = self._kind, name_of(call, OUTER[self._kind.collection])
         collection = outer.inner(kind.collection, "").collection
         text, order = call.parameter("filter") or "", call.parameter("orderBy", "order_by") or ""

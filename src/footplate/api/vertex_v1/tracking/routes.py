@@ -95,7 +95,7 @@ def _list_url(version: str, kind: str) -> str:
 
 
 def _path(kind: str) -> str:
-    """Of a resource in its location."""
+    """Returns the path of a resource in its location."""
     return f"{_list_path(kind)}/{{{kind}}}"
 
 
