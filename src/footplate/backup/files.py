@@ -36,7 +36,7 @@ class UnfitError(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """What lies at ``path`` below the top, as ``name`` in the open folder ``parent``."""
+    """A file at ``path`` below the top: it is ``name`` in the open folder ``parent``."""
 
     path: str
     parent: int

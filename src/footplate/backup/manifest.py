@@ -1,4 +1,4 @@
-"""What a backup holds: a line of JSON for each file, folder and link of the data directory.
+"""The list of a backup's content: a line of JSON for each file, folder and link of the data.
 
 The backup's own files belong to the user who made it, and nobody else may read them. Owners,
 rights, times and links are here, so that the backup can be copied by any program, to any disk.

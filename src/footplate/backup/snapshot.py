@@ -61,7 +61,7 @@ _MAX_PATH_BYTES = 3000
 
 @dataclass
 class Made:
-    """What became of a backup. ``skipped``: what couldn't be part of it, by path, and why."""
+    """The outcome of a backup. ``skipped``: what couldn't be part of it, by path, and why."""
 
     folder: Path
     files: int = 0
@@ -172,7 +172,7 @@ class _Backup:
             self._take(found)
 
     def _second_pass(self) -> None:
-        """What of the buckets has changed since the first one, as of the copy of the records."""
+        """Copies what has changed in buckets since the first pass, as the copied records say."""
         seen = set()
         with closing(_Records(self._data / RECORDS)) as records:
             for found in walk(self._root / "buckets", lambda p: self._wanted(_BUCKETS + p)):
@@ -240,7 +240,7 @@ class _Backup:
             target.unlink(missing_ok=True)
 
     def _copy_database(self, path: str) -> None:
-        """As one state of it, also while the service writes. Raises DataLoss."""
+        """Copies one consistent state, also while the service writes. Raises DataLoss."""
         source, target = self._root / path, self._data / path
         try:
             with (
@@ -290,7 +290,7 @@ class _Backup:
             self._tell()
 
     def _finish(self) -> Made:
-        """From now on it is a backup."""
+        """Writes the manifest and renames the folder, which makes it a backup."""
         write_manifest(self._part, self._entries.values())
         name = time.strftime("%Y-%m-%dT%H%M%SZ", time.gmtime())
         names = [name, *(f"{name}-{number}" for number in range(2, 1000))]

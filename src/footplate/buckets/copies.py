@@ -115,7 +115,7 @@ class FolderCopies:
 
     @contextmanager
     def _opened(self, job: JobUid, bucket: str) -> Iterator[_Copy]:
-        """What is known of it is kept, whatever happens. Replicas take turns."""
+        """Yields a replica's copy under a lock, and saves what is known of it whatever happens."""
         top = self._root / job
         folder = self.folder(job, bucket)
         folder.mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,7 @@ def _read_directories(current: int) -> list[str] | None:
 
 
 def _is_locked(current: int) -> bool:
-    """Whether another process has a lock of the directory; else it is locked until it is closed."""
+    """Returns whether another process has locked it; else locks it until it is closed."""
     try:
         fcntl.flock(current, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

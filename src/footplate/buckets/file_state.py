@@ -23,7 +23,7 @@ _SECOND_NS = 1_000_000_000
 
 
 def time_of(status: os.stat_result) -> datetime:
-    """When a file was changed; a program may set any time, also one that no calendar has."""
+    """Returns a file's time of change, clamped: a program may set one that no calendar has."""
     seconds = status.st_mtime_ns // 1000 / 1e6
     return datetime.fromtimestamp(min(max(seconds, 0), _YEAR_9999_S), UTC)
 

@@ -351,7 +351,7 @@ class FolderBuckets:
         return self._objects.place(draft, source, digest)
 
     def _is_directory(self, draft: Draft) -> bool:
-        """Whether its object is to be a directory. Raises InvalidArgument of a wrong name."""
+        """Returns whether the object is to be a directory. Raises InvalidArgument: a wrong name."""
         if draft.bucket in self._remotes:
             check_object_name(draft.name)
             return False

@@ -178,7 +178,7 @@ class GcsStore:
 
 
 def _find_credentials() -> Any:
-    """Without any, objects that everybody may read can be read."""
+    """Returns Google's default credentials, or anonymous ones, which read public objects."""
     try:
         return google.auth.default(scopes=[_SCOPE])[0]
     except DefaultCredentialsError:

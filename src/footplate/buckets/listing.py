@@ -35,7 +35,7 @@ class Window:
         )
 
     def meets(self, directory: str) -> bool:
-        """Whether it may hold a name that begins with ``directory``."""
+        """Returns whether a name that begins with ``directory`` may lie in the window."""
         return (
             (directory.startswith(self.prefix) or self.prefix.startswith(directory))
             and (directory >= self.start or self.start.startswith(directory))
@@ -80,7 +80,7 @@ class NameListing:
         yield from self._below(top, collapse=collapse)
 
     def _below(self, directory: str, *, collapse: bool) -> Iterator[tuple[str, bool]]:
-        """Without recursion: a program may make more levels than Python has frames."""
+        """Yields names without recursion: a program may make more levels than Python has frames."""
         levels = [iter(self._read(directory))]
         while levels:
             name = next(levels[-1], None)

@@ -20,7 +20,7 @@ _BUCKET_RULE = (
 
 @dataclass(frozen=True)
 class ObjectPath:
-    """Where an object lies below its bucket; ``directory`` for a name that ends in a slash."""
+    """An object's path below its bucket; ``directory`` for a name that ends in a slash."""
 
     parts: tuple[str, ...]
     directory: bool = False
@@ -50,7 +50,7 @@ def check_bucket_name(name: str) -> None:
 
 
 def parse_object_name(name: str) -> ObjectPath:
-    """Where the object of this name lies.
+    """Returns the path of the object of this name.
 
     Raises:
         InvalidArgument: GCS refuses the name, or a folder can't hold it; the message says which.
@@ -74,7 +74,7 @@ def check_object_name(name: str) -> None:
 
 
 def can_be_named(name: str) -> bool:
-    """Whether a file that lies at this place in a bucket's folder can be an object."""
+    """Returns whether a file at this path in a bucket's folder can be an object."""
     return not _problem_for_gcs(name)
 
 

@@ -184,7 +184,7 @@ class Records:
     def label_bucket(
         self, name: str, labels: Mapping[str, str], metageneration: int | None
     ) -> bool:
-        """Whether the bucket has this metageneration (None: any), and so has the labels now."""
+        """Sets labels if the bucket has this metageneration (None: any); returns if it had."""
         with self._transaction():
             changed = self._connection.execute(
                 "UPDATE buckets SET labels = ?1, metageneration = coalesce(metageneration, 1) + 1 "
@@ -202,7 +202,7 @@ class Records:
         return (json.loads(row[0] or "{}"), row[1] or 1) if row else ({}, 1)
 
     def bucket(self, name: str) -> tuple[datetime, str, str | None] | None:
-        """When it was made, its location and its project; None: it has no record."""
+        """Returns its time of creation, location and project; None: it has no record."""
         with self._reporting():
             row = self._connection.execute(
                 "SELECT created_us, location, project FROM buckets WHERE name = ?", (name,)

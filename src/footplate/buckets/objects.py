@@ -173,7 +173,7 @@ class Objects:
             remove_empty_directories(self.folder(bucket), parts, self._has_placeholder(bucket))
 
     def _has_placeholder(self, bucket: str) -> Callable[[tuple[str, ...]], bool]:
-        """Whether a directory, or one below it, is an object itself."""
+        """Returns a test of whether a directory, or one below it, is an object itself."""
 
         def has_placeholder(parts: tuple[str, ...]) -> bool:
             names = sorted(self._records.placeholders(bucket, "/".join((*parts, ""))))
@@ -198,7 +198,7 @@ class Objects:
     def _summed(
         self, bucket: str, name: str, state: FileState, record: Record, new: dict[str, Record]
     ) -> Record:
-        """With its checksum, if the file is still in that state; ``new`` gets what will last."""
+        """Adds the checksum if the file is unchanged; ``new`` gets the records to be saved."""
         with disk_errors_as_service_errors():
             try:
                 now, file = self._file(bucket, name)
@@ -306,7 +306,7 @@ class Objects:
             raise
 
     def _file(self, bucket: str, name: str) -> tuple[FileState, BinaryIO]:
-        """What lies there; a directory is an object only if it has a record."""
+        """Opens an object's file; a directory is an object only if it has a record."""
         folder, path = self.folder(bucket), parse_object_name(name)
         missing = _missing(bucket, name)
         try:

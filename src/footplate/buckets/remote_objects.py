@@ -163,7 +163,7 @@ class _RemoteFile(io.RawIOBase):
         return self._position
 
     def readall(self) -> bytes:
-        """In few requests: the inherited one asks for some kilobytes at a time."""
+        """Reads in few requests: the inherited method asks for some kilobytes at a time."""
         parts = []
         while part := self.read(_READ_BYTES):
             parts.append(part)

@@ -1,4 +1,4 @@
-"""What a bucket needs of storage that isn't a folder: objects by their keys."""
+"""The interface of object storage outside a folder, as a bucket needs it: objects by key."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ def _read_md5(tag: str) -> bytes | None:
 
 
 def _read_own(metadata: Mapping[str, str]) -> dict[str, Any]:
-    """What ``_describe`` wrote; empty for objects that others wrote."""
+    """Returns what ``_describe`` wrote; empty for objects that others wrote."""
     try:
         own = json.loads(metadata.get(_OWN, "{}"))
     except ValueError:

@@ -51,7 +51,7 @@ def staged_outside(
 
 
 def is_staged(records: Path, name: str) -> bool:
-    """Whether what has that name in the folder of a bound bucket is a temporary file of ours."""
+    """Returns whether this name in the folder of a bound bucket is a temporary file of ours."""
     new_id = name.removeprefix(_PREFIX)
     return new_id not in ("", name) and "/" not in new_id and (records / new_id).exists()
 

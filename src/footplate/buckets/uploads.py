@@ -102,7 +102,7 @@ class Uploads:
         return digest.size_bytes
 
     def digest(self, upload_id: str) -> Digest:
-        """Of all bytes, which are on the disk for good afterwards."""
+        """Returns the digest of all bytes, which it writes to disk durably first."""
         with disk_errors_as_service_errors(), _opened(self.data(upload_id), os.O_RDWR) as file:
             os.fsync(file.fileno())
             digest = self._digests.pop(upload_id, None)

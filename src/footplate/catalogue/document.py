@@ -59,17 +59,17 @@ class Document:
         self._faults[line, violation] = None
 
     def derive(self, path: Path, origin: Path) -> None:
-        """What is wrong at ``path`` is wrong at ``origin``, unless the file has ``path`` itself."""
+        """Reports faults at ``path`` as faults at ``origin``, unless the file has ``path``."""
         if not self._says(path):
             self._origins[path] = origin
 
     def has(self, path: Path) -> bool:
-        """Whether the file speaks of it, directly or by what it was derived from."""
+        """Returns whether the file has the path, or the one that it was derived from."""
         return self._says(self._origin(path))
 
     @property
     def faults(self) -> int:
-        """How many there are so far."""
+        """The number of faults found so far."""
         return len(self._faults)
 
     def refuse_faults(self) -> None:
@@ -105,7 +105,7 @@ class Document:
         return path
 
     def _line(self, path: Path) -> int:
-        """Of the nearest thing around ``path`` in the same entry; 0 if the file hasn't that."""
+        """Returns the line of the nearest item around ``path`` in its entry; 0: it has none."""
         for length in range(len(path), min(len(path), 2) - 1, -1):
             if line := self._lines.get(path[:length]):
                 return line
@@ -132,7 +132,7 @@ def shown_path(path: Path) -> str:
 
 
 def shown(value: object) -> str:
-    """What was given, short enough for a message."""
+    """Returns the value as text short enough for a message."""
     try:
         text = repr(value).replace("\n", " ")
     except (ValueError, RecursionError):  # a number of thousands of digits

@@ -136,7 +136,7 @@ def _read_lock(table: Table, folder: Path) -> str:
 
 
 def _fault_of(text: str) -> str:
-    """Why it is no lock; empty if it is one."""
+    """Returns why the text is no lock file; empty if it is one."""
     lines = [part for part in _REQUIREMENT.split(f"\n{text}") if part.strip()]
     pins = [part for part in lines if not part.lstrip().startswith("#")]
     for pin in pins:

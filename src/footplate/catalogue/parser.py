@@ -139,7 +139,7 @@ def _counts(table: Table) -> dict[str, tuple[int, ...]]:
 
 
 def read_draft(document: Document) -> Draft:
-    """What is wrong with it is noted in the document; the rest is read."""
+    """Reads a catalogue; notes what is wrong in the document and reads the rest."""
     root = Table(document, (), document.content)
     draft = Draft(
         replace=root.flag("replace"),

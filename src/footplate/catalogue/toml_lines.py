@@ -106,7 +106,7 @@ class _Scan:
             self._statement(path)
 
     def _closes(self, bracket: str) -> bool:
-        """Whether the bracket ends here; steps over it, or over the comma before the next."""
+        """Returns whether the bracket ends here; skips it, or the comma before the next item."""
         self._skip_blank()
         while self._peek(","):
             self._at += 1
