@@ -96,7 +96,7 @@ def _document(made: Made, settings: Settings) -> dict[str, object]:
 
 
 def _warn(made: Made, settings: Settings) -> None:
-    """Of what isn't in it."""
+    """Warns the user of the data that the backup doesn't hold."""
     if settings.database_url is not None:
         report(
             "The jobs are in PostgreSQL, so this backup has none of them: back them up with "

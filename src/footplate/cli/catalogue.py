@@ -74,7 +74,7 @@ def show(
     columns: Mapping[str, str],
     row: Callable[[Resource], Resource],
 ) -> None:
-    """In a table the cells of ``row``; in every other format the resources themselves."""
+    """Shows the cells of ``row`` in a table, and the resources themselves in other formats."""
     show_list(listing.of(resources), listing, columns, row=row, fold=True)
 
 

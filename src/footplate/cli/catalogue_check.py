@@ -80,7 +80,7 @@ _DERIVED = frozenset({("accelerators", "regions"), ("regions", "accelerators")})
 
 
 def changes(before: JsonObject, after: JsonObject) -> list[Resource]:
-    """Of two documents: each entry that was added, changed or removed, and how."""
+    """Returns the entries that differ between two documents, and how: added, changed, removed."""
     return [change for kind in _KINDS for change in _of_kind(kind, before, after)]
 
 

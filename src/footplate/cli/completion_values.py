@@ -107,7 +107,7 @@ def _searches(service: Service, ctx: click.Context, _incomplete: str) -> Offered
 
 
 def _trial_fields(service: Service, ctx: click.Context, incomplete: str) -> Offered:
-    """For the last one of a list; those that would need quotes are left out."""
+    """Completes the last field of a list; leaves out fields that would need quotes."""
     before, comma, last = incomplete.rpartition(",")
     descending = "~" if last.startswith("~") else ""
     for field in fields(service.trials(_job(ctx))):
@@ -134,7 +134,7 @@ def _machine_types(service: Service, _ctx: click.Context, _incomplete: str) -> O
 
 
 def _accelerators(service: Service, _ctx: click.Context, incomplete: str) -> Offered:
-    """In the spelling that was begun: gcloud's is ``nvidia-tesla-t4``."""
+    """Completes accelerators in the spelling begun: gcloud's is ``nvidia-tesla-t4``."""
     for name, text in _catalogue(service, "accelerators"):
         yield (name if incomplete[:1].isupper() else name.lower().replace("_", "-")), text
 
@@ -179,7 +179,7 @@ def files(
 def places_or_files(
     ctx: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """What begins as places do is one; of files of that name they take precedence."""
+    """Completes places for a word that begins like one, if any match, else files."""
     if incomplete and incomplete[: len(_PLACE)] == _PLACE[: len(incomplete)]:
         return places(ctx, parameter, incomplete) or files(ctx, parameter, incomplete)
     return files(ctx, parameter, incomplete)

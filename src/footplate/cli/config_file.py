@@ -52,7 +52,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def _fault(error: yaml.YAMLError) -> str:
-    """Where and what in one line; PyYAML's own words take seven."""
+    """Returns place and error in one line; PyYAML's own message takes seven."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return " ".join(str(error).split())
     mark = error.problem_mark
@@ -60,7 +60,7 @@ def _fault(error: yaml.YAMLError) -> str:
 
 
 def _is_endless(content: object) -> bool:
-    """Whether there are too many values to send: aliases make that of a few lines."""
+    """Returns whether it has too many values to send, as aliases make of a few lines."""
     left = [content]
     for _ in range(_MOST_VALUES):
         if not left:

@@ -40,7 +40,7 @@ def default_region(environ: Mapping[str, str], section: str, fallback: str) -> s
 
 
 def _active_configuration(environ: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """By section and name; none where there is no configuration that can be read."""
+    """Returns gcloud's values by section and name; none if no configuration can be read."""
     home = Path(environ.get("CLOUDSDK_CONFIG") or "~/.config/gcloud")
     try:
         home = home.expanduser()

@@ -81,7 +81,7 @@ def _check_alone(settings: Settings) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes], settings: Settings) -> str | None:
-    """Where it answers; None: it has ended."""
+    """Waits until the server answers and returns its URL; None: it has ended."""
     while process.poll() is None:
         for file in (settings.data_dir / "server.json", *settings.data_dir.glob("servers/*.json")):
             found = announced(file)

@@ -165,7 +165,7 @@ def _row(pool: PlannedPool) -> Sequence[str]:
 
 
 def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
-    """What runs, in which software, with which variables; pools that run the same are one."""
+    """Yields what runs, in which software, with which variables; merges pools that run the same."""
     roles: dict[PlannedProgram, list[str]] = {}
     for pool in plan.pools:
         roles.setdefault(pool.program, []).append(pool.role)

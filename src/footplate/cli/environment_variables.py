@@ -87,10 +87,10 @@ class ProxyTarget:
 
 @dataclass(frozen=True)
 class Files:
-    """What the variables name.
+    """The files that the variables name.
 
     ``roots`` is alone in its folder. ``python`` is a folder with PySocks, without which httplib2
-    (``googleapiclient``) passes by the proxy, and with what rewrites the links of Google's SDK.
+    (``googleapiclient``) bypasses the proxy, and with what rewrites the links of Google's SDK.
     """
 
     roots: Path = Path()
@@ -110,7 +110,7 @@ def find_proxy(service: Service) -> ProxyTarget | None:
 
 
 def answers(proxy: ProxyTarget) -> bool:
-    """Whether its port can be reached: a server's main port may be led here without it."""
+    """Returns whether its port can be reached: only a server's main port may be forwarded here."""
     try:
         socket.create_connection((proxy.host, proxy.port), _TIMEOUT_S).close()
     except OSError:  # whatever the reason is, it is out of reach
@@ -263,7 +263,7 @@ def _gcloud(proxy: ProxyTarget, token: str | None) -> dict[str, str]:
 
 
 def _emulator(target: Target | None) -> dict[str, str]:
-    """For gcsfs, which ignores proxies. Clients send no token there: the proxy does it for them."""
+    """Returns variables for gcsfs, which ignores proxies; empty ones where a token is needed."""
     url = "" if target is None else target.url
     names = ("CLOUD_STORAGE_EMULATOR_ENDPOINT", "STORAGE_EMULATOR_HOST")
     return {} if target is not None and target.token else dict.fromkeys(names, url)
@@ -276,7 +276,7 @@ def _address(proxy: ProxyTarget, token: str | None) -> str:
 
 
 def _boto_config(proxy: ProxyTarget, project: str, token: str | None, roots: Path) -> str:
-    """Of gsutil, in whose own file there may be credentials."""
+    """Returns gsutil's configuration; the user's own file may hold credentials."""
     lines = [
         "[Boto]",
         f"proxy = {proxy.host}",

@@ -127,7 +127,7 @@ def pushed_down(args: list[str]) -> list[str]:
 
 
 def _width(word: str) -> int:
-    """How many words the wide flag takes that begins with this one; 0: it is none."""
+    """Returns how many words the global flag that begins here takes; 0: it is no such flag."""
     name, equals, _ = word.partition("=")
     if name in _VALUED:
         return 1 if equals else 2
@@ -271,7 +271,7 @@ def _reporting_os_errors() -> Iterator[None]:
 
 
 def _let_output_go() -> None:
-    """What found no room isn't tried again when the process ends, with an error of its own."""
+    """Drops output that couldn't be written; Python's retry at exit would raise another error."""
     try:
         sys.stdout.flush()
     except OSError:  # who reads it is gone

@@ -128,7 +128,7 @@ def hint(group: click.Group, ctx: click.Context, word: str) -> str:
 
 
 def _deeper(group: click.Group, ctx: click.Context, word: str) -> Iterator[tuple[str, ...]]:
-    """Where groups below this one have a command of that name."""
+    """Yields the groups below this one that have a command of that name."""
     for name in group.list_commands(ctx):
         below = group.get_command(ctx, name)
         if not isinstance(below, click.Group):

@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Listing:
-    """In what order resources are shown, how many at most (None: all), and how."""
+    """The order in which resources are shown, how many at most (None: all), and the format."""
 
     layout: Layout = TABLE
     orders: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Listing:
     uri: bool = False
 
     def of(self, resources: Iterable[Resource]) -> list[Resource]:
-        """As gcloud: first sorted, then cut off. Without an order ``limit`` ends the reading."""
+        """Sorts and then cuts off, as gcloud does. Without an order ``limit`` ends the reading."""
         if self.orders:
             resources = self._sorted(list(resources))
         return list(islice(resources, self.limit))

@@ -127,7 +127,7 @@ class UserArgsCommand(click.Command):
         return [] if ctx.params.get("user_args") is not None else super().get_params(ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """What a program takes nobody here knows: as shells do then, its arguments are files."""
+        """Completes files among the program's own arguments, which are unknown here."""
         if ctx.params.get("user_args") is not None:
             return [CompletionItem(incomplete, type="file")]
         return super().shell_complete(ctx, incomplete)
@@ -209,7 +209,7 @@ class Size(click.ParamType[int]):
 
 
 def size(count: int) -> str:
-    """As disks are sold: a GB has 10^9 bytes."""
+    """Formats bytes as disks are sold: a GB has 10^9 bytes."""
     for unit, bytes_ in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
         if count >= bytes_:
             return f"{count / bytes_:.1f} {unit}"
@@ -217,7 +217,7 @@ def size(count: int) -> str:
 
 
 def ago(seconds: float) -> str:
-    """How long ago something was, in the largest unit of which there are two."""
+    """Formats how long ago something was, in the largest unit of which there are two."""
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{int(seconds // length)} {unit} ago"

@@ -46,7 +46,7 @@ class Layout:
 
     @property
     def takes_rows(self) -> bool:
-        """Whether the columns are those of the command."""
+        """Returns whether the command itself chooses the columns."""
         return self.kind in {"table", "csv"} and not self.fields
 
 
@@ -219,7 +219,7 @@ def _rows(
 
 
 def _texts(value: JsonValue) -> list[str]:
-    """Of the parts of a value; those of an object with their names."""
+    """Returns the parts of a value as texts; those of an object with their names."""
     if isinstance(value, dict):
         return [f"{name}={text_of(part)}" for name, part in sorted(value.items())]
     if isinstance(value, list):
@@ -228,7 +228,7 @@ def _texts(value: JsonValue) -> list[str]:
 
 
 def text_of(value: JsonValue) -> str:
-    """Of one value; what has parts is written as JSON."""
+    """Returns one value as text; a value that has parts as JSON."""
     if value is None:
         return ""
     if isinstance(value, bool):

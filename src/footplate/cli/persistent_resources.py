@@ -199,7 +199,7 @@ def reboot(session: Session, resource: str, region: str) -> None:
 
 
 def _name(session: Session, text: str, region: str) -> PersistentResourceName:
-    """Of an id, or of a whole name. Raises NotFound."""
+    """Returns the name for an id, or for a whole name. Raises NotFound."""
     if "/" in text:
         return parse_persistent_resource_name(text)
     return PersistentResourceName(session.project, region, text)

@@ -77,7 +77,7 @@ class Progress:
 
 @contextmanager
 def build_progress() -> Iterator[ProgressOutput]:
-    """Of the build of an environment, on stderr."""
+    """Shows the progress of the build of an environment on stderr."""
     # Imported here: a help text has no use for it.
     from footplate.replica.environment.progress_output import ProgressOutput
 

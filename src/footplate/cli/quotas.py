@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class LimitValue(click.ParamType[tuple[str, int]]):
-    """Which resources there are the server knows."""
+    """The type of ``RESOURCE=LIMIT``; only the server knows which resources exist."""
 
     name = "limit"
 

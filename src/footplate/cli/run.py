@@ -89,7 +89,7 @@ def command(
 
 
 def _find_newest(session: Session) -> str | None:
-    """When the newest job so far was created; None: it isn't known."""
+    """Returns when the newest job was created; None: it isn't known."""
     try:
         with session.connect(_TIMEOUT_S) as service:
             return service.newest_job_time()

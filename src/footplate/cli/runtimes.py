@@ -268,7 +268,7 @@ def _notify(found: Sequence[CacheEntry]) -> None:
 
 
 def _name(found: CacheEntry) -> str:
-    """What it is for, as far as it says, and its name in the cache."""
+    """Returns what the entry is for, as far as its record says, and its name in the cache."""
     runtime = found.record.get("runtime")
     packages = found.record.get("packages")
     of = f"runtime {runtime}" if runtime else "an unknown runtime"

@@ -52,7 +52,7 @@ class ImportWatcher:
 
 
 def rewrite_records(url: str) -> None:
-    """From now on rewrite what the SDK's loggers log."""
+    """Rewrites from now on what the SDK's loggers log."""
     import logging
 
     before = logging.getLogRecordFactory()

@@ -38,7 +38,7 @@ LOOKED_FOR = "footplate.job"
 
 @dataclass(frozen=True)
 class Session:
-    """What the common options say. ``flags`` repeats those of the command line, for hints."""
+    """The values of the common options. ``flags`` repeats those of the command line, for hints."""
 
     project: str
     url: str | None = None
@@ -73,7 +73,7 @@ class Session:
         return Service(target.url, target.token, timeout_s)
 
     def connect_to(self, url: str) -> Service:
-        """To another server of the same service."""
+        """Connects to another server of the same service."""
         from footplate.client.service import Service
 
         return Service(url, self._token())
@@ -162,7 +162,7 @@ def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, 
 
 
 def with_all_projects(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
-    """As ``with_session``, but without --project the session's project is empty: it means all."""
+    """Works like ``with_session``, but without --project the project is empty, which means all."""
     return _ANY_PROJECT(_with_server(function))
 
 

@@ -48,7 +48,7 @@ def folded_rows(
 
 
 def total_width(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Of a table that isn't folded."""
+    """Returns the width of a table that isn't folded."""
     widths = _widths([headings, *rows])
     return sum(widths) + _GAP * (len(widths) - 1)
 

@@ -52,7 +52,7 @@ def clip(line: str, width: int) -> str:
 
 
 def width_of(text: str) -> int:
-    """How many columns it takes: a Chinese character two, an accent of its own none."""
+    """Returns how many columns the text takes: a Chinese character two, a combining accent none."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 

@@ -58,7 +58,7 @@ def _peak(point: Point | None, name: str) -> float | None:
 
 
 def _total(point: Point, name: str) -> float | None:
-    """Of a rate, over all its time."""
+    """Returns the total of a rate over its time."""
     rate = _mean(point, name)
     return None if rate is None else rate * point.seconds
 
@@ -78,7 +78,7 @@ def _bytes(count: float | None) -> str:
 
 
 def _gpu(point: Point) -> str:
-    """Of each: how busy it is, and how much of its memory is in use."""
+    """Returns, for each GPU, how busy it is and how much of its memory is in use."""
     columns = []
     for figures in point.gpus.values():
         busy, used = figures.get("percent"), figures.get("memoryBytes")
@@ -89,7 +89,7 @@ def _gpu(point: Point) -> str:
 
 
 def _chart(points: Sequence[Point]) -> str:
-    """From nothing to the highest mean; one vCPU at least, so that idling looks like it."""
+    """Draws means from zero to the highest, or to one vCPU at least, so that idling looks idle."""
     means = [_mean(point, "cpu") or 0.0 for point in points]
     top = max((1.0, *means))
     last = len(_BARS) - 1

@@ -116,7 +116,7 @@ def examine_buckets(settings: Settings) -> Finding:
 
 
 def _find_fault(remote: RemoteObjects) -> str:
-    """Why the bucket can't be read now; empty if it can."""
+    """Returns why the bucket can't be read now; empty if it can."""
     try:
         remote.scan(prefix="", delimiter="/", limit=1, start="", end="")
     except ServiceError as error:

@@ -1,4 +1,4 @@
-"""What the verbs of ``verbs`` do."""
+"""The actions of the commands in ``verbs``."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def tell_job(session: Session, service: Service, job: Job) -> None:
 
 
 def say_use(used: Mapping[str, Any]) -> str:
-    """Of what the server says; empty for a job that has never run."""
+    """Describes what the server says was used; empty for a job that has never run."""
     hours = MachineHours(used["machineHours"], used["acceleratorHours"])
     if not hours.machines:
         return ""
@@ -263,7 +263,7 @@ def tell_wait(job: Job) -> bool:
 
 
 def stacks(session: Session, name: JobName, replicas: tuple[str, ...], layout: str) -> None:
-    """Where the replicas stand, on stdout; ends with 1 if that is known of none."""
+    """Prints where the replicas' code stands; exits with 1 if that is known of none."""
     with session.connect() as service:
         collected = service.stacks.collect(name, replicas)
     comparison = collected.report.comparison

@@ -152,7 +152,7 @@ class PoolArguments:
         return self.package(storage)
 
     def package(self, storage: PackageStore) -> list[JsonObject]:
-        """As ``stage``, but no image is built."""
+        """Returns the request like ``stage``, but builds no image."""
         if not self._local or self._image is not None:
             return self._made(self.package_uris)
         archives = package_local_code(read_local_code(self.pools[0]))
@@ -175,7 +175,7 @@ class PoolArguments:
         return self._made([uri])
 
     def uploads(self) -> Uploads | None:
-        """Where the server need not look for packages yet."""
+        """Returns the prefix of packages that come later: the server doesn't look for those."""
         if not self._local or self._image is not None:
             return None
         prefix = GcsUri(self._location.bucket, f"{self._location.path}/")
@@ -184,7 +184,7 @@ class PoolArguments:
 
     @property
     def _local(self) -> bool:
-        """Whether they run code of this machine."""
+        """Returns whether they run code of this machine."""
         return bool(self.pools) and "local-package-path" in self.pools[0]
 
     def _made(self, uris: Sequence[str]) -> list[JsonObject]:
@@ -195,7 +195,7 @@ class PoolArguments:
 
     @property
     def _image(self) -> str | None:
-        """What is to be built of the local code; None: a package."""
+        """Returns the image to build of the local code; None: a package is built."""
         return self.pools[0].get("output-image-uri") if self._local else None
 
     @cached_property

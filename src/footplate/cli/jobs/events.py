@@ -55,7 +55,7 @@ def timetable(events: Sequence[Event]) -> str:
 
 
 def restarts(events: Sequence[Event]) -> str:
-    """How often which replicas started again, and why they did the last time; or nothing."""
+    """Returns how often replicas started again, and why they did last; '' if none did."""
     again = [event for event in events if event.kind in _AGAIN]
     if not again:
         return ""

@@ -38,7 +38,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Place:
-    """Which jobs a command is about; an empty field is any. ``kind`` is a word of KINDS."""
+    """A filter of jobs by place and kind; an empty field is any. ``kind`` is a word of KINDS."""
 
     region: str = ""
     kind: str = ""
@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which ended jobs are pruned."""
+    """A choice of ended jobs to prune."""
 
     age: timedelta | None
     states: tuple[State, ...]

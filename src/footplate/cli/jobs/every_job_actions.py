@@ -1,4 +1,4 @@
-"""What the commands of ``footplate jobs`` do."""
+"""The actions of the commands of ``footplate jobs``."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _jobs(
 
 
 def _all_of(*parts: str) -> str:
-    """What the user wrote comes first: refusals count its characters. ``AND`` binds weakest."""
+    """Joins conditions; the user's comes first, as errors count its characters."""
     return " AND ".join(filter(None, parts))
 
 
@@ -263,7 +263,7 @@ def _find(service: Service, session: Session, place: Place, text: str) -> JobNam
 
 
 def _names(service: Service, session: Session, place: Place, condition: str) -> list[JobName]:
-    """Without the jobs that run the programs of pipelines, which have the pipelines' ids."""
+    """Returns names of jobs, without those that run pipelines' programs and share their ids."""
     jobs = _jobs(service, session, place, condition)
     names = [parse_job_name(str(job["name"])) for job in jobs]
     behind = {

@@ -34,7 +34,7 @@ _NAMES = Layout("value", ("uri",))
 def with_restarts(
     service: Service, found: list[Resource], listing: Listing, uri_of: Callable[[Resource], str]
 ) -> list[Resource]:
-    """For a table: each job that started again with a field for how often."""
+    """Adds to each job that started again how often it did, if the output is a table."""
     if listing.uri or listing.layout.kind != "table" or not found:
         return found
     with suppress(ServiceError):  # an older service doesn't say
@@ -64,7 +64,7 @@ def print_jobs(
 
 
 def _listed(found: Sequence[Resource], layout: Layout, columns: Mapping[str, str]) -> str:
-    """In a table there is a last column for why jobs wait or failed, if any does."""
+    """Renders jobs; a table gets a last column for why jobs wait or failed, if any does."""
     if not layout.takes_rows:
         return render_list(found, layout, columns)
     found = [{**resource, "noteToldOf": _note(resource)} for resource in found]
@@ -90,7 +90,7 @@ def _width(found: Sequence[Resource], columns: Mapping[str, str], *, noted: bool
 
 
 def _shortened(resource: Resource) -> dict[str, str]:
-    """For narrow terminals: what tells jobs of a list apart."""
+    """Returns the cells for narrow terminals: what tells jobs of a list apart."""
     return {
         "name": cell(resource, "name").rpartition("/")[2],
         "state": cell(resource, "state").removeprefix("JOB_STATE_"),
@@ -99,6 +99,6 @@ def _shortened(resource: Resource) -> dict[str, str]:
 
 
 def _note(resource: Resource) -> str:
-    """Why it waits, or the first line of why it failed."""
+    """Returns why a job waits, or the first line of why it failed."""
     reason = next(filter(None, (cell(resource, path) for path in _REASONS)), "")
     return clip(reason.partition("\n")[0], _LONGEST_NOTE)

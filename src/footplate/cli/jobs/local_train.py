@@ -25,7 +25,7 @@ def _options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _program_options(function: Callable[P, R]) -> Callable[P, R]:
-    """What runs, in what, and where its files lie."""
+    """Adds the options of what runs, in what, and where its files lie."""
     for option in (
         click.option(
             "--python-version",
@@ -66,7 +66,7 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _cluster_options(function: Callable[P, R]) -> Callable[P, R]:
-    """How many replicas there are."""
+    """Adds the options of how many replicas run."""
     for option in (
         click.option(
             "--start-port",

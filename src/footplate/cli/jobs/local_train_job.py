@@ -94,7 +94,7 @@ def _stage(service: Service, program: Program, place: str | GcsUri | None) -> li
 
 @dataclass(frozen=True)
 class Cluster:
-    """How many replicas there are besides the master."""
+    """The numbers of replicas besides the master."""
 
     workers: int = 0
     parameter_servers: int = 0

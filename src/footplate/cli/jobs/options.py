@@ -52,7 +52,7 @@ _SWITCHES = {
 
 @dataclass(frozen=True)
 class SubmissionOptions:
-    """What the options say of how a job is made, and of what comes after."""
+    """The options of how a job is submitted, and of what comes after."""
 
     layout: Layout
     stream_logs: bool
@@ -68,7 +68,7 @@ class SubmissionOptions:
 
 
 def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
-    """How the job is made, and --format, handed over as ``submitting``."""
+    """Adds the options of how a job is submitted, and --format; passes them as ``submitting``."""
     function = format_option("yaml")(gathered("submitting", SubmissionOptions)(function))
     for option in (
         click.option(
@@ -101,7 +101,7 @@ def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def account_options(function: Callable[P, R]) -> Callable[P, R]:
-    """What jobs of all kinds have beside their program."""
+    """Adds the options that jobs of all kinds have beside their program."""
     for option in (
         click.option(
             "--enable-web-access", is_flag=True, help="Allow shells in the job's replicas."

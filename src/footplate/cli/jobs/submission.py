@@ -40,7 +40,7 @@ class Draft(Protocol):
         """The request, with what it names built and uploaded."""
 
     def package(self, storage: PackageStore) -> JsonObject:
-        """As ``stage``, but with packages only: no image is built."""
+        """Returns the request like ``stage``, but with packages only: builds no image."""
 
     def check(self, service: Service, request: JsonObject) -> Checked:
         """Validates the draft in the service."""
@@ -48,7 +48,7 @@ class Draft(Protocol):
     def check_packages(
         self, service: Service, request: JsonObject, built: Mapping[str, bytes]
     ) -> tuple[PackageCheck, ...]:
-        """Whether its packages can be installed; ``built``: those that ``stage`` uploads."""
+        """Checks whether its packages can be installed; ``built``: those that ``stage`` uploads."""
 
     def create(self, service: Service, request: JsonObject) -> Job:
         """Make the job."""

@@ -232,7 +232,7 @@ def _put(parent: JsonObject, path: Sequence[str], value: JsonValue) -> None:
 
 @dataclass(frozen=True)
 class PackageArguments:
-    """What the options say of packages, and where local ones are put."""
+    """The options on packages, and the location where local ones are put."""
 
     job: str
     asked: PackageOptions
@@ -277,7 +277,7 @@ class PackageArguments:
             check_module(module, built, own_build=is_project(parent), field=field)
 
     def uploads(self) -> Uploads | None:
-        """Where the server need not look for packages yet."""
+        """Returns the prefix of packages that come later: the server doesn't look for those."""
         location = self._location()
         if location is None:
             return None
@@ -296,7 +296,7 @@ class PackageArguments:
         return [read_package(name) for name in self.asked.packages if not name.startswith("gs://")]
 
     def _location(self) -> GcsUri | None:
-        """Where local packages go; None: there are none."""
+        """Returns where local packages go; None: there are none."""
         asked = self.asked
         if asked.package_path is None and len(self._remote()) == len(asked.packages):
             return None

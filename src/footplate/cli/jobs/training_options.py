@@ -35,7 +35,7 @@ _ACCELERATOR = DictValue(("type", "count"))
 
 @dataclass(frozen=True)
 class PackageOptions:
-    """What they say of packages."""
+    """The options on packages."""
 
     package_path: str | None
     packages: list[str]
@@ -43,7 +43,7 @@ class PackageOptions:
 
 
 def program_options(function: Callable[P, R]) -> Callable[P, R]:
-    """What runs, and where its files lie; of packages as one PackageOptions, ``packages``."""
+    """Adds options of what runs and where its files lie; PackageOptions become ``packages``."""
     function = gathered("packages", PackageOptions)(function)
     for option in (
         click.option(
@@ -97,7 +97,7 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def cluster_options(function: Callable[P, R]) -> Callable[P, R]:
-    """What it runs on."""
+    """Adds the options of the machines that it runs on."""
     for role, text in (
         ("parameter-server", "parameter servers"),
         ("worker", "workers"),

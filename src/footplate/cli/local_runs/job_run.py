@@ -66,7 +66,7 @@ def follow(connect: Callable[[], Service], name: JobName, *, named: bool) -> tup
 
 @contextmanager
 def _at_interrupt(act: Callable[[], None]) -> Iterator[threading.Event]:
-    """In the block the first Ctrl-C is ``act``'s, and sets the event; the next is one as ever."""
+    """Gives the first Ctrl-C in the block to ``act`` and sets the event; the next acts as usual."""
     seen = threading.Event()
 
     def handle(_number: int, _frame: object) -> None:

@@ -1,4 +1,4 @@
-"""What the options of ``local-run`` and ``local train`` say."""
+"""The options of ``local-run`` and ``local train``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 @dataclass(frozen=True)
 class LocalRun:
-    """What they say. Raises click.UsageError: not of one program."""
+    """The options of ``local-run``. Raises click.UsageError: they name no or several programs."""
 
     executor_image_uri: str
     local_package_path: str
@@ -35,7 +35,7 @@ class LocalRun:
 
 @dataclass(frozen=True)
 class LocalTrain:
-    """What they say; counts that are None are gcloud's."""
+    """The options of ``local train``; counts of None mean gcloud's defaults."""
 
     module_name: str
     package_path: str

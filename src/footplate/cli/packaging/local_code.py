@@ -102,9 +102,9 @@ def _files(code: LocalCode, root: Path) -> dict[str, Source]:
 
 
 def read_code_files(code: LocalCode, root: Path) -> dict[str, Source]:
-    """As gcloud: the folder of the main file, and the extra ones; by path below ``root``.
+    """Returns the files that gcloud would package, by path below ``root``.
 
-    Raises InvalidArgument.
+    They are those in the folder of the main file and in the extra ones. Raises InvalidArgument.
     """
     files: dict[str, Source] = {}
     for folder in _folders(code):
@@ -140,7 +140,7 @@ def read_requirements(code: LocalCode, root: Path) -> list[str]:
 
 
 def find_local_uses(code: LocalCode) -> tuple[Use, ...]:
-    """What the code and its extra packages use of TensorFlow. Raises InvalidArgument."""
+    """Finds how the code and its extra packages use TensorFlow. Raises InvalidArgument."""
     root = code.root.expanduser()
     folders = [_inside(code, root, path, "extra-dirs") for path in _folders(code)]
     packages = read_extra_packages(code, root)

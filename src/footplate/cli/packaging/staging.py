@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PackageStore(Protocol):
-    """What staging uses of ``client.storage.Storage``."""
+    """The methods of ``client.storage.Storage`` that staging uses."""
 
     def create_bucket(self, project: str, name: str) -> object:
         """Raises AlreadyExists."""
@@ -85,7 +85,7 @@ def stage(storage: PackageStore, location: GcsUri, archives: Sequence[Archive]) 
 
 
 def staged_uri(location: GcsUri, archive: Archive) -> GcsUri:
-    """Where ``stage`` puts a package."""
+    """Returns the URI to which ``stage`` uploads a package."""
     path = _join(location.path, f"{archive.sha256}/{archive.name}")
     return GcsUri(location.bucket, path)
 

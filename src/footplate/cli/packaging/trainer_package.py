@@ -33,7 +33,7 @@ _TAIL = 15
 
 
 def is_project(folder: Path) -> bool:
-    """Whether something there says how to build it; a pyproject.toml of tools only doesn't."""
+    """Returns whether the folder says how to build it; a pyproject.toml of tools only doesn't."""
     if (folder / "setup.py").is_file():
         return True
     try:
@@ -126,7 +126,7 @@ setup(
 
 @dataclass(frozen=True)
 class Package:
-    """What was made, and what the user should know about it."""
+    """A package that was made, and notes on it for the user."""
 
     archive: Archive
     notes: tuple[str, ...] = ()

@@ -123,7 +123,7 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _uris(resource: Mapping[str, JsonValue]) -> dict[str, str]:
-    """In the order in which the service gives them: the primary replica's first."""
+    """Returns the shells' URIs in the order of the service: the primary replica's first."""
     output = resource.get("trainingOutput")
     holder = output if isinstance(output, dict) else resource
     uris = holder.get("webAccessUris")

@@ -51,7 +51,7 @@ def _below(storage: Storage, uri: GcsUri) -> Iterator[StoredObject]:
 
 
 def level(storage: Storage, uri: GcsUri) -> Level | None:
-    """What lies in a folder; None: there is no such folder."""
+    """Returns the content of a folder; None: it doesn't exist."""
     prefix = f"{uri.path.rstrip('/')}/" if uri.path else ""
     found = storage.level(uri.bucket, prefix)
     return found if found.prefixes or found.objects or not prefix else None
@@ -102,10 +102,12 @@ def place(text: str) -> Place:
 def plan(
     storage: Storage, sources: Sequence[Place], target: str, *, recursive: bool
 ) -> list[Transfer]:
-    """As gcloud: into a folder if the target is one, ends with a slash, or several come.
+    """Plans copies as gcloud does, into a folder if the target is one or must be.
+
+    It must be one if it ends with a slash, or several files come.
 
     Raises:
-        InvalidArgument: a source isn't there, or is a folder, and ``recursive`` is False.
+        InvalidArgument: a source doesn't exist, or is a folder, and ``recursive`` is False.
         Failure: no objects match.
     """
     pairs = [pair for one in sources for pair in _files(storage, one, recursive=recursive)]

@@ -55,7 +55,7 @@ def describe_trial(
 
 
 def _run(run: Job | None) -> tuple[str, str]:
-    """Why it failed, and why it waits."""
+    """Returns why it failed, and why it waits."""
     return (run.error_message, str(run.resource.get(PENDING) or "")) if run else ("", "")
 
 
@@ -69,7 +69,7 @@ def _parameters(view: TrialsView, trial: TrialView) -> Iterator[str]:
 
 
 def _curves(view: TrialsView, curve: Sequence[MeasurementView]) -> Iterator[str]:
-    """By step; the values that are numbers."""
+    """Yields a line per metric: its finite values, ordered by step."""
     ordered = sorted(curve, key=lambda m: (m.step, m.elapsed_s))
     for name in view.metrics:
         points = [m for m in ordered if math.isfinite(m.values.get(name, math.nan))]
@@ -92,7 +92,7 @@ def _time(trial: TrialView, now: datetime) -> str:
 
 
 def _predictions(view: TrialsView, trial: TrialView) -> Iterable[str]:
-    """What was expected, and how it came out."""
+    """Yields what was expected of each metric, and the result."""
     if trial.suggestion is None:
         return
     for expected in trial.suggestion.predictions:

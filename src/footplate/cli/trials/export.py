@@ -35,7 +35,7 @@ def as_csv(view: TrialsView, shown: Sequence[TrialView]) -> str:
 
 
 def flat(view: TrialsView, trial: TrialView) -> dict[str, JsonValue]:
-    """What ``value(...)`` may name: the columns of the CSV, and the fields of the JSON."""
+    """Returns what ``value(...)`` may name: the columns of the CSV, and the fields of the JSON."""
     short = {field.name: _plain(field.read(trial)) for field in fields(view)}
     return {**trial.resource, **short}
 
@@ -48,7 +48,7 @@ def _plain(value: Value) -> JsonValue:
 def curve_rows(
     view: TrialsView, number: int, measurements: Iterable[MeasurementView]
 ) -> list[dict[str, JsonValue]]:
-    """What a trial reported, one report in each; metrics by their names, absent ones None."""
+    """Returns a row for each report of a trial; metrics by their names, absent ones None."""
     return [
         {
             "trial": number,

@@ -29,7 +29,7 @@ class Field:
 
 
 def seconds(trial: TrialView, now: datetime | None = None) -> float | None:
-    """How long it ran; one that still runs: until ``now``. None: it hasn't begun."""
+    """Returns how long it ran, or has run ``now`` if it still does. None: it hasn't begun."""
     if not trial.start_time:
         return None
     end = parse_time(trial.end_time) if trial.end_time else now

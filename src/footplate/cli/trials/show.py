@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which trials, in what order, how many at most (None: all)."""
+    """A choice of trials, their order, and how many at most (None: all)."""
 
     condition: str = ""
     sort_by: str = ""
@@ -73,7 +73,7 @@ def show_trials(
     sort_by: str,
     condition: str,
 ) -> None:
-    """What the options ask for."""
+    """Shows trials as the options say."""
     if watch and (curves or trial is not None or not layout.kind == "table"):
         raise click.UsageError("--watch doesn't go with --curves, --trial or --format")
     if trial is not None and curves:
@@ -105,7 +105,7 @@ def _show_results(session: Session, name: JobName, layout: Layout, chosen: Selec
 
 
 def _show_curves(session: Session, name: JobName, layout: Layout, chosen: Selection) -> None:
-    """What the trials reported: as JSON an object in each line."""
+    """Prints what the trials reported: as JSON an object in each line."""
     with session.connect() as service:
         view, shown = chosen.read(service, name)
         rows = [
@@ -159,7 +159,7 @@ def _show_trial(session: Session, name: JobName, number: int, layout: Layout) ->
 
 
 def _watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
-    """Until the job's end; ends the process: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C."""
+    """Watches until the job ends; exits: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C."""
     try:
         job = watch_table(session, name, chosen.read)
     except KeyboardInterrupt:

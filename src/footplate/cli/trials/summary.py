@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def is_tuning(resource: Mapping[str, JsonValue]) -> bool:
-    """Whether a job of either face, as the service tells of it, has trials."""
+    """Returns whether a job, as either API returns it, has trials."""
     given = resource.get("trainingInput")
     searched = given.get("hyperparameters") if isinstance(given, dict) else None
     return bool(searched) or "studySpec" in resource
@@ -31,7 +31,7 @@ def summary(resource: Mapping[str, JsonValue], columns: Mapping[str, str], view:
 
 
 def trial_counts(view: TrialsView) -> tuple[str, str]:
-    """How many of how many have ended, and which is the best."""
+    """Returns how many of how many trials have ended, and which is the best."""
     return _counted(view), _best(view)
 
 
@@ -70,7 +70,7 @@ def _which(earlier: PriorStudyView) -> str:
 
 
 def _compared(view: TrialsView, earlier: MeasurementView) -> str:
-    """By the one metric of the search."""
+    """Compares the best result with an earlier one, by the only metric of the search."""
     name, goal = next(iter(view.metrics.items()))
     best, before = best_trials(view), earlier.values.get(name, math.nan)
     value = metric_value(best[0], name) if best else None

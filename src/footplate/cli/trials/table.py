@@ -50,7 +50,7 @@ def duration(seconds: float | None) -> str:
 
 
 def sparkline(values: list[float], width: int) -> str:
-    """From the least value to the greatest; more values than ``width`` are thinned out."""
+    """Draws bars from the least value to the greatest; thins out more values than ``width``."""
     if len(values) > width:
         values = [values[i * (len(values) - 1) // (width - 1)] for i in range(width)]
     low, high = min(values), max(values)
@@ -99,12 +99,12 @@ def columns(view: TrialsView, now: datetime) -> list[Column]:
 
 
 def why(trial: TrialView) -> str:
-    """Why it was stopped, has no result, or waits."""
+    """Returns why it was stopped, has no result, or waits."""
     return trial.infeasible_reason or trial.stop_reason or trial.waits
 
 
 def plain_table(view: TrialsView, shown: Sequence[TrialView], now: datetime) -> str:
-    """For files and pipes: each trial in one line, however long."""
+    """Returns a table for files and pipes: each trial in one line, however long."""
     found = columns(view, now)
     return table([column.heading for column in found], _rows(found, shown))
 
@@ -112,7 +112,7 @@ def plain_table(view: TrialsView, shown: Sequence[TrialView], now: datetime) -> 
 def narrow_table(
     view: TrialsView, shown: Sequence[TrialView], now: datetime, width: int
 ) -> list[tuple[str, str]]:
-    """For terminals: lines of this width, each with its style; the best trial stands out.
+    """Returns lines of this width for a terminal, each with its style; the best trial stands out.
 
     Where there is little room, reasons stand below their rows, and times are left out; results
     and parameters never are, but a long text among them is cut.
@@ -137,13 +137,13 @@ def _rows(found: Sequence[Column], shown: Sequence[TrialView]) -> list[list[str]
 
 
 def _plain(cells: Sequence[str], longest: int) -> list[str]:
-    """Without what a terminal would obey; the last one, of reasons, is never cut."""
+    """Removes control characters and cuts each cell but the last one, which holds reasons."""
     *others, last = (disarm(cell, plain=True) for cell in cells)
     return [*(clip(cell, longest) for cell in others), last]
 
 
 def _width(found: Sequence[Column], shown: Sequence[TrialView]) -> int:
-    """Without reasons, which may stand elsewhere."""
+    """Returns the table's width without reasons, which may stand elsewhere."""
     narrow = [column for column in found if column.heading != WHY]
     return total_width([column.heading for column in narrow], _rows(narrow, shown))
 
@@ -153,7 +153,7 @@ def best_trials(view: TrialsView) -> list[TrialView]:
 
 
 def best_line(view: TrialsView) -> str:
-    """Which trial is the best and, of several that are as good, why; nothing without one."""
+    """Says which trial is the best and, of several equally good ones, why; '' if none is."""
     best = best_trials(view)
     if not best:
         return ""

@@ -52,7 +52,7 @@ def watch(session: Session, name: JobName, read: Read) -> Job:
 
 
 def headline(view: TrialsView) -> str:
-    """How far the job is."""
+    """Returns the job's progress in one line."""
     count = len(view.trials)
     parts = [
         (sum(t.state == "SUCCEEDED" for t in view.trials), "succeeded"),
@@ -66,7 +66,7 @@ def headline(view: TrialsView) -> str:
 
 
 def _states(session: Session, name: JobName, read: Read) -> Iterator[tuple[Shown, Job]]:
-    """How the job stands, now and then; the last time when it has ended."""
+    """Yields the job's state now and then; for the last time when it has ended."""
     away_since = 0.0
     while True:
         try:
@@ -103,7 +103,7 @@ def _live(states: Iterator[tuple[Shown, Job]]) -> Job:
 def _picture(
     view: TrialsView, shown: Sequence[TrialView], waits: str, size: ConsoleDimensions
 ) -> RenderableType:
-    """What fits the screen: the latest trials."""
+    """Renders the latest trials that fit the screen."""
     from rich.console import Group
     from rich.text import Text
 
