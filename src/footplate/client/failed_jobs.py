@@ -54,7 +54,7 @@ class FailedJob:
 
 
 def newest_job_time(connection: Connection) -> str:
-    """When the newest job was created, by the server's clock; empty: there is none."""
+    """Returns when the newest job was created, by the server's clock; empty: none exists."""
     for job in _list(connection, {"pageSize": "1"}, "jobs"):
         return str(job["createTime"])
     return ""

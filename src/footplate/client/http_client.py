@@ -34,9 +34,9 @@ _CERTIFICATE_FAILURE = re.compile(r"certificate verify failed: (.+?)(?: \(_ssl|$
 
 
 def leader(status: int, location: str | None, asked: str) -> str | None:
-    """Where the server sends us that doesn't lead; None: it doesn't.
+    """Returns the leader's URL that a server redirects to; None: it doesn't redirect.
 
-    Nowhere but to the same host: our token is nobody else's business.
+    Only the same host is accepted: no other may see our token.
     """
     if status != HTTPStatus.TEMPORARY_REDIRECT or not location:
         return None

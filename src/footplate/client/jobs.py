@@ -159,7 +159,7 @@ class EveryJob:
         return self._connection.call("GET", f"{job_path(name, '/footplate/v1')}/details")
 
     def resource(self, name: JobName) -> JsonObject:
-        """As its own API answers it."""
+        """Returns the job as its own API does."""
         return self._connection.call("GET", job_path(name))
 
     def cancel(self, name: JobName) -> None:

@@ -21,7 +21,7 @@ class PersistentResources:
         self._connection = connection
 
     def create(self, name: PersistentResourceName, resource: JsonObject) -> str:
-        """Why it waits for its machines; empty: it doesn't.
+        """Creates it. Returns why it waits for its machines; empty: it doesn't wait.
 
         Raises AlreadyExists, InvalidArgument.
         """

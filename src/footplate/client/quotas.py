@@ -35,7 +35,7 @@ class ResourceQuota:
 
 @dataclass(frozen=True)
 class Quota:
-    """What is in force for a project in a region; ``resource`` is the answer itself."""
+    """The limits in force for a project in a region; ``resource`` is the answer itself."""
 
     project: str
     region: str

@@ -46,7 +46,7 @@ class Offers:
         return self._connection.call("GET", "/footplate/v1/catalogue")
 
     def locations(self, project: str) -> list[JsonObject]:
-        """What ml v1 says of each region."""
+        """Returns ml v1's description of each region."""
         answer = self._connection.call("GET", f"/v1/projects/{quote(project, safe='')}/locations")
         found = answer.get("locations")
         return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
@@ -121,7 +121,7 @@ class Service:
         return Ending.read(answer)
 
     def down(self) -> int:
-        """As ``end``; how many jobs were active."""
+        """Stops the service like ``end``; returns how many jobs were active."""
         return self.end().cancelled
 
     def program(self, name: JobName) -> TrainingJobName | CustomJobName | TuningJobName:
@@ -196,7 +196,7 @@ class Service:
     def usage(
         self, name: JobName, *, replica: str = "", points: int | None = None
     ) -> tuple[ReplicaUsage, ...]:
-        """What its replicas use, or the one named; ``points`` of each at most. Raises NotFound."""
+        """Returns the use of its replicas or the named one; ``points`` of each. Raises NotFound."""
         return read_usage(self._connection, name, replica, points)
 
     def trials(self, name: JobName, condition: str = "", order_by: str = "") -> TrialsView:
@@ -204,11 +204,11 @@ class Service:
         return self._trials.list(name, condition, order_by)
 
     def measurements(self, name: JobName, number: int) -> tuple[MeasurementView, ...]:
-        """What one of its trials has reported so far. Raises NotFound."""
+        """Returns what one of its trials has reported so far. Raises NotFound."""
         return self._trials.measurements(name, number)
 
     def restarts(self, names: Sequence[str]) -> dict[str, int]:
-        """How often jobs started again, by their resource names; of those that did."""
+        """Returns how often jobs started again, by resource name; leaves out those that didn't."""
         found: dict[str, int] = {}
         for start in range(0, len(names), MOST_NAMES):
             body: JsonObject = {"names": [*names[start : start + MOST_NAMES]]}
@@ -218,7 +218,7 @@ class Service:
         return found
 
     def newest_job_time(self) -> str:
-        """When the newest job of all was created; empty: there is none."""
+        """Returns when the newest job of all was created; empty: none exists."""
         # Imported here: few need it.
         from footplate.client.failed_jobs import newest_job_time
 
@@ -241,7 +241,7 @@ class Service:
             return None
 
     def machine_hours(self, project: str, start_date: str, end_date: str) -> list[JsonObject]:
-        """What each project used on each day; an empty text leaves the choice to the server."""
+        """Returns what each project used on each day; the server chooses where a text is empty."""
         asked = {"project": project, "startDate": start_date, "endDate": end_date}
         params = {name: value for name, value in asked.items() if value}
         found = self._connection.call("GET", "/footplate/v1/machineHours", params=params)

@@ -62,7 +62,7 @@ class RemoteShell:
         self._notify(opening)
 
     def __iter__(self) -> Iterator[bytes | Answer]:
-        """What comes from the shell, to the end of the connection. Raises ConnectionBroke."""
+        """Yields what comes from the shell until the connection ends. Raises ConnectionBroke."""
         try:
             for message in self._socket:
                 yield message if isinstance(message, bytes) else decode_answer(message)

@@ -74,7 +74,7 @@ class Storage:
             yield from _objects(answer)
 
     def level(self, bucket: str, prefix: str) -> Level:
-        """What lies below ``prefix``, up to the next slash."""
+        """Returns what lies below ``prefix``, up to the next slash."""
         prefixes: list[str] = []
         objects: list[StoredObject] = []
         for answer in self._listings(bucket, {"prefix": prefix, "delimiter": "/"}):
@@ -139,7 +139,7 @@ class Storage:
             part.unlink(missing_ok=True)
 
     def copy(self, source: GcsUri, target: GcsUri) -> None:
-        """By the service itself. Raises NotFound."""
+        """Copies an object within the service. Raises NotFound."""
         there = (quote(text, safe="") for text in (source.bucket, source.path))
         here = (quote(text, safe="") for text in (target.bucket, target.path))
         path = "/storage/v1/b/{}/o/{}/copyTo/b/{}/o/{}".format(*there, *here)

@@ -44,7 +44,7 @@ class MeasurementView:
 
 @dataclass(frozen=True)
 class PredictionView:
-    """What was expected of a metric: most likely between ``low`` and ``high``."""
+    """A metric's predicted value, most likely between ``low`` and ``high``."""
 
     metric: str
     value: float
@@ -59,7 +59,7 @@ class PredictionView:
 
 @dataclass(frozen=True)
 class SuggestionView:
-    """Why this point was tried. ``reason``: a word or two of it; ``sentence``: all of it."""
+    """The reason why a point was tried: ``reason`` in a word or two; ``sentence``: all of it."""
 
     reason: str
     sentence: str
@@ -142,7 +142,7 @@ class TrialView:
 
 @dataclass(frozen=True)
 class PriorStudyView:
-    """What a search went on from, or learned from."""
+    """A study that a search continues or learns from."""
 
     source: str
     """The id of the job or study."""
@@ -220,7 +220,7 @@ class Trials:
         return TrialsView.read(self._connection.call("GET", _path(name), params=params))
 
     def measurements(self, name: JobName, number: int) -> tuple[MeasurementView, ...]:
-        """What the trial reported, in the order of its arrival. Raises NotFound for it, too."""
+        """Returns the trial's reports in order of arrival. Raises NotFound for a trial, too."""
         answer = self._connection.call("GET", f"{_path(name)}/{number}/measurements")
         return tuple(MeasurementView.read(item) for item in _objects(answer, "measurements"))
 

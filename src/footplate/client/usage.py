@@ -26,7 +26,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Point:
-    """What was used in the ``seconds`` before ``time``; names as the API has them (``cpu``)."""
+    """The use in the ``seconds`` before ``time``; names as the API has them (``cpu``)."""
 
     time: str
     seconds: float

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Uploads:
-    """What the caller puts below ``prefix`` before it submits, so that it isn't looked for.
+    """Files that the caller puts below ``prefix`` before it submits: the server doesn't look there.
 
     ``makes_bucket``: the bucket may have to be made first, too. ``uses`` is what was found in it.
     """
