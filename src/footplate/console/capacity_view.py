@@ -1,4 +1,4 @@
-"""What regions have, who holds it, what projects may hold, and what waits for it."""
+"""A page of each region's capacity, who holds it, projects' limits, and waiting jobs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Amount:
 
     @property
     def percent(self) -> float:
-        """Of the limit; a bar ends at 100."""
+        """The share of the limit in use; a bar ends at 100."""
         if not self.used:
             return 0.0
         return 100.0 if not self.limit else min(100.0, 100 * self.used / self.limit)
@@ -54,7 +54,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Allowance:
-    """What one project may hold in one region, and holds."""
+    """The limits of one project in one region, and what it holds."""
 
     project: str
     region: str
@@ -109,7 +109,7 @@ async def _jobs(visit: Visit, condition: str) -> list[Any]:
 async def _allowances(
     visit: Visit, limits: Mapping[str, Any], running: Iterable[Any]
 ) -> tuple[Allowance, ...]:
-    """Of each project in each region that holds something or that a quota names."""
+    """Returns an allowance of each project and region that holds something or has a quota."""
     named = [(str(each["project"]), str(each["region"])) for each in limits["quotas"]]
     holding = {(str(job["project"]), str(job["region"])) for job in running}
     exact = sorted({pair for pair in named if ANY not in pair} | holding)[:_MAX_PLACES]
@@ -126,7 +126,7 @@ def _quota(project: str, region: str) -> str:
 
 
 def read_allowance(quota: Mapping[str, Any]) -> Allowance:
-    """Of the operation's answer. For ``*`` without what another quota sets, which has its own."""
+    """Reads the operation's answer; for ``*`` leaves out what a more specific quota sets."""
     project, region = str(quota["project"]), str(quota["region"])
     general = ANY in (project, region)
     origins, used = quota["origins"], quota.get("used", {})
@@ -152,7 +152,7 @@ def read_allowance(quota: Mapping[str, Any]) -> Allowance:
 
 
 def _source(origin: Mapping[str, str] | None, project: str, region: str) -> str:
-    """Where a limit was set; empty: there is none."""
+    """Returns where a limit was set; empty: there is none."""
     if not origin:
         return ""
     text = "the settings" if origin["source"] == "SETTINGS" else "footplate quotas set"
@@ -164,7 +164,7 @@ def _source(origin: Mapping[str, str] | None, project: str, region: str) -> str:
 
 
 def region_amounts(region: Mapping[str, Any]) -> tuple[Amount, ...]:
-    """What a region has, where the service hands it out itself."""
+    """Returns what a region has, if the service itself allocates it."""
     used = region.get("used", {})
     return tuple(
         Amount(resource, used.get(resource, 0), limit)
@@ -174,7 +174,7 @@ def region_amounts(region: Mapping[str, Any]) -> tuple[Amount, ...]:
 
 
 def in_order(queued: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """By the accelerators that they wait for, and in each of these lines by their place."""
+    """Sorts jobs by the accelerators that they wait for, and then by their place in that queue."""
 
     def key(job: Mapping[str, Any]) -> tuple[str, int, str]:
         asked = sorted({str(pool.get("acceleratorType", "")) for pool in job["machines"]})

@@ -1,4 +1,4 @@
-"""What differs between jobs: in what was asked for, in how they ran, in their metrics. Pure."""
+"""The differences between jobs: in what was asked for, in their runs, in their metrics. Pure."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _run(job: Any) -> Iterator[tuple[str, str]]:
 
 
 def _last_values(series: Sequence[Any]) -> Iterator[tuple[str, str]]:
-    """By the metric, and its source where several have one of this name."""
+    """Yields last values by metric, with the source where several metrics share a name."""
     names = [str(each["metric"]) for each in series]
     for each in series:
         values = [value for value in each["values"] if value is not None]

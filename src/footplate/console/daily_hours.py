@@ -33,7 +33,7 @@ MACHINES, ACCELERATORS = "machineHours", "acceleratorHours"
 
 @dataclass(frozen=True)
 class Bar:
-    """What a project used on one day. ``look`` names the colour, ``text`` says the number."""
+    """One day's use by a project. ``look`` names the colour, ``text`` says the number."""
 
     x: float
     y: float
@@ -58,7 +58,7 @@ class Chart:
 
 @dataclass
 class ProjectHours:
-    """Of all the days. ``unpriced``: days that have no cost."""
+    """A project's use over all the days. ``unpriced``: days that have no cost."""
 
     project: str
     look: str
@@ -104,7 +104,7 @@ async def _show(visit: Visit) -> Response:
 
 
 def _url(project: str, first: date, last: date, by: timedelta) -> str:
-    """Of as many days, so much later."""
+    """Returns the page's address for the days moved by ``by``."""
     days = {"startDate": str(first + by), "endDate": str(last + by)}
     return f"{PATH}?{urlencode(({'project': project} if project else {}) | days)}"
 

@@ -1,4 +1,4 @@
-"""What the service made of a job's request, and of each value who chose it. Pure."""
+"""The specification that the service made of a request, and who chose each value. Pure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Reader:
 
 
 def look_up(value: Any, path: str) -> Any:
-    """What stands at ``a.b[0].c``; None: nothing does."""
+    """Returns the value at ``a.b[0].c``; None: none is there."""
     for part in path.replace("[", ".[").split("."):
         if part.startswith("["):
             at = int(part[1:-1]) if part[1:-1].isdecimal() else -1

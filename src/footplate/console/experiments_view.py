@@ -36,7 +36,7 @@ _OWN = ("_params", "_metrics", "_state")
 
 
 def experiments_routes(site: Site) -> list[Route]:
-    """What belongs to an experiment comes before it: its name may have any number of parts."""
+    """Returns the routes, specific ones first: an experiment's name may have many parts."""
     return [
         site.page("/experiments", _show_all),
         site.page("/experiments/{name:path}/curves", _curves),
@@ -45,7 +45,7 @@ def experiments_routes(site: Site) -> list[Route]:
 
 
 async def _show_all(visit: Visit) -> Response:
-    """Of all projects and regions that have some, or of one of them."""
+    """Shows the experiments of all projects and regions, or of the chosen ones."""
     answer: Any = await visit.get("/footplate/v1/places")
     places = [(str(each["project"]), str(each["region"])) for each in answer["places"]]
     project, region = (visit.parameter(name).strip() for name in ("project", "region"))
@@ -163,7 +163,7 @@ def _board_run(found: Mapping[str, Any]) -> Run:
 
 
 def _context_run(found: Mapping[str, Any], board: str) -> Run:
-    """As the SDK writes runs; it names the run of the TensorBoard by the run's title."""
+    """Reads a run as the SDK writes it; TensorBoard's run is named after its title."""
     metadata = found.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     params, metrics = (metadata.get(key) for key in _OWN[:2])

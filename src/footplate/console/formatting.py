@@ -57,7 +57,7 @@ def parse(time: str) -> datetime:
 
 
 def age(time: str, now: datetime) -> str:
-    """How long ago, in the largest unit."""
+    """Formats how long ago a time was, in the largest unit."""
     seconds = (now - parse(time)).total_seconds()
     if seconds < 1:
         return "now"
@@ -66,7 +66,7 @@ def age(time: str, now: datetime) -> str:
 
 
 def absolute(time: str) -> str:
-    """For readers without scripts: in UTC."""
+    """Formats a time in UTC, for readers without scripts."""
     return parse(time).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -78,7 +78,7 @@ def between(start: str | None, end: str | None, now: datetime) -> str:
 
 
 def machine_pools(pools: Iterable[Mapping[str, JsonValue]]) -> list[tuple[str, str]]:
-    """Of each, alike ones together, ``4 x n1-standard-4`` and ``(1 x NVIDIA_TESLA_A100)``."""
+    """Returns pairs like ``4 x n1-standard-4``, ``(1 x NVIDIA_TESLA_A100)``; merges equal pools."""
     counts: dict[tuple[str, str], int] = {}
     for pool in pools:
         accelerators = ""

@@ -1,4 +1,4 @@
-"""When each trial waited and ran, as bars over one axis of time. Pure."""
+"""The times when each trial waited and ran, as bars over one axis of time. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Bar:
 
 
 def make_bars(trials: Sequence[TrialJson], now: datetime) -> list[Bar]:
-    """In the order of the trials' numbers; trials that run end ``now``."""
+    """Returns bars in the order of the trials' numbers; trials that run end ``now``."""
     begin = min((parse(str(trial["createTime"])) for trial in trials), default=now)
     end = max((_end(trial, now) for trial in trials), default=now)
     whole = max((end - begin).total_seconds(), 1e-6)

@@ -1,4 +1,4 @@
-"""What jobs have used, from what they hold in an hour."""
+"""The use of jobs so far, computed from what they hold in an hour."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HOUR_S = 3600
 
 @dataclass
 class ProjectUse:
-    """Of the jobs of a project that hold machines now. Costs are of those that have prices."""
+    """The use of a project's running jobs. Costs are of those that have prices."""
 
     project: str
     jobs: int = 0
@@ -33,7 +33,7 @@ class ProjectUse:
 
 
 def ran_hours(job: Mapping[str, Any], now: datetime) -> float:
-    """From its first start to its end, or until now."""
+    """Returns the hours from its first start to its end, or until now."""
     if not job.get("startTime"):
         return 0.0
     end = parse(job["endTime"]) if job.get("endTime") else now

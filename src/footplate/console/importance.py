@@ -1,4 +1,4 @@
-"""How much of the objective each parameter explains, from the trials that have ended. Pure.
+"""The share of the objective that each parameter explains, from ended trials. Pure.
 
 Trials are grouped by a parameter's values: by each value of few, else by quarters of the order.
 What the groups explain of the objective's variance (the correlation ratio, less what groups of

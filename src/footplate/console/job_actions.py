@@ -1,4 +1,4 @@
-"""What a reader does with a job: cancel it, see where it stands, submit it again."""
+"""The actions on one job: cancel it, see where its code stands, submit it again."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ async def _cancel(visit: Visit) -> Response:
 
 
 async def _stacks(visit: Visit) -> Response:
-    """Where the processes of a running job stand; it takes seconds."""
+    """Shows where the processes of a running job stand; it takes seconds."""
     report = await visit.post(f"/footplate/v1/{visit.request.path_params['name']}:stacks")
     return visit.render("job_stacks.html", report=report)
 
 
 async def _again(visit: Visit) -> Response:
-    """What would be submitted once more, and a button that does it."""
+    """Shows what would be submitted again, and a button that does it."""
     job = await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
     suffix = f"_{secrets.token_hex(3)}"
     return _ask(visit, job, str(job["jobId"])[: _MAX_ID - len(suffix)] + suffix)

@@ -1,4 +1,4 @@
-"""What a reader does with several jobs at once: compare them, delete them."""
+"""The actions on several jobs at once: compare them, delete them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def _compare(visit: Visit) -> Response:
 
 
 async def _metrics(visit: Visit, path: str) -> list[Any]:
-    """Of a job that has none, such as a search, nothing."""
+    """Returns a job's metrics; none for a job without any, such as a search."""
     try:
         found: Any = await visit.get(f"{path}/metrics", {"points": "2"})
     except ServiceError:

@@ -37,7 +37,7 @@ class Place:
 
 
 def directory_of(job: Any) -> str:
-    """Where the programs of a job write; empty: it names no directory."""
+    """Returns the directory where a job's programs write; empty: it names none."""
     if job["spec"].get("jobDir"):
         return str(job["spec"]["jobDir"])
     return common_directory(str(each["uri"]) for each in job["spec"]["directories"])

@@ -38,7 +38,7 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class JobForm:
-    """What stands in the form, as text. ``program`` is ``package`` or ``image``.
+    """The fields of the form, as text. ``program`` is ``package`` or ``image``.
 
     ``packages``, ``command``, ``args``, ``env`` and ``labels`` have one entry a line.
     """
@@ -130,7 +130,7 @@ def _pairs(text: str) -> dict[str, str]:
 
 
 def wrong_lines(form: JobForm) -> Iterator[tuple[str, str]]:
-    """Of environment and labels the lines that would be lost or misread, with their fields."""
+    """Yields lines of environment and labels that would be lost or misread, with their fields."""
     for name, text in (("env", form.env), ("labels", form.labels)):
         seen: set[str] = set()
         for line in _lines(text):

@@ -36,9 +36,7 @@ _AT_ONCE = "500"
 
 @dataclass(frozen=True)
 class Choice:
-    """What the reader asked for; empty fields choose nothing. ``label``: ``KEY`` or
-    ``KEY=VALUE``.
-    """
+    """The reader's filters; empty fields choose nothing. ``label``: ``KEY`` or ``KEY=VALUE``."""
 
     q: str = ""
     state: str = ""
@@ -56,7 +54,7 @@ class Choice:
 
     @property
     def empty(self) -> bool:
-        """Whether it chooses all jobs."""
+        """Returns whether it chooses all jobs."""
         return replace(self, order="") == Choice()
 
     def parameters(self) -> dict[str, str]:
@@ -128,7 +126,7 @@ async def _show_page(visit: Visit) -> Response:
 
 
 async def _read(visit: Visit) -> dict[str, Any]:
-    """What both templates show."""
+    """Returns the values that both templates show."""
     choice, token = Choice.read(visit), visit.parameter("page")
     read = _read_sorted if choice.order else _read_newest
     found = await read(visit, choice, token)
@@ -162,7 +160,7 @@ async def _read_newest(visit: Visit, choice: Choice, token: str) -> dict[str, An
 
 
 async def _read_sorted(visit: Visit, choice: Choice, token: str) -> dict[str, Any]:
-    """As the operation would answer it; pages are counted by their first row."""
+    """Returns what the operation would, but sorted; a page token is its first row's number."""
     start = int(token) if token.isascii() and token.isdigit() and len(token) < 6 else 0
     asked = {**choice.operation(), "pageSize": _AT_ONCE}
     found = await visit.read_all("/footplate/v1/jobs", "jobs", asked, most=MOST_SORTED)

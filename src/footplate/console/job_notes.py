@@ -1,4 +1,4 @@
-"""What people write about a job: its labels, and a note."""
+"""The texts that people write about a job: its labels, and a note."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def sort_jobs(
 
 
 def next_order(order: str, column: str) -> str:
-    """What a click on the heading of ``column`` chooses: numbers begin with the largest."""
+    """Returns the order after a click on ``column``: numbers begin with the largest."""
     first = f"-{column}" if column in ("created", "ran", "used", "machines") else column
     second = first.removeprefix("-") if first.startswith("-") else f"-{first}"
     return second if (order or NEWEST) == first else first

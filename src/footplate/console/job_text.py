@@ -27,7 +27,7 @@ _VERSIONS = frozenset({"runtimeVersion", "pythonVersion"})
 
 
 class _Loader(yaml.SafeLoader):
-    """Without aliases, which make a long text of a short one, and dates, which JSON lacks.
+    """A loader without aliases, which make a short text long, and dates, which JSON lacks.
 
     Versions are text: as a number 1.10 would become 1.1.
     """

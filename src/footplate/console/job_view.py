@@ -34,7 +34,7 @@ _MAX_ATTEMPTS = 200
 
 
 def job_routes(site: Site) -> list[Route]:
-    """What belongs to a job comes before the job: its name may have any number of parts."""
+    """Returns the routes, most specific first: a job's name may have any number of parts."""
     return [
         *job_log_routes(site),
         *job_file_routes(site),

@@ -69,7 +69,7 @@ def _directory(uri: str) -> tuple[str, str] | None:
 
 
 async def _files(visit: Visit, uri: str) -> tuple[list[Any], bool, str]:
-    """Of a directory in a bucket, whether there are more, and why there are none to show."""
+    """Returns files of a directory in a bucket, whether there are more, and why none are shown."""
     place = _directory(uri)
     if place is None:
         return [], False, ""

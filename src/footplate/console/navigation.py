@@ -13,7 +13,7 @@ class Entry:
     """Pages elsewhere that belong to it, too."""
 
     def has(self, path: str) -> bool:
-        """Whether a page is one of this entry: at one of its addresses or below."""
+        """Returns whether a page belongs to this entry: at one of its addresses or below."""
         return any(path == url or path.startswith(f"{url}/") for url in (self.url, *self.others))
 
 

@@ -60,7 +60,7 @@ async def call_operation(
     query: Mapping[str, str | Sequence[str]],
     body: JsonObject | None = None,
 ) -> Answer:
-    """What ``app`` answers to the connection of ``request``; ``token`` is sent if there is one."""
+    """Returns ``app``'s answer on ``request``'s connection; sends ``token`` if there is one."""
     raw = b"" if body is None else json.dumps(body).encode()
     scope = make_scope(request, token, method, path, query, raw)
     sent: list[Message] = []
@@ -85,7 +85,7 @@ def make_scope(
     query: Mapping[str, str | Sequence[str]],
     raw: bytes = b"",
 ) -> Scope:
-    """Of a call with the body ``raw``, on the connection of ``request``."""
+    """Returns the scope of a call with the body ``raw`` on the connection of ``request``."""
     headers = [pair for pair in request.scope["headers"] if pair[0] in _KEPT_HEADERS]
     if token:
         headers.append((b"authorization", f"Bearer {token}".encode()))

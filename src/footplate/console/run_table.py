@@ -40,7 +40,7 @@ class Run:
     curves: str = ""
 
     def value(self, column: str) -> Any:
-        """Of a metric, or else a parameter, or else the name or the state; None: it has none."""
+        """Returns a metric, or else a parameter, or else name or state; None: it has none."""
         own = {"run": self.title, "state": self.state, "created": self.created}
         for values in (self.metrics, self.params, own):
             if column in values:
@@ -85,7 +85,7 @@ def _fulfils(run: Run, condition: str) -> bool:
 
 
 def order(runs: Sequence[Run], by: str) -> list[Run]:
-    """By a column, ascending, or with ``-`` before it descending; those without a value last."""
+    """Sorts by a column, descending if ``-`` precedes it; runs without a value come last."""
     column = by.removeprefix("-")
     known = [run for run in runs if run.value(column) is not None]
     unknown = [run for run in runs if run.value(column) is None]

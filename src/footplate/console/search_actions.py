@@ -1,4 +1,4 @@
-"""What a reader does with a search: go on with more trials, ask what a stopping rule would save."""
+"""The actions on a search: add more trials, ask what a stopping rule would save."""
 
 from __future__ import annotations
 

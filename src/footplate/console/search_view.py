@@ -38,7 +38,7 @@ def search_routes(site: Site) -> list[Route]:
 
 
 async def _curves(visit: Visit) -> Response:
-    """For the script of the page."""
+    """Returns the curves as JSON for the page's script."""
     name = visit.request.path_params["name"]
     found = await visit.get(f"/footplate/v1/{name}/curves", {"points": _POINTS})
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -91,7 +91,7 @@ async def _show(visit: Visit) -> Response:
 
 
 def _importances(whole: Any, metric: str) -> list[Importance]:
-    """By the first metric, of the trials that have ended with a result."""
+    """Returns importances for the first metric, from the trials that ended with a result."""
     results = [
         (trial["parameters"], trial["final"]["values"].get(metric))
         for trial in whole["trials"]

@@ -1,4 +1,4 @@
-"""What tabs share that read the same again after a change."""
+"""The answers that several tabs share when they read the same again after a change."""
 
 from __future__ import annotations
 

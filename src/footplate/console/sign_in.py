@@ -69,6 +69,6 @@ class _SignIn:
 
 
 def _own_path(path: str) -> str:
-    """Where to go on: never to another server, as ``//evil.example`` and ``/\\evil`` would."""
+    """Returns the path to go on at; never another server, as ``//evil.example``, ``/\\evil``."""
     safe = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if safe and path.isascii() else "/"

@@ -1,4 +1,4 @@
-"""What all views of the console share: templates, sessions, headers, and errors as pages."""
+"""The parts that all views share: templates, sessions, headers, and errors as pages."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Visit:
 
     @property
     def is_fragment(self) -> bool:
-        """Whether htmx asks for a part of a page."""
+        """Returns whether htmx asks for a part of a page."""
         return self.request.headers.get("hx-request") == "true"
 
     def parameter(self, name: str) -> str:
@@ -95,8 +95,7 @@ class Visit:
         return await call_operation(app, self.request, self.token, method, path, query or {}, body)
 
     async def share(self, read: Callable[[], Awaitable[T]]) -> T:
-        """What ``read`` returns for this URL and reader: read once for all tabs that ask for the
-        same between two changes of jobs.
+        """Returns what ``read`` returns for this URL and reader, shared by tabs until jobs change.
 
         The number of changes is asked for in each reader's name, so who may not read is refused.
         """

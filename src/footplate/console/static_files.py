@@ -47,7 +47,7 @@ class StaticFiles:
 
     @cached_property
     def _files(self) -> Mapping[str, tuple[bytes, bytes]]:
-        """By path, plain and compressed."""
+        """The files by path, plain and compressed."""
         found = sorted(path for path in self._folder.rglob("*") if path.suffix in _TYPES)
         return {
             path.relative_to(self._folder).as_posix(): (raw, gzip.compress(raw, mtime=0))
@@ -63,7 +63,7 @@ class StaticFiles:
         return whole.hexdigest()[:16]
 
     def missing(self) -> tuple[str, ...]:
-        """What ``make console`` would bring."""
+        """Returns the files that ``make console`` would fetch."""
         return tuple(n for n in VENDOR_FILES if f"{VENDOR}/{n}" not in self._files)
 
     def url(self, name: str) -> str:

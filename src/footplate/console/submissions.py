@@ -1,4 +1,4 @@
-"""How to submit a job again: as a command of gcloud, as Python, as YAML. Pure."""
+"""The ways to submit a job again: as a command of gcloud, as Python, as YAML. Pure."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def as_yaml(value: JsonValue) -> str:
 
 
 def as_python(job: Mapping[str, JsonValue]) -> str:
-    """For google-api-python-client, which takes requests as they are."""
+    """Returns a program for google-api-python-client, which takes requests as they are."""
     kind = str(job["kind"])
     service = "ml" if kind == "jobs" else "aiplatform"
     chain = "projects()" if kind == "jobs" else "projects().locations()"

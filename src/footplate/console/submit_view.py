@@ -97,7 +97,7 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _filled(visit: Visit, projects: list[str]) -> tuple[JobForm, str]:
-    """What the form has at first: of the job ``from``, in the form where that can hold it."""
+    """Returns the form's first content: the job ``from``, as fields if they can hold it."""
     project = visit.parameter("project").strip() or (projects[0] if len(projects) == 1 else "")
     region = visit.parameter("region").strip() or _REGION
     source = visit.parameter("from").strip()
@@ -148,7 +148,7 @@ def read_draft(fields: Mapping[str, str]) -> Draft:
 
 
 async def _ask(visit: Visit, draft: Draft) -> Draft:
-    """With the service's answer to it, and what is wrong at the fields of the form.
+    """Adds the service's answer to a draft, and errors to the fields of the form.
 
     All mistakes are shown at once: what can't be sent yet is checked in a project and region that
     stand in for the missing ones, and of the answer only the mistakes are shown.

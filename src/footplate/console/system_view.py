@@ -82,7 +82,7 @@ async def _show(visit: Visit) -> Response:
 
 
 async def _answer(visit: Visit, path: str) -> Mapping[str, Any]:
-    """What an operation says, or in ``refusal`` why it has nothing to say."""
+    """Returns an operation's answer, or in ``refusal`` why it has none."""
     try:
         return await visit.get(path)
     except ServiceError as error:

@@ -1,4 +1,4 @@
-"""How long a job was in which state, from its events. Pure."""
+"""The time that a job spent in each state, from its events. Pure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Timeline:
 
 
 def make_timeline(job: Mapping[str, JsonValue], events: Sequence[Event], now: datetime) -> Timeline:
-    """From the making of the job to its end, or to ``now``."""
+    """Makes a timeline from the job's creation to its end, or to ``now``."""
     begin = parse(str(job["createTime"]))
     end = parse(str(job["endTime"])) if "endTime" in job else now
     spans = _spans(events, begin, max(begin, end))

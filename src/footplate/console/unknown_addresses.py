@@ -71,7 +71,7 @@ def unknown_address_routes(site: Site) -> list[Route]:
 
 
 async def _show(visit: Visit) -> Response:
-    """Where the server has a token, readers learn nothing before they have signed in."""
+    """Raises NotFound; but readers of a server with a token learn nothing before they sign in."""
     path = visit.parameter("path") or _PATH
     if visit.site.sessions.needed and visit.token is None:
         return visit.site.to_sign_in(visit, path)
