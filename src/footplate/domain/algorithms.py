@@ -36,7 +36,7 @@ def image_name(uri: str | None) -> str | None:
 
 
 def program(name: str, args: tuple[str, ...]) -> PythonProgram:
-    """What runs in place of the image."""
+    """Returns the program that runs in place of the image."""
     return PythonProgram(f"{RUNTIME}{name}", (), MODULE, (name, *args))
 
 
@@ -56,7 +56,7 @@ def of_program(program: PythonProgram) -> Algorithm | None:
 def arguments(
     spec: JobSpec, program: PythonProgram, find_folder: Callable[[str], str]
 ) -> tuple[str, ...]:
-    """Of the program: its own as they are, and the folders of the buckets that they name."""
+    """Returns the program's own arguments, and the folders of the buckets that they name."""
     uris = [uri for uri in (*_uris(program.args), spec.job_dir or "") if uri.startswith(_SCHEME)]
     folders = {root: find_folder(root) for root in map(_root, uris)}
     found = [f"--folder={root}={folder}" for root, folder in folders.items() if folder != root]

@@ -1,4 +1,4 @@
-"""When files of a program's copy of a bucket are fetched and written back, and what is said. Pure.
+"""The rules for copies of buckets: which files are fetched and written back. Pure.
 
 Nodes of engines run it, too: on Python 3.8, with nothing but the standard library.
 """
@@ -23,9 +23,9 @@ class Known(NamedTuple):
 
 
 def is_wanted(known: Known | None, identity: str | None, generation: int) -> bool:
-    """Whether an object is fetched. ``identity`` is of the file that is there; None: there is none.
+    """Returns whether to fetch an object. ``identity`` is the local file's; None: there is none.
 
-    What the program has made, changed or deleted stays as it is.
+    Files that the program has made, changed or deleted stay as they are.
     """
     if known is None:
         return identity is None
@@ -33,7 +33,7 @@ def is_wanted(known: Known | None, identity: str | None, generation: int) -> boo
 
 
 def is_changed(known: Known | None, identity: str) -> bool:
-    """Whether a file is written to the bucket."""
+    """Returns whether a file is to be written to the bucket."""
     return known is None or known.identity != identity
 
 
@@ -43,7 +43,7 @@ def find_gone(known: Mapping[str, Known], there: Collection[str]) -> list[str]:
 
 
 def find_problem(part: str) -> str:
-    """Why no file can have this part of an object's name; empty: one can."""
+    """Returns why no file can have this part of an object's name; empty: one can."""
     if not part:
         return "no part between two slashes, nor the first one, can be empty"
     if part in (".", ".."):

@@ -27,7 +27,7 @@ _REGION = re.compile(r"(?=.{1,63}\Z)[A-Z]+(-[A-Z]+)*-[A-Z]+[0-9]+")
 
 
 def read_location(text: str) -> str:
-    """As Cloud Storage writes it, in capitals; empty: the default.
+    """Returns the location as Cloud Storage writes it, in capitals; empty: the default.
 
     Raises:
         InvalidArgument: it is neither a multi-region nor a dual-region, and no region's name.
@@ -48,7 +48,7 @@ def location_type(location: str) -> str:
 
 
 def covers(location: str, region: str) -> bool:
-    """Whether a bucket in ``location`` has its data in ``region``, or in the same multi-region."""
+    """Returns whether a bucket in ``location`` has its data in ``region`` or its multi-region."""
     if location in _MULTI_REGIONS:
         return region.startswith(_MULTI_REGIONS[location]) and not (
             location == "EU" and region in _NOT_EU

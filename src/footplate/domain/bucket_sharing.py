@@ -1,4 +1,4 @@
-"""Which buckets the programs of a project may use."""
+"""The rule for which buckets the programs of a project may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who calls the API: a user of the machine, or the program of a job."""
+"""The callers of the API: a user of the machine, or the program of a job."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _beyond_limits(
     count: int,
     catalogue: Catalogue,
 ) -> Iterator[Inconsistency]:
-    """What machines with so many of an accelerator can't have."""
+    """Yields what machines with so many of an accelerator can't have."""
     known = catalogue.accelerators.get(name)
     for limit in known.limits if known is not None else ():
         if limit.count != count:

@@ -45,13 +45,13 @@ class ClockSegment:
 
     @property
     def monotonic_s(self) -> float:
-        """What the monotonic clock showed when it began."""
+        """The time of the monotonic clock at its beginning."""
         return (self.begin - self.zero).total_seconds()
 
 
 @dataclass(frozen=True)
 class ClockHistory:
-    """What was seen of the wall clock, beside the monotonic one; at first nothing."""
+    """The jumps of the wall clock against the monotonic one; at first none are known."""
 
     segments: tuple[ClockSegment, ...] = ()
     first_number: int = 0
@@ -59,7 +59,7 @@ class ClockHistory:
     """What the monotonic clock showed last."""
 
     def after(self, wall: datetime, monotonic_s: float) -> ClockHistory:
-        """With one more reading of both clocks."""
+        """Returns the history with one more reading of both clocks."""
         zero = wall - timedelta(seconds=monotonic_s)
         if self.segments and abs(zero - self.segments[-1].zero) < _JUMP:
             return replace(self, read_s=monotonic_s)

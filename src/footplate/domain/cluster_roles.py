@@ -39,7 +39,7 @@ REDUCER_RUNTIME = "reducer:"
 
 
 def role_of(pool: WorkerPool) -> ClusterRole:
-    """By its role, as both faces name them; in the third pool what it runs decides."""
+    """Returns a pool's role; in the third pool what it runs decides."""
     part = _BY_ROLE.get(pool.cluster_role, ClusterRole.WORKER)
     if part is ClusterRole.PARAMETER_SERVER and _reduces(pool):
         return ClusterRole.REDUCER

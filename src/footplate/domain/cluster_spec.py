@@ -41,8 +41,9 @@ def variables(
 
 
 def task_type(spec: JobSpec, pool: WorkerPool) -> str:
-    """What TensorFlow calls the replicas of a pool: ``chief`` or ``master``, ``worker``, ``ps``,
-    ``evaluator``.
+    """Returns TensorFlow's name for the replicas of a pool.
+
+    It is ``chief`` or ``master``, ``worker``, ``ps`` or ``evaluator``.
     """
     if pool is spec.primary:
         return spec.chief_role
@@ -50,7 +51,7 @@ def task_type(spec: JobSpec, pool: WorkerPool) -> str:
 
 
 def lacks_evaluator(spec: JobSpec) -> bool:
-    """Whether nothing would evaluate an Estimator: beside a ``chief`` only an evaluator does.
+    """Returns whether no replica evaluates an Estimator: a ``chief`` leaves it to an evaluator.
 
     Source: tf.estimator.train_and_evaluate; a ``master`` evaluates itself, and so does one alone.
     """
@@ -112,7 +113,7 @@ def _tf_config(
 
 
 def _job(spec: JobSpec) -> dict[str, object]:
-    """As it was asked for; without its search where that is too long for a variable.
+    """Returns the job as it was asked for, without its search if that is too long for a variable.
 
     Linux starts no program with a variable of 128 KiB. A trial has its own values as arguments.
     """

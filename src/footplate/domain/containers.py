@@ -70,7 +70,7 @@ def _matches(image: str, patterns: Sequence[str]) -> bool:
 
 
 def _script(program: PythonProgram) -> str:
-    """As the Vertex SDK installs packages in an image of the user's own."""
+    """Returns a shell script that installs packages and runs a module, as the Vertex SDK does."""
     paths = " ".join(shlex.quote(gcs_path(uri)) for uri in program.package_uris)
     install = f"python3 -m pip install --quiet --user {paths} && " if paths else ""
     return f'{install}exec python3 -m {shlex.quote(program.module)} "$@"'

@@ -23,7 +23,7 @@ _EPOCH = date(1970, 1, 1)
 
 @dataclass(frozen=True)
 class Days:
-    """From the first day to the last one, both included."""
+    """The days from the first to the last, both included."""
 
     first: date
     last: date
@@ -39,7 +39,7 @@ class Days:
 
 @dataclass(frozen=True)
 class RunningTimes:
-    """How long jobs ran that hold the same machines and began, and ended, on the same days.
+    """The times of jobs that hold the same machines and began, and ended, on the same days.
 
     Days count from 1970; a time of day is in microseconds since midnight, summed over the jobs.
     Sums are enough for the hours of each day, so a store can add up without reading jobs.
@@ -54,7 +54,7 @@ class RunningTimes:
     ended_us: int
 
     def seconds(self) -> Iterator[tuple[date, float]]:
-        """How long they ran on each day, all together."""
+        """Yields each day with the seconds that the jobs ran on it, all together."""
         for day in range(self.first_day, self.last_day + 1):
             begin = self.started_us if day == self.first_day else 0
             end = self.ended_us if day == self.last_day else self.jobs * DAY_US
@@ -64,7 +64,7 @@ class RunningTimes:
 
 @dataclass(frozen=True)
 class DailyHours:
-    """What the jobs of a project held on one day."""
+    """The hours that the jobs of a project held on one day."""
 
     day: date
     project: str
@@ -72,7 +72,7 @@ class DailyHours:
 
 
 def daily_hours(times: Iterable[RunningTimes], catalogue: Catalogue) -> tuple[DailyHours, ...]:
-    """By day, and by project in each; without days on which a project held nothing."""
+    """Returns hours by day, then by project; leaves out days on which a project held nothing."""
     found: dict[tuple[date, str], MachineHours] = defaultdict(MachineHours)
     for each in times:
         for day, seconds in each.seconds():

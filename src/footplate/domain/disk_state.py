@@ -28,18 +28,18 @@ class DiskState:
 
     @property
     def missing_bytes(self) -> int:
-        """What of the reserve is in use, or could never be set aside."""
+        """The part of the reserve that is in use, or could never be allocated."""
         return max(0, self.wanted_bytes - self.reserve_bytes)
 
     @property
     def growable(self) -> bool:
-        """Whether the reserve can be made whole without making the disk full by that."""
+        """Returns whether the reserve can be completed without making the disk full by that."""
         return self.missing_bytes > 0 and self.free_bytes >= self.missing_bytes + 2 * FULL_BYTES
 
     def trouble(self) -> str:
-        """What an operator has to know; empty: nothing.
+        """Returns what an operator has to know; empty: nothing.
 
-        Where the disk has space for the whole reserve, it is allocated within seconds.
+        If the disk has space for the whole reserve, it is allocated within seconds.
         """
         if self.growable:
             free = f"{_mib(self.free_bytes)} MiB free"

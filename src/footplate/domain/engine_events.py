@@ -21,7 +21,7 @@ def engine_wait(events: Iterable[JobEvent], attempt: int) -> str:
 
 
 def engine_jobs(events: Iterable[JobEvent], attempt: int) -> dict[str, str]:
-    """By replica, where each of the attempt runs."""
+    """Returns the engine's job of each replica of the attempt."""
     mine = (event for event in events if event.kind == RUNS and event.attempt == attempt)
     return {event.replica: event.message for event in mine}
 

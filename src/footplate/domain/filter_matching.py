@@ -1,4 +1,4 @@
-"""Which records a filter selects, in plain Python: for models, and the oracle for the stores."""
+"""The rule for which records a filter selects, for models, and to test the stores. Pure."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def shortened(text: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """As it was given, short enough for a message."""
+    """Returns the name in quotes as it was given, short enough for a message."""
     return repr(shortened(name))
 
 
@@ -34,7 +34,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def nearest(name: str, known: Collection[str], kind: str) -> str:
-    """What to write in place of an unknown name; ``kind`` says what it names, for many."""
+    """Suggests names in place of an unknown one; ``kind`` is a plural for what it names."""
     near = _alike(name[:_SHOWN], known) or _containing(name, known)
     if near:
         return f"did you mean {' or '.join(near[:_OFFERED])}?"
@@ -48,6 +48,6 @@ def _alike(name: str, known: Collection[str]) -> list[str]:
 
 
 def _containing(name: str, known: Collection[str]) -> list[str]:
-    """For what is short for a name: ``T4``."""
+    """Returns the names that contain an abbreviation: ``T4``."""
     short = name.casefold()
     return sorted(other for other in known if len(short) > 1 and short in other.casefold())

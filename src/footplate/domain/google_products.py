@@ -81,7 +81,7 @@ def explain_host(host: str, path: str = "") -> "str | None":
 
 
 def is_served(host: str) -> bool:
-    """Whether parts of the product are here, for programs that may call the API."""
+    """Returns whether parts of the product exist here, for programs that may call the API."""
     label, _, domain = host.lower().partition(".")
     return f".{domain}" == _DOMAINS[0] and _find(label) in _HERE
 

@@ -45,9 +45,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Sign:
-    """What this server has received about one start of a replica; None: nothing of that kind
-    yet.
-    """
+    """The signs received about one start of a replica; None: nothing of that kind yet."""
 
     known_at: datetime
     """When it began to listen for it."""
@@ -83,11 +81,11 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class Findings:
-    """What is so now: by trouble what to say of it, None where there is none.
+    """The present troubles: by kind and replica a sentence on it, None if there is none.
 
-    Of what isn't known nothing is found. ``hung_since``: since when all programs have been
-    silent, where that is a hang. ``stuck_since``: since when all that still take part are silent
-    and idle, where another replica has failed; what evaluators do is no sign that the rest goes on.
+    What isn't known counts as no trouble. ``hung_since``: since when all programs have been silent,
+    if that is a hang. ``stuck_since``: since when all that still take part are silent and idle, if
+    another replica has failed; what evaluators do is no sign that the rest goes on.
     """
 
     troubles: Mapping[Place, str | None]
@@ -255,7 +253,7 @@ def tell(
 
 
 def _is_another(standing: JobEvent, place: Place, findings: Findings) -> bool:
-    """Whether the hang began after the last one was told: nobody has seen what was between."""
+    """Returns whether a hang began after the last one was reported: its end was never seen."""
     since = findings.hung_since
     return place[0] == HANG and since is not None and since > standing.time
 

@@ -81,7 +81,7 @@ def _not_integral(bound: float) -> list[str]:
 
 
 def _number(bound: float) -> str:
-    """In full, so that bounds which differ look different."""
+    """Formats a number in full, so that bounds which differ look different."""
     return repr(bound).removesuffix(".0")
 
 

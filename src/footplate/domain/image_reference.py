@@ -40,23 +40,23 @@ class ImageReference:
     digest: str | None = None
 
     def __str__(self) -> str:
-        """In full, so that it means the same to each engine."""
+        """Returns the name in full, so that it means the same to each engine."""
         tag = f":{self.tag}" if self.tag else ""
         return f"{self.name}{tag}{f'@{self.digest}' if self.digest else ''}"
 
     @property
     def name(self) -> str:
-        """Without tag and digest."""
+        """The name without tag and digest."""
         return f"{self.registry}/{self.repository}"
 
     @property
     def version(self) -> str:
-        """What is fetched: the digest if there is one, else the tag."""
+        """The version that is fetched: the digest if there is one, else the tag."""
         return self.digest or self.tag or DEFAULT_TAG
 
     @property
     def on_loopback(self) -> bool:
-        """Whether the registry runs on this machine: such a one may speak plain http."""
+        """Returns whether the registry runs on this machine: such a one may use plain HTTP."""
         host = self.registry.rpartition(":")[0] if _port(self.registry) else self.registry
         if host == "localhost":
             return True

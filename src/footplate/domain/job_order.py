@@ -32,7 +32,7 @@ JobOrder = tuple[OrderedBy, ...]
 
 
 def directions(order: JobOrder) -> tuple[bool, ...]:
-    """Of each of the values of a job, whether it descends."""
+    """Returns, for each of the values that order a job, whether it descends."""
     found: list[bool] = []
     for each in order:
         found += [False, each.descending] if each.field in TIMES else [each.descending]
@@ -40,7 +40,7 @@ def directions(order: JobOrder) -> tuple[bool, ...]:
 
 
 def order_values(job: Job, order: JobOrder) -> tuple[Value, ...]:
-    """By what the job is ordered: at the end by its making and its uid, so no two are equal."""
+    """Returns the values that order a job; its creation and uid come last, so no two are equal."""
     found: list[Value] = []
     for each in order:
         found += _values(job, each.field)

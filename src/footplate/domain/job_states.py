@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class State(Enum):
-    """Where a job is in its life; terminal states never change."""
+    """A job's state in its life; terminal states never change."""
 
     QUEUED = "QUEUED"
     PREPARING = "PREPARING"
@@ -39,7 +39,7 @@ def state_spellings(text: str) -> tuple[str, ...]:
 
 
 class Phase(Enum):
-    """Where one replica of the current attempt is, as far as the service knows."""
+    """The phase of one replica of the current attempt, as far as the service knows."""
 
     WAITING = "WAITING"
     """Its supervisor was asked for, and hasn't reported yet."""

@@ -107,7 +107,7 @@ class Scheduling:
 
 @dataclass(frozen=True)
 class RestartBounds:
-    """How often replicas, and jobs, may start again where the request doesn't forbid it."""
+    """The limits of restarts and retries, for requests that don't forbid them."""
 
     max_restarts: int = Scheduling.max_restarts
     max_retries: int = Scheduling.max_retries
@@ -146,7 +146,7 @@ class Directory:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """What a face made of a request: everything that inside depends on, as explicit values."""
+    """A job as an API understood the request: everything that runs it, as explicit values."""
 
     region: str
     pools: tuple[WorkerPool, ...]
@@ -182,7 +182,7 @@ class JobSpec:
 
     @property
     def runs_itself(self) -> bool:
-        """Whether the job has replicas; those of tuning jobs and pipelines are other jobs'."""
+        """Returns whether it has replicas; those of tuning jobs and pipelines are other jobs'."""
         return self.search is None and self.pipeline is None
 
     @property
@@ -201,7 +201,7 @@ class JobSpec:
 
 
 class ExitKind(Enum):
-    """How the program of a replica came to its end."""
+    """The kinds of ends of a replica's program."""
 
     EXITED = "EXITED"
     """By itself; ``code`` is its exit code."""
@@ -332,7 +332,7 @@ class Job:
 
     @property
     def region(self) -> str:
-        """Where it runs."""
+        """The region where it runs."""
         return self.spec.region
 
     @property
@@ -346,7 +346,7 @@ class Job:
 
     @property
     def restarts(self) -> int:
-        """How often replicas of it started again, alone or all together, in all its attempts."""
+        """The number of restarts of replicas, alone or all together, in all its attempts."""
         return sum(replica.losses for replica in self.replicas)
 
     @property

@@ -1,4 +1,4 @@
-"""What launchers on an engine's nodes report, and what is wanted of them."""
+"""The reports of launchers on an engine's nodes, and the commands in answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class LauncherState(Enum):
 
 @dataclass(frozen=True)
 class LauncherReport:
-    """How the replica of one launcher stands."""
+    """The state of the replica of one launcher."""
 
     incarnation: str
     """Of the launcher's process: of two that have the same token only the first is served."""
@@ -36,13 +36,13 @@ class LauncherReport:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it runs nothing, and will never start anything again."""
+        """Returns whether it runs nothing, and will never start anything again."""
         return bool(self.ending) and self.state in (LauncherState.IDLE, LauncherState.GONE)
 
 
 @dataclass(frozen=True)
 class LauncherAnswer:
-    """What is wanted of a launcher. ``ticket`` is for the start number ``restart``, if given."""
+    """The commands to a launcher. ``ticket`` is for the start number ``restart``, if given."""
 
     leave: bool = False
     stop: bool = False
@@ -51,5 +51,5 @@ class LauncherAnswer:
 
     @property
     def is_news(self) -> bool:
-        """Whether the launcher has something to do."""
+        """Returns whether the launcher has something to do."""
         return self.leave or self.stop or self.restart is not None

@@ -62,7 +62,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Screen:
-    """What wanted lines have. Empty fields ask for nothing.
+    """The properties of wanted lines. Empty fields ask for nothing.
 
     ``contains`` is casefolded; ``severities`` are names, of which a line has one.
     """
@@ -85,7 +85,7 @@ EVERYTHING = Screen()
 
 
 def belongs(entry: Entry, job: Job) -> bool:
-    """Whether an entry of the log that the job's lines are in is the job's own."""
+    """Returns whether an entry of the log that holds the job's lines is the job's own."""
     return job.tuning_job is None or entry.trial == job.spec.trial
 
 

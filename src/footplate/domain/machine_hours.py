@@ -1,4 +1,4 @@
-"""How long jobs held machines and accelerators, and what that costs. Pure."""
+"""The time for which jobs held machines and accelerators, and what that costs. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEAST = 0.01
 
 @dataclass(frozen=True)
 class MachineHours:
-    """By machine type, and by type of accelerator."""
+    """Hours by machine type, and by type of accelerator."""
 
     machines: Mapping[str, float] = field(default_factory=dict)
     accelerators: Mapping[str, float] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class MachineHours:
 
 @dataclass(frozen=True)
 class Prices:
-    """Of an hour of a machine type, without its accelerators, and of one accelerator."""
+    """The prices of an hour of a machine type, without accelerators, and of one accelerator."""
 
     currency: str = ""
     machines: Mapping[str, float] = field(default_factory=dict)
@@ -52,7 +52,7 @@ NO_PRICES = Prices()
 
 
 def hours_of(spec: JobSpec, catalogue: Catalogue, seconds: float = _HOUR_S) -> MachineHours:
-    """What all replicas together hold in so many seconds."""
+    """Returns what all replicas together hold in so many seconds."""
     return hours_held(machines_of(spec), catalogue, seconds)
 
 
@@ -70,7 +70,7 @@ def _place(entry: tuple[MachineSpec, int]) -> tuple[str, str, int]:
 
 
 def hours_held(machines: Machines, catalogue: Catalogue, seconds: float) -> MachineHours:
-    """What these machines amount to, held for so many seconds."""
+    """Returns the hours of these machines, held for so many seconds."""
     types: dict[str, float] = defaultdict(float)
     accelerators: dict[str, float] = defaultdict(float)
     for machine, replicas in machines:
@@ -84,7 +84,7 @@ def hours_held(machines: Machines, catalogue: Catalogue, seconds: float) -> Mach
 
 
 def hours_used(jobs: Iterable[Job], catalogue: Catalogue, now: datetime) -> MachineHours:
-    """From the first start of each job to its end, or until now."""
+    """Returns the hours of jobs from the first start of each to its end, or until now."""
     used = MachineHours()
     for job in jobs:
         if job.start_time is not None and job.spec.runs_itself:

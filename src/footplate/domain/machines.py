@@ -66,7 +66,7 @@ def _zones_with(wanted: dict[str, None], region: Region) -> bool:
 
 
 def unknown_region(region: str, catalogue: Catalogue) -> str:
-    """What is wrong with a region that the catalogue doesn't have."""
+    """Returns what is wrong with a region that the catalogue doesn't have."""
     known = nearest(region, catalogue.regions, "regions")
     if not region:
         return f"required: the region of the job; {known}"
@@ -206,7 +206,7 @@ def _not_attachable(kind: MachineType, accelerator: Accelerator, catalogue: Cata
 
 
 def _reason(kind: MachineType, accelerator: Accelerator, count: int, valid: tuple[int, ...]) -> str:
-    """Why a machine needs more of them than were asked for, where the limits tell."""
+    """Returns why a machine needs more accelerators than asked for, if the limits say so."""
     known = [limit for limit in accelerator.limits if limit.count <= count]
     nearest = max(known, key=lambda limit: limit.count, default=None)
     if nearest is None or count > min(valid) or not _exceeds(kind, nearest):
@@ -267,7 +267,7 @@ def check_machines(
 
 
 def check_machine(request: MachineRequest, catalogue: Catalogue) -> Iterator[Violation]:
-    """What isn't allowed of a machine wherever it stands."""
+    """Yields what is wrong with a machine wherever it runs."""
     name = request.machine.machine_type
     kind = catalogue.machine_types.get(name)
     if name and kind is None:

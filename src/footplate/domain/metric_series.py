@@ -1,4 +1,4 @@
-"""What a program reports of a metric over time, in bounded memory. Pure."""
+"""The values of a metric that a program reports over time, in bounded memory. Pure."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Model:
 
     @property
     def uid(self) -> str:
-        """What lists continue after."""
+        """The key that lists continue after."""
         return str(self.name)
 
     # What filters look at; a model has no state and no region, and neither start nor end.
@@ -126,7 +126,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Change:
-    """What a patch sets; None: stays as it is."""
+    """The fields that a patch sets; None: stays as it is."""
 
     display_name: str | None = None
     description: str | None = None
@@ -140,7 +140,7 @@ def new_model(name: ModelName, first: ModelVersion) -> Model:
 
 
 def find_version(model: Model, key: str) -> ModelVersion:
-    """By its number or one of its aliases; an empty key is the default version.
+    """Finds a version by its number or one of its aliases; an empty key is the default version.
 
     Raises NotFound.
     """

@@ -1,4 +1,4 @@
-"""What a job names of buckets: in its arguments, variables and directories. Pure."""
+"""The objects of buckets that a job names: in arguments, variables, directories. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PATTERN = re.compile(r"[*?\[{$]")
 
 
 def find_prefixes(spec: JobSpec, bucket: str) -> tuple[str, ...]:
-    """What the names of the objects begin with that the job names in the bucket; none: nothing.
+    """Returns prefixes of the objects that the job names in the bucket; none: it names nothing.
 
     ``gs://BUCKET/train/part-*`` and ``/gcs/BUCKET/train/part-*`` name ``train/part-``. A bucket
     without a path stands for all of it: the empty prefix.

@@ -12,11 +12,10 @@ _MODULE_PART = re.compile(r"\w[\w-]*")
 
 
 def refusal(name: str, head: bytes | None = None) -> str | None:
-    """Why pip can't install the file ``name`` that begins with ``head``; None: it may.
+    """Returns why pip can't install the file ``name`` that begins with ``head``; None: it may.
 
-    The content decides where the suffix is wrong or missing. What has a suffix of a package and
-    no such content is found out when it is unpacked. ``head`` is None where the content isn't there
-    yet.
+    The content decides if the suffix is wrong or missing. A file with a package's suffix and other
+    content fails when it is unpacked. ``head`` is None if the content isn't there yet.
     """
     if name.endswith(".egg"):
         return (
@@ -34,7 +33,7 @@ def refusal(name: str, head: bytes | None = None) -> str | None:
 
 
 def is_module(name: str) -> bool:
-    """Whether ``python -m NAME`` may find it.
+    """Returns whether ``python -m NAME`` may find it.
 
     A part needn't be an identifier: the loader looks for files, and so finds ``my-trainer.task``.
     """

@@ -29,7 +29,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class ResourceState(Enum):
-    """As aiplatform v1 names them."""
+    """The states of a resource, named as in aiplatform v1."""
 
     PROVISIONING = "PROVISIONING"
     """It waits for its machines; jobs wait for it."""
@@ -82,7 +82,7 @@ class PersistentResource:
 
 @dataclass(frozen=True)
 class Change:
-    """What a patch sets; None: stays as it is. ``request`` comes with ``pools``."""
+    """The fields that a patch sets; None: stays as it is. ``request`` comes with ``pools``."""
 
     display_name: str | None = None
     labels: Labels | None = None
@@ -102,7 +102,7 @@ def resource_named(spec: JobSpec, project: str) -> PersistentResourceName | None
 
 
 def machine_label(machine: MachineSpec, catalogue: Catalogue) -> str:
-    """What machines that are alike have in common: ``n1-standard-8 with 2 NVIDIA_TESLA_T4``."""
+    """Returns a label that equal machines share: ``n1-standard-8 with 2 NVIDIA_TESLA_T4``."""
     accelerator, count = accelerators_of(machine, catalogue)
     if accelerator is None or count <= 0:
         return machine.machine_type
@@ -110,14 +110,14 @@ def machine_label(machine: MachineSpec, catalogue: Catalogue) -> str:
 
 
 def machines_of(pools: Sequence[MachinePool], catalogue: Catalogue) -> Amounts:
-    """How many machines of each kind."""
+    """Returns the number of machines of each kind."""
     return total({machine_label(each.machine, catalogue): each.replica_count} for each in pools)
 
 
 def misfits(
     spec: JobSpec, resource: PersistentResource, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """Why a job can never run on the resource, one for each pool."""
+    """Yields why a job can never run on the resource, one violation for each pool."""
     has, asked = machines_of(resource.pools, catalogue), machines_of(spec.pools, catalogue)
     offer = joined([f"{count} {label}" for label, count in sorted(has.items())])
     there = f"persistent resource {resource.id} has {offer}"

@@ -1,4 +1,4 @@
-"""What a training pipeline adds to the job that runs its program."""
+"""The parts that a training pipeline adds to the job that runs its program."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def arguments(
 def container_arguments(
     spec: JobSpec, program: ContainerProgram, form: FormDirectory
 ) -> tuple[str, ...] | None:
-    """As ``arguments``; None: the image's own."""
+    """Returns the arguments like ``arguments``; None: the image's own."""
     if spec.job_dir is None:
         return program.args
     return (*(program.args or ()), "--job-dir", form(spec.job_dir))
@@ -72,7 +72,7 @@ def container_arguments(
 def variables(
     spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, Address], form: FormDirectory
 ) -> tuple[tuple[str, str], ...]:
-    """What the service sets, before the user's own variables; a later name wins.
+    """Returns what the service sets, before the user's own variables; a later name wins.
 
     ``addresses`` has every replica of the job by its name; empty: they aren't known yet, and
     nothing of the cluster is set.
@@ -88,7 +88,7 @@ def variables(
 
 
 def starts(attempt: int, restart: int) -> tuple[tuple[str, str], ...]:
-    """Which start of the program it is: of all replicas, and of this one since then."""
+    """Returns variables that number the program's start: of all replicas, of this one since."""
     return ("FOOTPLATE_ATTEMPT", str(attempt)), ("FOOTPLATE_RESTART", str(restart))
 
 

@@ -27,7 +27,7 @@ def is_limit(value: object) -> TypeGuard[int]:
 
 
 def fold(resource: str) -> str:
-    """What all spellings of a resource share: ``nvidia-tesla-t4`` is ``NVIDIA_TESLA_T4``."""
+    """Returns what all spellings of a resource share: ``nvidia-tesla-t4``, ``NVIDIA_TESLA_T4``."""
     return resource.upper().replace("-", "_")
 
 
@@ -47,7 +47,7 @@ class QuotaRules:
         return cls(frozenset(catalogue.accelerators), frozenset(catalogue.regions))
 
     def knowing(self, stored: Iterable[Quota]) -> QuotaRules:
-        """With the names that are stored: they can be unset after the catalogue has lost them."""
+        """Adds stored names, so that they can be unset after the catalogue has lost them."""
         quotas = tuple(stored)
         resources = {resource for quota in quotas for resource in quota.limits}
         regions = {quota.region for quota in quotas}
@@ -84,7 +84,7 @@ class QuotaRules:
     def changes(
         self, given: Mapping[str, object], violations: list[Violation], prefix: str
     ) -> dict[str, int | None]:
-        """As ``limits``; None, for no limit, is allowed as well."""
+        """Reads changes like ``limits``; None, for no limit, is allowed as well."""
         named = self._named(given, violations, prefix)
         unset = {resource: value for resource, value in named.items() if value is None}
         numbers = {resource: value for resource, value in named.items() if value is not None}
@@ -187,14 +187,14 @@ class Quotas:
 def exceeded(
     counts: Mapping[str, int], project: str, region: str, quotas: Quotas
 ) -> tuple[str, ...]:
-    """Why a job that counts so much can never start there: a sentence for each resource."""
+    """Returns why a job that counts so much can never start, a sentence for each resource."""
     limits = quotas.limits(project, region)
     over = (r for r in sorted(counts) if r in limits and counts[r] > limits[r])
     return tuple(_too_much(r, counts[r], limits[r], project, region) for r in over)
 
 
 def _scopes(project: str, region: str) -> tuple[tuple[str, str], ...]:
-    """Where limits for a project in a region may come from, the most specific first."""
+    """Returns the scopes of limits for a project in a region, the most specific first."""
     return (project, region), (project, ANY), (ANY, region), (ANY, ANY)
 
 

@@ -32,12 +32,12 @@ _SENDERS = (ClusterRole.PRIMARY, ClusterRole.WORKER)
 
 
 def is_image(uri: str) -> bool:
-    """Whether it is a Reduction Server, by Google's names for it or ours."""
+    """Returns whether it is a Reduction Server, by Google's names for it or ours."""
     return _IMAGE.fullmatch(uri) is not None
 
 
 def program(image_uri: str) -> PythonProgram:
-    """What runs in place of the image."""
+    """Returns the program that runs in place of the image."""
     return PythonProgram(f"{REDUCER_RUNTIME}{image_uri}", (), "footplate_reduction", ("reducer",))
 
 
@@ -46,12 +46,12 @@ def has_reducers(spec: JobSpec) -> bool:
 
 
 def takes_part(pool: WorkerPool) -> bool:
-    """Whether its replicas reduce, or send what is reduced, in a job that has reducers."""
+    """Returns whether its replicas reduce, or send what is reduced, in a job with reducers."""
     return role_of(pool) in (ClusterRole.REDUCER, *_SENDERS)
 
 
 def is_served(spec: JobSpec, runtimes: Runtimes) -> bool:
-    """Whether the job has reduction servers that all of its workers can use.
+    """Returns whether the job has reduction servers that all of its workers can use.
 
     Workers that can't use them run without them: they all-reduce among themselves.
     """
@@ -60,7 +60,7 @@ def is_served(spec: JobSpec, runtimes: Runtimes) -> bool:
 
 
 def is_too_old(pool: WorkerPool, runtimes: Runtimes) -> bool:
-    """Whether the Python of the pool is older than the client of the reduction servers needs."""
+    """Returns whether the pool's Python is too old for the client of the reduction servers."""
     python = python_of(pool, runtimes)
     return python is not None and python < MIN_PYTHON
 
@@ -84,9 +84,9 @@ def variables(
     token: str,
     runtimes: Runtimes,
 ) -> dict[str, str]:
-    """For a reducer where it listens, for a worker where the reducers are; for others nothing.
+    """Returns variables that tell a reducer where it listens and a worker where the reducers are.
 
-    Nor is there anything for workers of a job that reduction servers don't serve.
+    Others get none, nor do workers of a job that reduction servers don't serve.
 
     ``addresses`` has every replica of the job by its name. ``job`` and ``token``, the same for all
     of them, keep strangers and other jobs away.

@@ -40,7 +40,7 @@ def say_amount(resource: str, amount: int) -> str:
 
 
 def say_resource(resource: str, amount: int = 2) -> str:
-    """What so many of it are called; those that have no word of their own by their name."""
+    """Returns the word for so many of a resource, or else the resource's own name."""
     word = _WORDS.get(resource)
     if word is None:
         return resource

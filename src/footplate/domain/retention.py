@@ -1,4 +1,4 @@
-"""How long ended jobs and their logs are kept, by project."""
+"""The times for which ended jobs and their logs are kept, by project."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def parse_age(text: str) -> timedelta | None:
 
 @dataclass(frozen=True)
 class KeepTimes:
-    """How long things are kept after the end of a job; None: for ever."""
+    """The times for which things are kept after the end of a job; None: for ever."""
 
     by_project: Mapping[str, timedelta | None] = field(default_factory=dict)
 

@@ -185,7 +185,7 @@ class Runtimes:
 
 
 def is_prebuilt(uri: str) -> bool:
-    """Whether it is called as one of Google's prebuilt training images, of whatever version."""
+    """Returns whether it is named like a prebuilt training image of Google's, of any version."""
     match = _IMAGE.fullmatch(uri)
     return match is not None and match["image"] != REDUCERS
 
@@ -204,13 +204,13 @@ def _refuse(field: str, given: str, allowed: str) -> InvalidArgument:
 
 
 def _family_and_version(image: str) -> tuple[str, str]:
-    """What an image is called without its version and Python, and its version."""
+    """Returns an image's name without its version and Python, and its version."""
     match = _IMAGE_NAME.match(image)
     return (match["family"], match["version"]) if match else (image, "")
 
 
 def _distance(version: str, other: str) -> tuple[int, ...]:
-    """How far apart two versions like 2.21 or 2-21 are; the more different the larger."""
+    """Returns the distance of two versions like 2.21 or 2-21; larger if they differ more."""
     mine, theirs = _numbers(version), _numbers(other)
     return tuple(abs(a - b) for a, b in zip(mine, theirs, strict=True))
 

@@ -85,7 +85,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Missing:
-    """Of a replica, or one of its processes, nothing is known."""
+    """A replica, or one of its processes, of which nothing is known."""
 
     replica: str
     reason: str
@@ -142,7 +142,7 @@ def compare(dumps: Mapping[str, Dump], missing: Iterable[Missing]) -> Comparison
 
 
 def shared(one: Sequence[Frame], other: Sequence[Frame]) -> int:
-    """How many frames, from the outermost one inwards, are the same."""
+    """Returns how many frames, from the outermost one inwards, are the same."""
     count = 0
     for a, b in zip(reversed(one), reversed(other), strict=False):
         if a is not b and a != b:
@@ -152,7 +152,7 @@ def shared(one: Sequence[Frame], other: Sequence[Frame]) -> int:
 
 
 def is_near(one: Sequence[Frame], other: Sequence[Frame]) -> bool:
-    """Whether they differ in the innermost frames only; see above."""
+    """Returns whether they differ in the innermost frames only, by at most ``INNERMOST``."""
     short, long = sorted((len(one), len(other)))
     if short > 1 and one[1 - short :] != other[1 - short :]:  # most are not: a fast check
         return False
@@ -250,7 +250,7 @@ def _describe_steps(place: Place) -> list[str]:
 
 
 def _describe_parting(frames: Sequence[Frame], others: Sequence[Frame]) -> list[str]:
-    """Where the way of these leaves that of the majority."""
+    """Says where these frames leave the path of the majority."""
     same = shared(frames, others)
     if not 0 < same < min(len(frames), len(others)):
         return []

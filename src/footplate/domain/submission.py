@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Location:
-    """Where a job is to be made whose id the service chooses."""
+    """The place for a new job whose id the service chooses."""
 
     project: str
     location: str
@@ -23,7 +23,7 @@ class Location:
 
 @dataclass(frozen=True)
 class Tuning:
-    """How much a tuning job is to search; what else it says the search itself reads."""
+    """The size of a tuning job's search; the search itself reads the rest."""
 
     parameters: int
     max_trials: int

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def unsupported(spec: JobSpec, *, reduction: bool) -> str | None:
-    """What of a valid job this version can't run, in a sentence; None: it runs all of it.
+    """Returns what of a valid job this version can't run, in a sentence; None: it runs it all.
 
     ``reduction``: whether the service has the package footplate-reduction, with its C++ library.
     """

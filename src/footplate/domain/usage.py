@@ -33,7 +33,7 @@ class GpuUse:
 
 @dataclass(frozen=True)
 class Counters:
-    """What has been used since the program began, ``seconds`` ago; None: not known there."""
+    """The amounts used since the program began, ``seconds`` ago; None: not known there."""
 
     seconds: float = 0.0
     cpu_s: float | None = None
@@ -63,7 +63,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Figure:
-    """Of one quantity over some time."""
+    """The mean and peak of one quantity over some time."""
 
     mean: float
     peak: float
@@ -71,7 +71,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Point:
-    """What was used on average, and at most, in the ``seconds`` before ``time``."""
+    """The use, on average and at most, in the ``seconds`` before ``time``."""
 
     time: datetime
     seconds: float
@@ -92,7 +92,7 @@ _RATES = {
 
 
 def point_of(sample: Sample, before: Counters | None, time: datetime) -> Point:
-    """What was used since ``before``, the counters of the sample before it; None: it is the first.
+    """Returns what was used since ``before``, the counters of the sample before; None: the first.
 
     A program that began anew since then counts from its own beginning.
     """

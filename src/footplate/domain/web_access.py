@@ -1,4 +1,4 @@
-"""Which replicas of a job a user may open a shell in."""
+"""The rule for which replicas of a job a user may open a shell in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def open_replicas(job: Job) -> tuple[str, ...]:
 
 
 def closed_because(job: Job, replica: str) -> str:
-    """Why there is no shell in ``replica`` now; empty if there may be one."""
+    """Returns why there is no shell in ``replica`` now; empty if there may be one."""
     if replica in open_replicas(job):
         return ""
     if not job.spec.web_access:

@@ -88,14 +88,14 @@ def make_claim(
 
 
 def held_by(spec: JobSpec, project: str, site: Site, catalogue: Catalogue) -> Amounts:
-    """What the job holds while it runs: of the site, or of its persistent resource there."""
+    """Returns what the job holds while it runs: of the site, or of its persistent resource."""
     if resource_named(spec, project) is None:
         return site.held_by(spec, catalogue)
     return held_on_resource(spec, site, catalogue)
 
 
 def held_on_resource(machines: Machines, site: Site, catalogue: Catalogue) -> Amounts:
-    """What is held of a persistent resource: machines by their kind.
+    """Returns what is held of a persistent resource: machines by their kind.
 
     In emulate mode also what they are of the site, as it may have less than the resource.
     """
@@ -106,12 +106,12 @@ def held_on_resource(machines: Machines, site: Site, catalogue: Catalogue) -> Am
 
 
 def counts_of(spec: JobSpec, catalogue: Catalogue) -> Amounts:
-    """What counts against the quota of the job's project, whatever the site holds of it."""
+    """Returns what counts against the quota of the job's project, whatever the site holds of it."""
     return {**counted_machines(spec, catalogue), JOBS: 1}
 
 
 def counted_machines(machines: Machines, catalogue: Catalogue) -> Amounts:
-    """What machines count against the quota of their project."""
+    """Returns what machines count against the quota of their project."""
     amounts = counted(machines, catalogue)
     amounts.pop(MEMORY_MB, None)
     return amounts

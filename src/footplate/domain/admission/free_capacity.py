@@ -1,4 +1,4 @@
-"""How much of each resource is free: the capacity of a site, and the quotas of its projects."""
+"""The free amount of each resource: of a site's capacity, and of its projects' quotas."""
 
 from __future__ import annotations
 

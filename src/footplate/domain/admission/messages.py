@@ -68,7 +68,7 @@ def explanation(
 
 
 def reason(claim: Claim, why: Why) -> str:
-    """What is missing, without what changes while it goes on missing."""
+    """Returns what is missing, without details that change while it is missing."""
     match why:
         case TooLarge(shortages):
             return f"Can never start here: it asks for {_asked(shortages)}"
@@ -86,7 +86,7 @@ def reason(claim: Claim, why: Why) -> str:
 
 
 def sentence(claim: Claim, why: Why) -> str:
-    """What is missing, who has it, and what can be done about it."""
+    """Returns what is missing, who has it, and what can be done about it."""
     match why:
         case TooLarge(shortages):
             there = _and([_amount(s.resource, s.total) for s in shortages])
@@ -193,7 +193,7 @@ def _asked(shortages: Sequence[Shortage]) -> str:
 
 
 def _amount(resource: str, amount: int) -> str:
-    """As elsewhere, but for ``room for 2 replicas``."""
+    """Formats an amount as elsewhere, but replicas as ``room for 2 replicas``."""
     if resource == REPLICAS:
         return f"room for {_count(amount, 'replica', 'replicas')}"
     return say_amount(resource, amount)
@@ -224,7 +224,7 @@ def _ordinal(number: int) -> str:
 
 
 def _time(moment: float, now: float) -> str:
-    """To the minute, rounded up, so that what it promises holds; with the date if not today."""
+    """Formats a time to the minute, rounded up so that a promise holds; the date if not today."""
     at = datetime.fromtimestamp(math.ceil(moment / _MINUTE_S) * _MINUTE_S, UTC)
     today = datetime.fromtimestamp(now, UTC).date()
     date = "" if at.date() == today else f"{at:%Y-%m-%d} "

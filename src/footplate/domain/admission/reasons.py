@@ -72,7 +72,7 @@ Why = TooLarge | OverQuota | NoRoom | Behind | Soon
 
 
 def why_waiting(claim: Claim, cycle: SchedulingCycle, reservations: Reservations) -> Why:
-    """Why a job hasn't started in a cycle that ended with these reservations."""
+    """Returns why a job hasn't started in a cycle that ended with these reservations."""
     free, now = cycle.free, cycle.now
     of_site, of_quota = site_needs(claim), quota_needs(claim)
     if any(free.total(resource) < amount for resource, amount in of_site):
@@ -97,7 +97,7 @@ def promise(claim: Claim, cycle: SchedulingCycle, reservations: Reservations) ->
 
 
 def _certain(reservation: Reservation, before: list[Reservation], cycle: SchedulingCycle) -> bool:
-    """Whether everything whose end it counts on has a limit that was asked for."""
+    """Returns whether every job whose end it counts on has a time limit that was asked for."""
     at, free = reservation.at, cycle.free
     if at == math.inf:
         return False
@@ -112,9 +112,9 @@ def _certain(reservation: Reservation, before: list[Reservation], cycle: Schedul
 
 
 def _shortages(free: FreeCapacity, needs: Needs, *, of_all: bool = False) -> tuple[Shortage, ...]:
-    """Where less is free than needed, the scarcest first: the least of what is asked for.
+    """Returns the resources of which less is free than needed, the scarcest first.
 
-    ``of_all``: where the total is less than needed.
+    The scarcest has the smallest share of what is asked for. ``of_all``: compares with the total.
     """
     available = {name: free.total(name) if of_all else free[name] for name, _ in needs}
     short = [(name, amount) for name, amount in needs if available[name] < amount]

@@ -101,7 +101,7 @@ class Reservations:
         return at
 
     def _free_at(self, resource: Resource, at: float) -> float:
-        """What is free then, if each running job ends as late as it may."""
+        """Returns what is free then, if each running job ends as late as it may."""
         ends, sums = self._released(resource)
         count = bisect_right(ends, at)
         active = (each for each in self.made if each.at <= at < each.until)
@@ -109,7 +109,7 @@ class Reservations:
         return self._free[resource] + (sums[count - 1] if count else 0) - reserved
 
     def _first_release(self, resource: Resource, amount: int) -> float:
-        """From when on running jobs leave so much."""
+        """Returns the time from which running jobs leave so much."""
         short = amount - self._free[resource]
         if short <= 0:
             return -math.inf

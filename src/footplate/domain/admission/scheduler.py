@@ -97,7 +97,7 @@ class Scheduler:
     def explain(
         self, uid: JobUid, now: float, variations: Iterable[tuple[str, Claim]] = ()
     ) -> Explanation | None:
-        """Why the job waits; None: it doesn't.
+        """Returns why the job waits; None: it doesn't.
 
         ``variations``: claims that the job could make instead, each with how to say it ("with 2
         NVIDIA_TESLA_T4 instead of 4"); the first that would start at once is named.
@@ -115,7 +115,7 @@ class Scheduler:
         return explanation(claim, why, place, length, latest, now, words)
 
     def would_start(self, claim: Claim, now: float) -> bool:
-        """Whether a job with this claim, in place of what is known of it, would start at once."""
+        """Returns whether a job with this claim in place of its known one would start at once."""
         with self._without(claim.uid):
             site = self._site(claim)
             site.wait(claim)
@@ -144,12 +144,12 @@ class Scheduler:
         return frozenset(self._waiting.keys() | self._running.keys())
 
     def held(self, project: str, region: str) -> Amounts:
-        """What counts against the quota of the project in the region."""
+        """Returns what counts against the quota of the project in the region."""
         of = project, region
         return total(c.counts for c in self._running.values() if (c.project, c.region) == of)
 
     def held_of(self, site: str) -> Amounts:
-        """What is held of the site."""
+        """Returns what is held of the site."""
         return total(c.holds for c in self._running.values() if c.site == site)
 
     def _site(self, claim: Claim) -> SiteState:
@@ -181,7 +181,7 @@ class Scheduler:
     def _way_out(
         self, why: Why, claim: Claim, now: float, variations: Iterable[tuple[str, Claim]]
     ) -> str | None:
-        """What could be asked for instead to start at once; None: nothing that is known of."""
+        """Returns what could be asked for instead to start at once; None: nothing known."""
         if isinstance(why, Soon):
             return None
         tried = (words for words, other in variations if self.would_start(other, now))

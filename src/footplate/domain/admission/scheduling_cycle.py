@@ -91,7 +91,7 @@ class _Round:
         self.reservations = Reservations(cycle.free, cycle.running, cycle.now)
 
     def run(self) -> bool:
-        """Whether any job started."""
+        """Starts the jobs that it can; returns whether it started any."""
         before = len(self._cycle.started)
         waiting = [
             group

@@ -37,7 +37,7 @@ class _OfReplica:
 
     @property
     def moment(self) -> datetime:
-        """For measuring how much time lies between two events."""
+        """The time to use for measuring how much time lies between two events."""
         return self.steady_at or self.at
 
 
@@ -145,10 +145,9 @@ class StartRefused:
 
 @dataclass(frozen=True)
 class TrialsBegin:
-    """Of a tuning job: some of its trials are being prepared, or, ``running``, one runs. Of a
-    pipeline: the job behind it.
+    """The start of a tuning job's trials: they are prepared, or, ``running``, one runs.
 
-    ``since``: when the first of them began to run.
+    It also stands for the job behind a pipeline. ``since``: when the first of them began to run.
     """
 
     at: datetime

@@ -44,7 +44,7 @@ def waiting_failures(job: Job) -> list[Replica]:
 
 
 def is_decisive(job: Job, failure: Replica) -> bool:
-    """Whether the job can't go on after it: the primary's, or that of one that never was ready.
+    """Returns whether a failure ends the job: of the primary, or of one that never was ready.
 
     No program of a gang starts before all of it are ready; a time limit is the whole job's.
     """
@@ -60,7 +60,7 @@ def judged_failures(job: Job) -> list[Replica]:
 
 
 def is_alone(job: Job, replica: Replica) -> bool:
-    """Whether all others have ended, so that none of them can be lost any more."""
+    """Returns whether all others have ended, so that none of them can be lost any more."""
     others = (r for r in job.replicas if r.name != replica.name and matters(job, r))
     return all(other.phase in _ENDED for other in others)
 
@@ -99,7 +99,7 @@ def _is_as_it_should_be(job: Job, replica: Replica, *, looks_on: bool) -> bool:
 
 
 def _is_to_end(job: Job, replica: Replica, *, looks_on: bool) -> bool:
-    """Whether nobody wonders that a replica has ended without its program's doing."""
+    """Returns whether it is expected that a replica ends without its program's doing."""
     if looks_on and job.ending is not None and job.ending.state is State.SUCCEEDED:
         return replica.overdue
     return job.ending is not None or breaking_loss(job) not in (None, replica)
@@ -118,7 +118,7 @@ def goes_on_without(job: Job, replica: Replica) -> str:
 
 
 def explain_success(job: Job) -> str:
-    """What to say of replicas that failed in a job that succeeded; empty: none did.
+    """Returns a sentence on replicas that failed in a job that succeeded; empty: none did.
 
     Those that fail after the primary has ended fail because of that, but for evaluators.
     """
@@ -172,12 +172,12 @@ def hung_verdict(job: Job, limit_s: float) -> Ending:
 
 
 def with_advice(message: str, end: Exit) -> str:
-    """What happened comes first; then what may be done about it."""
+    """Returns a text that says first what happened, then what may be done about it."""
     return f"{message.rstrip('.')}. {end.advice.rstrip('.')}" if end.advice else message
 
 
 def cause_of_loss(job: Job, loss: Replica) -> str:
-    """In one sentence, with the echoes."""
+    """Describes a loss, with the failures that followed from it, in one sentence."""
     return told(loss) + what_followed(job, loss)
 
 
@@ -203,7 +203,7 @@ def what_followed(job: Job, cause: Replica) -> str:
 
 
 def _is_news(failure: Replica, cause: Replica) -> bool:
-    """What was judged before the cause happened didn't follow from it."""
+    """Returns whether a failure may follow from ``cause``; what was judged before it doesn't."""
     return not failure.judged or failure.ended_as > cause.ended_as
 
 
@@ -216,7 +216,7 @@ def _and_others(end: Exit, rest: Sequence[Exit]) -> str:
 
 
 def ending_of(replica: str, end: Exit) -> Ending:
-    """How a job ends whose fate is this exit of this replica."""
+    """Returns how a job ends if this exit of this replica decides it."""
     match end.kind:
         case ExitKind.EXITED if end.code == 0:
             return Ending(State.SUCCEEDED)
@@ -233,7 +233,7 @@ def ending_of(replica: str, end: Exit) -> Ending:
 
 
 def describe_briefly(replica: str, end: Exit) -> str:
-    """Without its cause."""
+    """Describes an exit without its cause."""
     if end.kind is ExitKind.SIGNALLED:
         return f"replica {replica} was killed by signal {name_signal(end.code)}"
     return describe(replica, Exit(end.kind, end.code))

@@ -37,9 +37,9 @@ def is_evaluator(job: Job, replica: str) -> bool:
 
 
 def matters(job: Job, replica: Replica) -> bool:
-    """Whether the end of this replica affects the job's end.
+    """Returns whether the end of this replica affects the job's end.
 
-    An evaluator only looks on; but without one that isn't ready no program of the gang starts.
+    An evaluator's doesn't; but if one never gets ready, no program of the gang starts.
     """
     return replica.address is None or not is_evaluator(job, replica.name)
 
@@ -67,7 +67,7 @@ def _is_shut_out(replica: Replica) -> bool:
 
 
 def may_restart(job: Job, replica: Replica) -> bool:
-    """Whether it starts again in place, now that it is lost."""
+    """Returns whether a lost replica starts again in place."""
     limits = job.spec.scheduling
     if _is_shut_out(replica) or (limits.restarts_together and matters(job, replica)):
         return False
@@ -103,7 +103,7 @@ def breaking_loss(job: Job) -> Replica | None:
 
 
 def is_broken(job: Job) -> bool:
-    """Whether such a loss is certain: of a LOST program it may yet be heard that it ended well."""
+    """Returns whether such a loss is certain: a LOST program may yet be reported as ended well."""
     return any(_breaks(job, r) and r.phase is not Phase.LOST for r in job.replicas)
 
 
@@ -121,9 +121,9 @@ def _fails(replica: Replica) -> bool:
 
 
 def may_be_echo(end: Exit) -> bool:
-    """Whether a program may end like this because a peer is lost.
+    """Returns whether a program may end like this because a peer is lost.
 
-    Running out of memory or of time, or never starting, is none of a peer's doing.
+    Running out of memory or of time, or never starting, is never a peer's fault.
     """
     if end.kind is ExitKind.EXITED:
         return end.code != 0
@@ -131,7 +131,7 @@ def may_be_echo(end: Exit) -> bool:
 
 
 def is_echo(job: Job, replica: Replica) -> bool:
-    """Whether this failure is one, as far as is known by now."""
+    """Returns whether this failure is an echo of another, as far as is known by now."""
     end, at = replica.exit, replica.ended_at
     if end is None or at is None or not may_be_echo(end) or not matters(job, replica):
         return False
@@ -146,7 +146,7 @@ def is_echo(job: Job, replica: Replica) -> bool:
 
 
 def _upsets(replica: Replica, at: datetime) -> bool:
-    """Whether what befell it explains that another one, or it once more, failed ``at``."""
+    """Returns whether what happened to a replica explains a failure ``at`` that time."""
     if replica.restart and replica.phase in _DOWN:
         return True
     known = replica.upset_at

@@ -42,15 +42,15 @@ def name_signal(number: int) -> str:
 
 
 def describe_sender(number: int) -> str:
-    """Who sent a fatal signal, as far as the signal shows."""
+    """Returns who sent a fatal signal, as far as the signal shows."""
     return _OWN_DOING.get(number, "which Footplate did not send")
 
 
 def read_code(code: int) -> str:
-    """What an exit code of 128 and more may mean; empty: nothing special.
+    """Returns what an exit code of 128 and more may mean; empty: nothing special.
 
-    Shells give on the end of a process by signal 9 as 137; launchers in Python, which know it as
-    -9, as 247.
+    For a process that signal 9 has ended shells exit with 137; launchers in Python, which know it
+    as -9, with 247.
     """
     number = code - _SHELL_BASE
     if _WRAP - code in _OFTEN_PASSED_ON:

@@ -85,7 +85,7 @@ class Reaction:
 
 
 def react(job: Job, event: Event) -> Reaction:
-    """What ``event`` makes of ``job``. Late, early and repeated events change nothing."""
+    """Returns the job after ``event``. Late, early and repeated events change nothing."""
     after, history = _apply(job, event)
     if after is not job:
         after = replace(after, update_time=event.at, version=job.version + 1)
@@ -291,7 +291,7 @@ def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
 
 
 def _ended(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
-    """With the moment of its end, unless that is known."""
+    """Notes the time and place of a replica's end, unless it is already noted."""
     if replica.ended_as:
         return replica
     return replace(replica, ended_at=event.moment, ended_as=place)
@@ -358,7 +358,7 @@ def _leave_out(job: Job, failure: Replica) -> Job:
 
 
 def _notify(job: Job, replica: Replica, event: _End) -> tuple[JobEvent, ...]:
-    """What goes wrong in a gang, for the record; ``job`` is before it is judged."""
+    """Returns an event for a failure in a gang; ``job`` is as it was before it was judged."""
     message = exit_analysis.unexpected_end(job, replica)
     if message is None:
         return ()
@@ -366,10 +366,10 @@ def _notify(job: Job, replica: Replica, event: _End) -> tuple[JobEvent, ...]:
 
 
 def _settle(job: Job, event: _End) -> Change:
-    """When all are gone: the decided end, or another attempt, or the end of patience.
+    """Moves the job on when all replicas are gone: it ends, or starts another attempt.
 
-    A failure that still waits to be judged then is the end, unless a loss explains it: nothing
-    else will be heard of.
+    A failure that still waits to be judged then is the end, unless a loss explains it: no more
+    reports will arrive.
     """
     if any(r.phase is not Phase.GONE for r in job.replicas):
         return job, ()

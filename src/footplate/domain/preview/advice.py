@@ -46,7 +46,7 @@ def advise(spec: JobSpec, catalogue: Catalogue, tuning: Tuning | None = None) ->
 
 
 def shortcomings(spec: JobSpec, catalogue: Catalogue, site: Site) -> tuple[str, ...]:
-    """What a valid job does without on the site of its region."""
+    """Returns what a valid job lacks on the site of its region, in sentences."""
     return (*_crowd(spec.pools, site), *done_without(spec, catalogue, site))
 
 
@@ -108,7 +108,7 @@ def _gpu(pool: WorkerPool, catalogue: Catalogue) -> str | None:
 
 
 def _without_gpu(pool: WorkerPool, catalogue: Catalogue) -> bool:
-    """Whether it is certain that the program can't use a GPU."""
+    """Returns whether it is certain that the program can't use a GPU."""
     if isinstance(pool.program, ContainerProgram):
         return _variant(pool) == "cpu"
     if role_of(pool) is ClusterRole.REDUCER:
@@ -132,7 +132,7 @@ def _machine_cuda(pool: WorkerPool, catalogue: Catalogue) -> str:
 
 
 def _variant(pool: WorkerPool) -> str | None:
-    """What Google's prebuilt images say by their names: ``cpu`` or ``gpu``."""
+    """Returns the variant in the name of one of Google's prebuilt images: ``cpu`` or ``gpu``."""
     match = _PREBUILT.search(_software(pool))
     return match["variant"] if match else None
 
@@ -179,7 +179,7 @@ _ESTIMATORS = (2, 1), (2, 15)
 
 
 def _no_evaluator(spec: JobSpec, tuning: Tuning | None) -> Iterator[str]:
-    """For the versions that have estimators; of an image of the user's the version isn't known."""
+    """Yields a warning if an Estimator has no evaluator; only for versions known to have them."""
     version = _TENSORFLOW.search(_software(spec.primary)) if spec.pools else None
     if version is None or not lacks_evaluator(spec):
         return

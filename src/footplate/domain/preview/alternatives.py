@@ -64,7 +64,7 @@ class _Group:
         return [kind for kind in found if kind is not None]
 
     def counts(self, accelerator: str, catalogue: Catalogue) -> tuple[int, ...]:
-        """How many of an accelerator all its machine types take, most first."""
+        """Returns the numbers of an accelerator that all its machine types take, largest first."""
         counts = [set(kind.accelerators.get(accelerator, ())) for kind in self.kinds(catalogue)]
         return tuple(sorted(set.intersection(*counts), reverse=True)) if counts else ()
 
@@ -102,7 +102,7 @@ def _fewer_accelerators(spec: JobSpec, catalogue: Catalogue) -> Variations:
 
 
 def _fewer_with_machine(spec: JobSpec, group: _Group, catalogue: Catalogue) -> Variations:
-    """For machine types that come in one size for each number of accelerators."""
+    """Yields smaller types, for machine types with one size for each number of accelerators."""
     names = {pool.machine.machine_type for pool in group.pools}
     if len(names) > 1 or len(group.counts(group.accelerator, catalogue)) > 1:
         return
@@ -133,7 +133,7 @@ def _fewer_workers(spec: JobSpec, _catalogue: Catalogue) -> Variations:
 
 
 def _other_accelerators(spec: JobSpec, catalogue: Catalogue) -> Variations:
-    """As many, or as nearly as many as the machine takes, of another of the same kind."""
+    """Yields other accelerators of the same kind, in the same number or the nearest possible."""
     region = catalogue.regions.get(spec.region)
     there = region.accelerators if region is not None else frozenset[str]()
     for group in _groups(spec):
@@ -150,7 +150,7 @@ def _other_accelerators(spec: JobSpec, catalogue: Catalogue) -> Variations:
 
 
 def _smaller_machines(spec: JobSpec, catalogue: Catalogue) -> Variations:
-    """For pools without accelerators: the next smaller types of the same family."""
+    """Yields the next smaller types of the same family, for pools without accelerators."""
     plain = [p for p in spec.pools if accelerators_of(p.machine, catalogue)[0] is None]
     for name in dict.fromkeys(pool.machine.machine_type for pool in plain):
         pools = [pool for pool in plain if pool.machine.machine_type == name]

@@ -1,4 +1,4 @@
-"""Whether the packages of a job can be installed where it would run."""
+"""The check whether the packages of a job can be installed where it would run."""
 
 from __future__ import annotations
 

@@ -121,13 +121,13 @@ def parity_of(
 
 
 def _differs(spec: JobSpec) -> bool:
-    """What Google's service refuses for certain; the face has said so in words."""
+    """Returns whether Google's service certainly refuses it; the API has said so in words."""
     paths = any(not directory.uri.startswith("gs://") for directory in spec.directories)
     return paths or any(runtime in ("version:/", "version:") for runtime in _runtimes(spec))
 
 
 def _lacks(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
-    """What isn't in Google's catalogue for certain."""
+    """Yields what Google's catalogue certainly lacks."""
     own = "is only in this service's catalogue"
     machines = dict.fromkeys(pool.machine.machine_type for pool in spec.pools)
     devices = dict.fromkeys(accelerators_of(pool.machine, catalogue)[0] for pool in spec.pools)
@@ -147,7 +147,7 @@ def _lacks(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
-    """What Google's catalogue may have by now, and what its pages don't say."""
+    """Yields what Google's catalogue may have by now, and what its pages leave open."""
     for name in dict.fromkeys(p.machine.machine_type for p in spec.pools if not _asks(p)):
         kind = catalogue.machine_types.get(name)
         if kind is not None and name not in catalogue.own and (made := _made_with(kind)):
@@ -205,6 +205,6 @@ def _name(runtime: str) -> str:
 
 
 def _number(version: str) -> tuple[int, int]:
-    """As far as it is one; anything else is older than all."""
+    """Returns the version as two numbers; other versions count as older than all."""
     match = re.fullmatch(r"([0-9]{1,9})\.([0-9]{1,9})", version)
     return (int(match[1]), int(match[2])) if match else (0, 0)

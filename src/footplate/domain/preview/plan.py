@@ -34,7 +34,7 @@ OPEN = "..."
 
 
 def first_trial(spec: JobSpec, search: SearchRequest, job_id: str, number: int = 1) -> JobSpec:
-    """What trial ``number`` runs.
+    """Returns what trial ``number`` runs.
 
     Parameters that a job has from the one it resumes aren't known here.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def for_pools(
     pools: Iterable[WorkerPool], about: Callable[[WorkerPool], Iterator[str]]
 ) -> Iterator[str]:
-    """What ``about`` says of each pool, once, with the roles that it is said of before it."""
+    """Yields each text that ``about`` has on pools, once, after the roles that it is about."""
     roles: dict[str, list[str]] = {}
     for pool in pools:
         for text in about(pool):

@@ -51,7 +51,7 @@ def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterat
 
 
 def bandwidth_step(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
-    """What the workers send and the reduction servers take; nothing where that isn't known."""
+    """Yields what the workers send and the reduction servers take; nothing if it is unknown."""
     workers = [pool for pool in pools if role_of(pool) in (ClusterRole.PRIMARY, ClusterRole.WORKER)]
     reducers = [pool for pool in pools if role_of(pool) is ClusterRole.REDUCER]
     sent, taken = _bandwidth_gbps(workers, catalogue), _bandwidth_gbps(reducers, catalogue)
@@ -73,7 +73,7 @@ def _machine(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _count(pool: WorkerPool, workers: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
-    """Whether there are workers enough to gain something, and reducers enough for them."""
+    """Yields a text if the workers are too few to gain, or the reducers too few for them."""
     members = sum(worker.replica_count for worker in workers)
     if members == 1:
         yield "1 worker has no other worker to reduce with: its reduction servers would stand idle"
@@ -90,7 +90,7 @@ def _count(pool: WorkerPool, workers: Sequence[WorkerPool], catalogue: Catalogue
 
 
 def _count_alike(pool: WorkerPool, members: int) -> Iterator[str]:
-    """Where the bandwidth isn't known: as if all machines had the same."""
+    """Compares counts if bandwidths aren't known, as if all machines had the same."""
     least = _break_even(members, 1.0 * members)
     if pool.replica_count < least:
         yield (
@@ -116,7 +116,7 @@ def _count_bandwidth(
 
 
 def _break_even(members: int, matching: float) -> int:
-    """How many are faster than a ring, where ``matching`` take all that the workers send."""
+    """Returns how many reducers beat a ring, if ``matching`` ones take all that workers send."""
     return math.floor(matching * members / (2 * (members - 1))) + 1
 
 
@@ -125,7 +125,7 @@ def _servers(count: int) -> str:
 
 
 def _bandwidth_gbps(workers: Sequence[WorkerPool], catalogue: Catalogue) -> float | None:
-    """What all workers send together; None: not known of each."""
+    """Returns the bandwidth of all workers together; None: not each one's is known."""
     sent = 0.0
     for pool in workers:
         kind = catalogue.machine_types.get(pool.machine.machine_type)

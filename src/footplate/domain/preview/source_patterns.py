@@ -136,7 +136,7 @@ class _Source:
         return self._words[index] if 0 <= index < len(self._words) else "\n"
 
     def _end_of_import(self, start: int) -> int:
-        """Where the statement ends: at the end of its line, or of its parentheses."""
+        """Returns the end of the statement: the end of its line, or of its parentheses."""
         index = start
         while (word := self._word(index)) not in ("\n", ";", "("):
             index += 1
@@ -196,7 +196,7 @@ class _Source:
             yield Pattern.LONE_LAYER
 
     def _gives_layer(self, index: int) -> bool:
-        """Whether a call begins here, and its first argument is a call of a layer."""
+        """Returns whether a call begins here, and its first argument is a call of a layer."""
         if self._word(index) != "(":
             return False
         index = self._skip_lines(index + 1)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outlook:
-    """Whether the job would start now; if not, its ``place`` in the queue, and why."""
+    """The prospect of a start: now, or else the ``place`` in the queue, and why."""
 
     starts_now: bool
     place: int = 0
@@ -34,5 +34,5 @@ class Verdict:
 
     @property
     def accepted(self) -> bool:
-        """Whether a submit succeeds."""
+        """Returns whether a submit succeeds."""
         return not self.violations and self.refusal is None

@@ -59,11 +59,11 @@ def assign(
 def held_with(
     spec: JobSpec, given: Collection[str], catalogue: Catalogue, site: Site
 ) -> dict[str, int]:
-    """What of the site a job holds that was given these GPUs.
+    """Returns what a job that was given these GPUs holds of the site.
 
     They count as what they are now: an earlier server may have given others than the job asked
-    for, of a site that had another mode, other GPUs, or another catalogue. Where none were given
-    it isn't known why (a server before this one may not have noted them): what it asks for counts.
+    for, of a site that had another mode, other GPUs, or another catalogue. If none were given, the
+    reason is unknown (an older server may not have noted them): what it asks for counts.
     """
     held = dict(site.held_by(spec, catalogue))
     if not given:
@@ -106,7 +106,7 @@ def _share(requested_devices: ControlRequests, available: int) -> ControlRequest
 
 
 def _take_matching(requested_devices: ControlRequests, free: Sequence[Gpu]) -> dict[str, list[str]]:
-    """As far as they reach."""
+    """Takes free GPUs of the requested kinds, as far as they suffice."""
     stock: dict[str | None, list[str]] = {}
     for gpu in reversed(free):
         stock.setdefault(gpu.accelerator, []).append(gpu.id)
@@ -128,7 +128,7 @@ def _take_any(requested_devices: ControlRequests, free: Sequence[Gpu]) -> dict[s
 
 
 def done_without(spec: JobSpec, catalogue: Catalogue, site: Site) -> tuple[str, ...]:
-    """What of its machines the job does without there, one sentence for each accelerator."""
+    """Returns which of its machines' accelerators the job lacks there, one sentence for each."""
     if site.mode is Mode.ENFORCE or site.engine is not None:
         return ()
     return (*_without_gpus(spec, catalogue, site), *_without_tpus(spec, catalogue))
@@ -210,12 +210,12 @@ def visible(devices: Sequence[str], wanted: str | None) -> tuple[str, ...]:
 def finds_gpus(
     machine: MachineSpec, devices: Sequence[str], catalogue: Catalogue, site: Site
 ) -> bool:
-    """Whether a program finds a GPU: one of ``devices``, or one that an engine gives it."""
+    """Returns whether a program finds a GPU: one of ``devices``, or one that an engine gives it."""
     if site.engine is not None:
         return gpus_of(machine, catalogue)[1] > 0
     return are_real(devices, site)
 
 
 def are_real(devices: Sequence[str], site: Site) -> bool:
-    """Whether a program finds a GPU behind them."""
+    """Returns whether a program finds a real GPU among the devices."""
     return any(gpu.id in devices and not gpu.simulated for gpu in site.gpus)

@@ -45,7 +45,7 @@ def replicas_for(memory_bytes: int) -> int:
 
 
 class Mode(Enum):
-    """How a site takes the machines that jobs ask for."""
+    """The ways in which a site treats the machines that jobs ask for."""
 
     EMULATE = "emulate"
     """They are checked, and not reserved; replicas are bounded by the site's memory."""
@@ -67,7 +67,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class EngineMachines:
-    """What of the catalogue's machines an engine has a name for.
+    """The machines of the catalogue that an engine has a name for.
 
     ``title`` is the engine's (``Slurm``). ``machine_types`` None: all of them. ``limits`` is a
     sentence on what keeps a replica to its machine there.
@@ -102,22 +102,22 @@ class Site:
 
     @property
     def shows_gpus(self) -> bool:
-        """Whether programs must be told which GPUs are theirs, if any."""
+        """Returns whether programs must be told which GPUs are theirs, if any."""
         return bool(self.gpus) or self.hides_gpus
 
     @property
     def capacity(self) -> Amounts:
-        """What jobs can hold of it together."""
+        """The amounts that jobs can hold of it together."""
         if self.mode is Mode.EMULATE:
             return {REPLICAS: self.replicas, GPUS: len(self.gpus)}
         accelerators = total({gpu.accelerator: 1} for gpu in self.gpus if gpu.accelerator)
         return {VCPUS: self.vcpus, MEMORY_MB: self.memory_mb, **accelerators}
 
     def held_by(self, spec: Machines, catalogue: Catalogue) -> Amounts:
-        """What a job holds of the site while it runs, or a persistent resource while it exists.
+        """Returns what a job holds of the site while it runs, or a resource while it exists.
 
         In emulate mode never more than there is: a job larger than the machine runs when it is
-        alone, and GPUs that don't exist are done without.
+        alone, and it goes without GPUs that don't exist.
         """
         if self.mode is Mode.EMULATE:
             replicas = sum(pool.replica_count for pool in spec.pools)
@@ -128,7 +128,7 @@ class Site:
 
 
 def counted(spec: Machines, catalogue: Catalogue) -> Amounts:
-    """What the machines come to: vCPUs, memory, accelerators by type."""
+    """Returns the machines' total: vCPUs, memory, accelerators by type."""
     return total(_machines(spec, catalogue))
 
 
@@ -145,7 +145,7 @@ def _machines(spec: Machines, catalogue: Catalogue) -> Iterator[Amounts]:
 
 
 def unlimited_here(spec: JobSpec, catalogue: Catalogue, site: Site) -> str | None:
-    """Why the job must not start, of a machine type that has left the catalogue since it was sent.
+    """Returns why the job must not start: a machine type has left the catalogue since the submit.
 
     To enforce is to reserve what a machine has, and to hold its program to that.
     """
@@ -163,7 +163,7 @@ def unlimited_here(spec: JobSpec, catalogue: Catalogue, site: Site) -> str | Non
 
 
 def too_large(machines: Machines, site: Site, catalogue: Catalogue) -> str | None:
-    """Why the machines can never be had of the site; None: they can."""
+    """Returns why the site can never provide the machines; None: it can."""
     if site.mode is Mode.EMULATE:
         return None
     wanted, there = site.held_by(machines, catalogue), site.capacity
@@ -208,7 +208,7 @@ def _accelerators(
 
 
 def _kind_of(name: str, catalogue: Catalogue) -> AcceleratorKind:
-    """Of one that has left the catalogue since the job was sent, by its name."""
+    """Returns an accelerator's kind, guessed by name if it has left the catalogue."""
     known = catalogue.accelerators.get(name)
     if known is not None:
         return known.kind

@@ -79,7 +79,7 @@ def _size(parameters: Sequence[Parameter]) -> int:
 
 
 def _inner_sizes(parameters: Sequence[Parameter]) -> list[int]:
-    """How many points there are for each value of each parameter: of all behind it together."""
+    """Returns, by parameter, how many points of all later parameters each of its values has."""
     sizes = [1] if parameters else []
     for parameter in reversed(parameters[1:]):
         sizes.append(sizes[-1] * _size([parameter]))

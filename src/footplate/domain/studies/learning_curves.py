@@ -44,7 +44,7 @@ def report_key(tag: str, source: str, step: int, time_s: float, value: float) ->
 
 
 def is_evaluation(folder: str) -> bool:
-    """Whether a folder of event files is called one of evaluations, not of training.
+    """Returns whether a folder of event files is named after evaluations, not training.
 
     The last part of its path that says either decides, if it is one of the last two.
     """
@@ -56,7 +56,7 @@ def is_evaluation(folder: str) -> bool:
 
 
 def _curve(reports: Sequence[Report], name: str) -> dict[int, Report]:
-    """By steps: what was written last, in the source that counts."""
+    """Returns reports by step: what was written last, in the source that counts."""
     reported = [report for report in reports if name in report.values]
     reported.sort(key=lambda report: report.time)
     if not reported:

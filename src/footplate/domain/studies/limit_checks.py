@@ -21,10 +21,10 @@ def over(
     created: datetime,
     now: datetime,
 ) -> str:
-    """Why the study suggests no more trials; empty: it continues.
+    """Returns why the study suggests no more trials; empty: it continues.
 
-    ``trials`` are all of the study. With several metrics there is no progress to speak of, so that
-    these limits don't hold.
+    ``trials`` are all of the study. Limits of progress apply with one metric only: with several
+    it isn't defined.
     """
     ended = sorted((t for t in trials if t.state.ended), key=lambda t: t.ended_as)
     if _is_early(limits, len(ended), now, created):
@@ -38,7 +38,7 @@ def over(
 
 
 def trials_left(limits: StudyLimits | None, made: int) -> int | None:
-    """How many more there may be, beside ``made`` ones; None: no limit is given."""
+    """Returns how many more trials than ``made`` there may be; None: no limit is given."""
     if limits is None or not limits.max_trials:
         return None
     return max(0, limits.max_trials - made)
@@ -98,5 +98,5 @@ def _first_start(trials: Sequence[TrialRecord]) -> datetime | None:
 
 
 def _passed(since: datetime, duration_s: float, now: datetime) -> bool:
-    """By seconds, as no date may lie as far away as a duration can reach."""
+    """Compares seconds, as a duration may reach beyond any date."""
     return (now - since) / timedelta(seconds=1) >= duration_s

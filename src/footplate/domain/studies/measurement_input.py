@@ -36,7 +36,7 @@ def check_whole(measurement: Measurement, metrics: Sequence[Metric], field: str)
 
 
 def timed(measurement: Measurement, trial: TrialRecord, now: datetime) -> Measurement:
-    """Without step and time it was taken now."""
+    """Sets the time to now, if the measurement has neither step nor time."""
     if measurement.step or measurement.elapsed_s or trial.start_time is None:
         return measurement
     return replace(measurement, elapsed_s=max(0.0, (now - trial.start_time).total_seconds()))

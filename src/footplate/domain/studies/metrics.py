@@ -17,7 +17,7 @@ class Goal(Enum):
 
 
 class Selection(Enum):
-    """Which measurement of a trial counts. Source: MeasurementSelectionType."""
+    """The rule for which measurement of a trial counts. Source: MeasurementSelectionType."""
 
     LAST = "last"
     BEST = "best"
@@ -33,7 +33,7 @@ class Metric:
         return value if self.goal is Goal.MINIMIZE else -value
 
     def value(self, loss: float) -> float:
-        """What has this loss."""
+        """Returns the value that has this loss."""
         return self.loss(loss)
 
     def is_better(self, one: float, other: float) -> bool:

@@ -19,7 +19,7 @@ Value: TypeAlias = float | int | str
 
 
 class Scale(Enum):
-    """How values lie between the bounds. Source: ScaleType of both dialects."""
+    """The scale of values between the bounds. Source: ScaleType of both dialects."""
 
     NONE = "none"
     """Linear for ranges; discrete values lie evenly, whatever their distances."""
@@ -60,7 +60,7 @@ class DoubleParameter:
 
     @property
     def count(self) -> int | None:
-        """How many values there are; None: no end of them."""
+        """The number of values; None: infinitely many."""
         return 1 if self.low == self.high else None
 
     def has(self, value: object) -> bool:

@@ -70,7 +70,7 @@ def _tie(first: Trial, equal: Sequence[Trial]) -> str:
 
 
 def _compared(less_s: float, more_s: float) -> str:
-    """With as many digits as tell them apart."""
+    """Compares times with as many digits as tell them apart."""
     for digits in range(4):
         less, more = f"{less_s:.{digits}f}", f"{more_s:.{digits}f}"
         if less != more:

@@ -67,7 +67,7 @@ class PredictionRecord:
 
 @dataclass(frozen=True)
 class SuggestionRecord:
-    """Where a point came from: with the study, enough to suggest the same point again.
+    """The origin of a point: with the study, enough to suggest the same point again.
 
     It saw the first ``finished`` trials in the order of their ends, and all ``pending`` ones.
     """
@@ -123,7 +123,7 @@ class TrialRecord:
 
     @property
     def verdict(self) -> State | None:
-        """How it ended, as a state of a job; None: it hasn't.
+        """The trial's end as a state of a job; None: it hasn't ended.
 
         FAILED is also one whose program ended well without a value.
         """
@@ -134,7 +134,7 @@ class TrialRecord:
         return State.CANCELLED if self.outcome is State.CANCELLED else State.FAILED
 
     def trial(self, measurements: tuple[Measurement, ...] = ()) -> Trial:
-        """What the search sees of it."""
+        """Returns the trial as the search sees it."""
         return Trial(
             number=self.number,
             point=self.point,

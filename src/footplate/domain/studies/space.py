@@ -85,7 +85,7 @@ class SearchSpace:
 
     @cached_property
     def size(self) -> int | None:
-        """How many points there are; None: no end of them."""
+        """The number of points; None: infinitely many."""
         return count_points(self.parameters)
 
     def point_at(self, index: int) -> Point:
@@ -101,7 +101,7 @@ class SearchSpace:
         return tuple(None if v is _INACTIVE else cast("Value", v) for v in self._values(point))
 
     def problems(self, point: Point) -> Iterator[str]:
-        """What keeps a point from being one of this space."""
+        """Yields why a point isn't one of this space."""
         active: set[str] = set()
         for slot, value in zip(self.slots, self._values(point), strict=True):
             if value is _INACTIVE:
@@ -115,7 +115,7 @@ class SearchSpace:
         yield from (self._why_not(name) for name in sorted(set(point) - active))
 
     def _why_not(self, name: str) -> str:
-        """What keeps a parameter out of a point where it isn't active."""
+        """Returns why a parameter can't be in a point where it isn't active."""
         if name not in self.names:
             known = listed(sorted(self.names))
             return f"{quoted(name)}: given, and no parameter of the study; allowed: {known}"
@@ -131,7 +131,7 @@ class SearchSpace:
         return next(self.problems(point), None) is None
 
     def _values(self, point: Point) -> list[object]:
-        """What stands there for each slot, whatever it is."""
+        """Returns the point's value for each slot, whatever it is."""
         values: list[object] = []
         for slot in self.slots:
             active = slot.parent is None or values[slot.parent] in slot.values

@@ -43,7 +43,7 @@ class Algorithm(Enum):
 
 
 class Noise(Enum):
-    """How much measurements of one point differ. Source: ObservationNoise."""
+    """The amount by which measurements of one point differ. Source: ObservationNoise."""
 
     LOW = "low"
     """A point is never tried twice."""

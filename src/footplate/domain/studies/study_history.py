@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def study_of(study: StudyRecord, trials: Sequence[TrialRecord]) -> Study:
-    """With all its trials."""
+    """Returns the study with all its trials."""
     return Study(study.config, tuple(trial.trial() for trial in trials), study.earlier)
 
 
 def first_ended(study: StudyRecord, trials: Sequence[TrialRecord], count: int) -> Study:
-    """With the first ``count`` trials, in the order of their ends, and no others."""
+    """Returns the study with the first ``count`` trials in the order of their ends, no others."""
     ended = (trial for trial in trials if 0 < trial.ended_as <= count)
     return study_of(study, tuple(ended))
 
@@ -28,7 +28,7 @@ def first_ended(study: StudyRecord, trials: Sequence[TrialRecord], count: int) -
 def as_seen(
     study: StudyRecord, trials: Sequence[TrialRecord], suggestion: SuggestionRecord
 ) -> Study:
-    """As it was when the suggestion was made: what has ended since was pending, or not there."""
+    """Returns the study as the suggestion saw it: later ends were pending, or not there."""
     seen = first_ended(study, trials, suggestion.finished).trials
     pending = tuple(_pending(t) for t in trials if t.number in suggestion.pending)
     ordered = sorted((*seen, *pending), key=lambda trial: trial.number)

@@ -26,7 +26,7 @@ ASKED_TO_STOP = "a client has asked for it"
 
 @dataclass(frozen=True)
 class Change:
-    """What is to be written: the study at its next version, and the trials that change."""
+    """The records to write: the study at its next version, and the trials that change."""
 
     study: StudyRecord
     trials: tuple[TrialRecord, ...] = ()
@@ -114,7 +114,7 @@ def refuse_ended(trial: TrialRecord) -> None:
 
 
 def as_handed_out(trial: TrialRecord) -> TrialRecord:
-    """As it was when its client got it."""
+    """Returns the trial as it was when its client got it."""
     return replace(
         trial,
         state=TrialState.ACTIVE,

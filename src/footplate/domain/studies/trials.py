@@ -51,7 +51,7 @@ class Trial:
         return value if value is not None and math.isfinite(value) else None
 
     def values(self, metrics: Sequence[Metric]) -> tuple[float, ...] | None:
-        """Of all the metrics; None: one of them is missing."""
+        """Returns the values of all the metrics; None: one of them is missing."""
         found = [self.value(metric) for metric in metrics]
         whole = tuple(value for value in found if value is not None)
         return whole if len(whole) == len(found) else None

@@ -1,1 +1,1 @@
-"""What experiments leave behind: ML metadata, and the time series of TensorBoards."""
+"""The records of experiments: ML metadata, and the time series of TensorBoards."""

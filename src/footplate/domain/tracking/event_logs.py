@@ -1,4 +1,4 @@
-"""How event files of a job become runs and time series of an experiment. Pure."""
+"""The way from event files of a job to runs and time series of an experiment. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_NAME = 1024
 
 @dataclass(frozen=True)
 class FilePosition:
-    """How far a file has been read. ``file`` is another one when it was replaced.
+    """The position up to which a file has been read. ``file`` changes if it is replaced.
 
     ``ended``: what follows is corrupt.
     """
@@ -70,7 +70,7 @@ def upload_of(job: Job) -> LogUpload | None:
 
 
 def run_name(upload: LogUpload, folder: str) -> str:
-    """What the run of the files in a folder is called."""
+    """Returns the name of the run of the files in a folder."""
     if folder == DEFAULT_RUN:
         folder = f"./{folder}"  # the folder of this name is another run
     if folder == ".":

@@ -30,7 +30,7 @@ class Equals:
 
 @dataclass(frozen=True)
 class LinkedTo:
-    """Whether a link leads to the resource from ``name``; ``downwards``: from it to ``name``."""
+    """A test for a link to the resource from ``name``; ``downwards``: from it to ``name``."""
 
     name: str
     downwards: bool = False

@@ -23,7 +23,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Extent:
-    """How far a time series reaches."""
+    """The last step and time of a time series."""
 
     step: int
     time: datetime

@@ -47,7 +47,7 @@ class Resource:
 
     @property
     def etag(self) -> str:
-        """Of fixed width: the SDK compares etags as texts, to see which one is newer."""
+        """The version in fixed width: the SDK compares etags as texts to see which one is newer."""
         return f"{self.version:010}"
 
     def text(self, name: str) -> str:
@@ -56,7 +56,7 @@ class Resource:
 
     @property
     def unique_key(self) -> str | None:
-        """What no two resources of a collection share; None: it has nothing of the kind."""
+        """A text that no two resources of a collection share; None: there is no such text."""
         if self.name.kind in _UNIQUE:
             return self.text(DISPLAY_NAME) or None
         if self.name.kind == TENSORBOARDS and self.fields.get(DEFAULT):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PriorTrials:
-    """Of the job or study ``source`` (its id), and of those that its own search went on from."""
+    """The trials of the job or study ``source`` (its id), and of those that it continued."""
 
     source: str
     count: int

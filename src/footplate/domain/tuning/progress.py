@@ -49,7 +49,7 @@ class Suggest:
 
 @dataclass(frozen=True)
 class Wait:
-    """For trials to end."""
+    """The decision to wait for trials to end."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def explain_end(spec: JobSpec, ending: Ending) -> Ending:
 
 
 def too_many_failures(counts: TrialCounts, trials: Sequence[TrialRecord]) -> str:
-    """Why the failures of trials end their job; empty: they don't.
+    """Returns why the failures of trials end their job; empty: they don't.
 
     Trials that somebody cancelled have not failed.
     """
@@ -116,9 +116,9 @@ def too_many_failures(counts: TrialCounts, trials: Sequence[TrialRecord]) -> str
 
 
 def none_reported(search: Search, trials: Sequence[TrialRecord], reported: Collection[int]) -> str:
-    """Why a search ends if no program reports its metric; empty: it continues.
+    """Returns why a search ends if no program reports its metric; empty: it continues.
 
-    The number of failed trials decides where the job sets it: such trials have failed.
+    If the job sets a limit of failed trials, that decides: such trials have failed.
     """
     if search.counts.failed or reported or _any_succeeded(trials):
         return ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def unsuited(space: SearchSpace, algorithm: Algorithm) -> str:
-    """Why the algorithm can't search the space; empty: it can."""
+    """Returns why the algorithm can't search the space; empty: it can."""
     parameters = [slot.parameter for slot in space.slots]
     if algorithm is Algorithm.GRID:
         real = [p.name for p in parameters if isinstance(p, DoubleParameter)]
@@ -62,9 +62,9 @@ def search_of(request: SearchRequest, earlier: Search | None = None) -> Search:
 
 
 def differences(request: SearchRequest, earlier: Search) -> Iterator[Violation]:
-    """What the request gives otherwise than the job that it resumes has it; equal is fine.
+    """Yields what the request gives otherwise than the job that it resumes; equal is fine.
 
-    The algorithm may be another one, if it can search what there is to search.
+    The algorithm may be another one, if it can search this space.
     """
     metric = earlier.study.metrics[0]
     way = (

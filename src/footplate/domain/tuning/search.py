@@ -20,7 +20,7 @@ DEFAULT_TAG = "training/hptuning/metric"
 
 @dataclass(frozen=True)
 class TrialCounts:
-    """How many trials there may be: in all, at once, and of those that fail."""
+    """The limits of trials: of all, of those at once, and of those that fail."""
 
     trials: int = 1
     parallel: int = 1

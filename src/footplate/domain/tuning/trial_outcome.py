@@ -101,7 +101,7 @@ def _why_ended(run: Job) -> str:
 
 
 def _machine_s(run: Job) -> float:
-    """Of all its machines together."""
+    """Returns the seconds of all its machines together."""
     if run.start_time is None or run.end_time is None:
         return 0.0
     machines = len(run.spec.replica_names())

@@ -24,7 +24,7 @@ def check_runs_itself(job: Job) -> None:
 
 
 def said_of_runs(name: JobName) -> str:
-    """Of a tuning job."""
+    """Says for a tuning job which jobs run its programs."""
     first, second = (trial_run_name(name, number) for number in (1, 2))
     return (
         f"{name} is a tuning job: its programs run in the jobs of its trials, "

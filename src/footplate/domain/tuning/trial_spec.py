@@ -65,7 +65,7 @@ def flags(space: SearchSpace, point: Point) -> tuple[str, ...]:
 
 
 def written(parameter: Parameter, value: Value) -> str:
-    """As a program gets it. Whole numbers of a list carry no ``.0``, those of a range do."""
+    """Returns a value as a program gets it: ``.0`` only in ranges, not in lists of numbers."""
     if isinstance(value, str):
         return value
     if isinstance(parameter, DiscreteParameter) and float(value).is_integer():
