@@ -310,7 +310,7 @@ class FileLogs:
 
     @contextmanager
     def _journal(self, uid: JobUid) -> Iterator[Journal | None]:
-        """For reading: None where the job has no lines; no file is made for it."""
+        """Yields the journal for reading; None: the job has no lines. It makes no file."""
         with self._slot(uid) as slot:
             with slot.lock:
                 try:
@@ -368,7 +368,7 @@ class FileLogs:
 
 
 def _first_timestamp(found: Iterable[tuple[int, bytes]]) -> datetime | None:
-    """Of the first line that is an entry."""
+    """Returns the timestamp of the first line that is an entry."""
     spelled = (log_records.spelled_timestamp(text) for _, text in found)
     return next((datetime.fromisoformat(each.decode()) for each in spelled if each), None)
 

@@ -162,7 +162,7 @@ class Journal:
         return lines.line_start(self._fd, min(max(position, 0), end), end)
 
     def seek(self, time: datetime) -> int:
-        """By bisection over offsets, each rounded up to the next entry."""
+        """Finds an offset by bisection over offsets, each rounded up to the next entry."""
         self._inspect()
         sought, end = log_records.spell_timestamp(time), self.size
         low, high = 0, end
@@ -176,7 +176,7 @@ class Journal:
         return lines.line_start(self._fd, low, end)
 
     def tail(self, writer: Writer, count: int) -> tuple[Entry, ...]:
-        """By the offsets that each entry keeps of the one before it."""
+        """Returns the last entries, by the offset that each one keeps of the one before it."""
         self._inspect()
         return tuple(islice(self._chain(writer), count))[::-1]
 
@@ -226,7 +226,7 @@ class Journal:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """For one thread of one process. Raises Unavailable: another one holds it for too long."""
+        """Locks it for one thread of one process. Raises Unavailable: another keeps the lock."""
         with self._lock, file_lock(self._fd):
             yield
 
@@ -243,7 +243,7 @@ class Journal:
             self._lock.release()
 
     def _load(self) -> None:
-        """What was added since the last time, without a torn end; the lock is held.
+        """Reads what was added since the last time, without a torn end; the lock is held.
 
         Nobody writes now: the process that tore it is dead.
         """
@@ -259,7 +259,7 @@ class Journal:
         self.size = end
 
     def _learn(self, known: int, end: int) -> None:
-        """What appending must know, from what lies between; back to a checkpoint at most."""
+        """Learns what appending needs from the records added; back to a checkpoint at most."""
         lasts: dict[Writer, LastEntry] = {}
         timestamp: datetime | None = None
         before = self._lasts

@@ -29,7 +29,7 @@ class _LeftOut:
 
 
 class LogLimit:
-    """Of one log that has reached it; its file exceeds it by a report, and by what is said."""
+    """The limit of one log that has reached it; its file exceeds it by a report and a notice."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes

@@ -29,7 +29,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Writer(NamedTuple):
-    """Who reports: a replica in an attempt; ``trial`` is empty but in the log of a tuning job.
+    """The source of reports: a replica in an attempt; only logs of tuning jobs have a ``trial``.
 
     What a program writes to a log over the API is numbered apart from what it prints.
     """
@@ -41,7 +41,7 @@ class Writer(NamedTuple):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What stands at the end of a record, as far as it is needed."""
+        """The labels at the end of a record; those that it doesn't need are left out."""
         return (self.trial, self.log) if self.log else (self.trial,) if self.trial else ()
 
 
@@ -59,7 +59,7 @@ class LastEntry:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What appending needs to know of all that lies before."""
+    """The facts that appending needs to know of all earlier records."""
 
     lasts: Mapping[Writer, LastEntry]
 
@@ -73,7 +73,7 @@ class Record:
 
 
 def encode_record(timestamp: datetime, writer: Writer, line: Line, previous: int) -> bytes:
-    """As the encoder would spell the whole list; but texts by themselves cost it a quarter."""
+    """Encodes a record as JSON; encoding its texts one by one takes a quarter of the time."""
     more = "".join(f",{_encode(each)}" for each in writer.labels)
     if line.log:
         more += f",{_encode(line.extra)}"
@@ -86,7 +86,7 @@ def encode_record(timestamp: datetime, writer: Writer, line: Line, previous: int
 
 
 def encode_text(text: str) -> bytes:
-    """As it stands in a record, between quotes."""
+    """Encodes a text as it is written in a record, between quotes."""
     return _bytes(text)
 
 

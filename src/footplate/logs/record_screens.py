@@ -1,4 +1,4 @@
-"""Which records of a log file can hold a line that a screen takes, judged by their bytes.
+"""A test of a record's bytes: whether it can hold a line that a search wants.
 
 Decoding a record takes ten times as long as looking at its bytes, and searches decode few.
 """

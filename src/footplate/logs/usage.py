@@ -96,7 +96,7 @@ _MISSING = (0, 0)
 
 @dataclass
 class _Tail:
-    """What appending must know of a file."""
+    """The facts that appending needs to know of a file."""
 
     attempt: int = 0
     sequence: int = 0
@@ -193,7 +193,7 @@ class FileUsage:
 
     @contextmanager
     def _locked(self, path: Path) -> Iterator[None]:
-        """For the files of one job; made where they aren't. Raises OSError, Unavailable."""
+        """Locks one job's files, and makes the folder if needed. Raises OSError, Unavailable."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -235,7 +235,7 @@ def _tail_of(record: Record, count: int) -> _Tail:
 def _follow(
     tail: _Tail, attempt: int, samples: Sequence[Sample], now: datetime
 ) -> Iterator[Record]:
-    """What isn't kept yet. Times don't go back, and aren't ahead of ours."""
+    """Yields the records not kept yet. Times don't go back, and aren't ahead of ours."""
     if attempt < tail.attempt:
         return
     same = attempt == tail.attempt

@@ -26,7 +26,7 @@ class Watchers:
         return self._changes
 
     def watch_all(self, changed: Callable[[], None]) -> None:
-        """From now on ``changed`` is called with each change of any job; it must not block."""
+        """Calls ``changed`` from now on with each change of any job; it must not block."""
         self._of_all = changed
 
     def add(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:

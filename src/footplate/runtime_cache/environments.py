@@ -133,7 +133,7 @@ class Environments:
             raise FailedPrecondition(f"runtime {runtime.name} can't be made: {why}") from error
 
     def interpreters(self) -> Mapping[str, str | None]:
-        """Where each Python version that runtimes need is on this machine; None: it isn't.
+        """Returns the path of each Python version that runtimes need; None: it isn't installed.
 
         Raises FailedPrecondition: there is no uv.
         """
@@ -141,7 +141,7 @@ class Environments:
         return {version: each.path if each else None for version, each in found.items()}
 
     def plan(self, eviction_policy: EvictionPolicy) -> Sequence[CacheEntry]:
-        """What ``prune`` would remove now."""
+        """Returns what ``prune`` would remove now."""
         return self._cache.plan(eviction_policy)
 
     def prune(self, eviction_policy: EvictionPolicy) -> Pruned:
@@ -195,7 +195,7 @@ class Environments:
 
     @contextmanager
     def _isolate(self, uv: Uv, interpreter: str, teller: ProgressOutput) -> Iterator[Uv]:
-        """What runs code of packages does so as for jobs, in a view of its own."""
+        """Isolates code of packages in a mount namespace of its own, as for jobs."""
         private = [self._settings.data_dir, *self._settings.bound_folders]
         ticket = {
             "cache": self._cache.root,
@@ -218,7 +218,7 @@ class Environments:
             yield uv.secluding(isolation)
 
     def _find_interpreters(self) -> Mapping[str, Interpreter | None]:
-        """By version; none is fetched for it."""
+        """Finds interpreters by version; downloads none."""
         uv = self._make_uv()
         finder = Interpreters(self._settings.pythons, self._environ, self._cache.root, uv)
         versions = {offer.runtime.python for offer in self._runtimes.offers}
@@ -251,7 +251,7 @@ def _slice_of(piece: Offered) -> Slice:
 
 
 def _is_other(found: CacheEntry, locks: set[str]) -> bool:
-    """Whether no runtime of the catalogue is made of it; what is just being built may be."""
+    """Returns whether no runtime of the catalogue uses it; one that is being built may be used."""
     if found.entry.useless:
         return not found.entry.in_use
     lock = found.record.get("lock_sha256") or found.record.get("base")

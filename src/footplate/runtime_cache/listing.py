@@ -72,7 +72,7 @@ def stand(offer: Offer, interpreter: Interpreter | None, found: Sequence[CacheEn
 
 
 def _is_for(base: CacheEntry, python: str) -> bool:
-    """Whether it has this version; two runtimes may have one lock."""
+    """Returns whether it has this version of Python; two runtimes may share a lock file."""
     version = str(base.record.get("python") or python)
     return f"{version}.".startswith(f"{python}.")
 
