@@ -62,7 +62,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Labels:
-    """What people may change of a job."""
+    """The fields of a job that people may change."""
 
     labels: Pairs
     note: str = ""
@@ -83,7 +83,7 @@ class EarlierStudies:
 
 @dataclass(frozen=True)
 class StudyBody:
-    """What of a study has no column of its own."""
+    """The fields of a study that have no column of their own."""
 
     seed: int
     made: int
@@ -93,7 +93,7 @@ class StudyBody:
 
 @dataclass(frozen=True)
 class ModelBody:
-    """What of a model has no column of its own."""
+    """The fields of a model that have no column of their own."""
 
     update_time: datetime
     next_number: int
@@ -103,7 +103,7 @@ class ModelBody:
 
 @dataclass(frozen=True)
 class ResourceBody:
-    """What of a persistent resource has no column of its own."""
+    """The fields of a persistent resource that have no column of their own."""
 
     uid: str
     display_name: str
@@ -118,7 +118,7 @@ class ResourceBody:
 
 @dataclass(frozen=True)
 class UploadBody:
-    """What of a log upload has no column of its own."""
+    """The fields of a log upload that have no column of their own."""
 
     experiment: str
     directory: str
@@ -186,7 +186,7 @@ def write_object(document: Mapping[str, object]) -> str:
 
 
 def load(text: str) -> dict[str, Any]:
-    """What is in a document. Raises ValueError as ``read`` does."""
+    """Returns the content of a document. Raises ValueError as ``read`` does."""
     document = json.loads(text)
     if not isinstance(document, dict) or document.get("v") != VERSION:
         raise ValueError(f"not a document of version {VERSION}: {text[:80]}")
@@ -217,7 +217,7 @@ def _written_fields(kind: type) -> tuple[tuple[str, type], ...]:
 
 
 def _plain(value: object) -> object:
-    """What JSON has no word for."""
+    """Converts a value of a type that JSON lacks."""
     if isinstance(value, datetime):
         return to_micros(value)
     if isinstance(value, Enum):
@@ -235,7 +235,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=_plain).encode
 
 @cache
 def _decoder(kind: Any) -> _Decoder:
-    """What makes a value of this type of what JSON holds."""
+    """Returns a function that makes a value of this type from JSON."""
     origin, parts = get_origin(kind), get_args(kind)
     if isinstance(kind, type) and is_dataclass(kind):
         return _DataclassDecoder(kind)
@@ -300,7 +300,7 @@ def _tuple(parts: tuple[Any, ...]) -> _Decoder:
 
 
 def _union(parts: tuple[Any, ...]) -> _Decoder:
-    """Of scalars, or of None and one type, or of None and dataclasses."""
+    """Decodes a union of scalars, or of None and one type, or of None and dataclasses."""
     kinds = [part for part in parts if part is not NoneType]
     if all(kind in _SCALARS for kind in kinds):
         allowed = (*parts, int) if float in parts else parts

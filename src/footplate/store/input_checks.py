@@ -29,7 +29,7 @@ MAX_DISPLAY_NAME_BYTES = 1_024
 
 
 def countable(number: int) -> bool:
-    """Whether a column of numbers could hold it; names in URLs hold any."""
+    """Returns whether a numeric column could hold it; names in URLs hold any number."""
     return 0 <= number < 2**31
 
 

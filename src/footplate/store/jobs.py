@@ -114,7 +114,7 @@ class SqlStore:
 
     @property
     def several(self) -> bool:
-        """Whether several servers may use the database at once."""
+        """Returns whether several servers may use the database at once."""
         return self._transactions.several
 
     def leases(self) -> Leases:
@@ -323,7 +323,7 @@ class SqlStore:
                 keep_room(self._engine, self._transactions)
 
     def uids(self) -> set[JobUid]:
-        """Of all jobs."""
+        """Returns the uids of all jobs."""
         with self._transactions.reading() as connection:
             return set(connection.scalars(select(jobs.c.uid)))
 
@@ -377,7 +377,7 @@ def _readable(row: Record) -> Job | None:
 
 
 def _lock(connection: Connection, query: Select[Any], value: str) -> Record:
-    """What of the job decides about a write; until the commit nobody else changes it."""
+    """Reads and locks what a write depends on; nobody else changes the job until the commit."""
     known = storable(value)
     row = connection.execute(query, {_WANTED.key: value}).one_or_none() if known else None
     if row is None:

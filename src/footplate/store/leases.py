@@ -73,7 +73,7 @@ class SqlLeases:
 
 
 class SingleServerLeases:
-    """For the one server of a SQLite database, whose data directory is its alone: it leads."""
+    """The leases of the one server of a SQLite database in its own data directory: it leads."""
 
     def __init__(self) -> None:
         self._lease: Lease | None = None
@@ -101,8 +101,9 @@ class SingleServerLeases:
 
 
 def fence(lease: Lease) -> Callable[[Connection], None]:
-    """What refuses a transaction once somebody else has taken the lead, and holds up a taking
-    until the transaction's end.
+    """Returns a check that refuses transactions once another server leads.
+
+    It also delays another server's taking of the lead until the transaction's end.
     """
 
     def check(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""What tables have in common whose rows are resources with a name and a version."""
+"""The functions that tables share whose rows are resources with a name and a version."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _LARGEST = 2**63
 
 
 def order_key(job: Job, order: JobOrder) -> str:
-    """What continues a list after the job."""
+    """Returns the key with which a list continues after the job."""
     text = json.dumps(order_values(job, order), separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 

@@ -33,7 +33,7 @@ class Listed(Protocol):
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """Where a record stands in a list: by the time it was made, then by its uid."""
+    """A record's place in a list: by the time it was made, then by its uid."""
 
     create_time: int
     uid: str

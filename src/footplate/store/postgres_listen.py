@@ -71,7 +71,7 @@ class Listener:
                 self._rest_s = min(_LONGEST_REST_S, 2 * self._rest_s)
 
     def _listen(self) -> None:
-        """To the end of the connection, which is an exception, or of this listener."""
+        """Listens until the connection ends, which is an exception, or this listener does."""
         with translated(self._engine.url):
             kept = self._engine.raw_connection()
         try:

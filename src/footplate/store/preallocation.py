@@ -93,7 +93,7 @@ def _fill_index(path: str) -> None:
 
 
 def _lengthen(path: str) -> None:
-    """With zeros, which are no part of the log to SQLite."""
+    """Lengthens the log with zeros, which SQLite doesn't count as part of it."""
     if sys.platform != "linux":
         return
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)

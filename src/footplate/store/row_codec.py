@@ -61,7 +61,7 @@ def job_values(job: Job) -> Values:
 
 
 def listed_values(job: Job) -> Values:
-    """Where in its list the job stands, and by what parts of names it is found there."""
+    """Returns the columns for the job's place in its list, and for search by parts of names."""
     return {
         "collection": _collection(job),
         "create_time": to_micros(job.create_time),
@@ -71,7 +71,7 @@ def listed_values(job: Job) -> Values:
 
 
 def changed_values(before: Job, job: Job) -> Values:
-    """What of the row of ``before`` is another in that of ``job``, and perhaps more.
+    """Returns the columns that differ between ``before`` and ``job``, and perhaps more.
 
     Raises InvalidArgument as ``job_values`` does.
     """

@@ -60,7 +60,7 @@ def read_running_times(
 
 
 def running_times_query(first: int, last: int) -> Select[Any]:
-    """By project, machines, first and last day: how many jobs, and the sums of their times of day.
+    """Groups jobs by project, machines, first and last day; sums their number and times of day.
 
     Any, as in SQLAlchemy.
     """
@@ -82,7 +82,7 @@ def running_times_query(first: int, last: int) -> Select[Any]:
 
 
 def _ran(first: int, last: int) -> Select[tuple[str, str, int, int]]:
-    """What is in the index of runs, so that no row of a job is read for it."""
+    """Selects running times from the index of runs alone, so that no row of a job is read."""
     start, end = jobs.c.start_time, func.coalesce(jobs.c.end_time, last)
     begun = _at_least(start, first)
     ended = case((end > last, last), else_=end)

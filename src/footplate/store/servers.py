@@ -60,7 +60,7 @@ class SqlServers:
 
 
 class SingleServer:
-    """For SQLite, whose data directory is locked by the one server."""
+    """The membership of the only server of a SQLite database, which locks the data directory."""
 
     def __init__(self) -> None:
         self._member: Member | None = None

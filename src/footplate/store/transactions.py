@@ -51,13 +51,13 @@ class Transactions:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """For a query; of several, each sees the database as it is then."""
+        """Yields a connection for queries; each of them sees the database as it is then."""
         with translated(self._engine.url), self._reader.begin() as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """For several queries: each sees the database as the first one did."""
+        """Yields a connection for several queries that all see the database as the first did."""
         with translated(self._engine.url), self._snapshots.begin() as connection:
             yield connection
 

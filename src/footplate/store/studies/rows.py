@@ -126,7 +126,7 @@ def report_of(row: Record) -> StoredReport:
 
 
 def digest(text: str) -> str:
-    """What stands for a text of any length and any characters in a unique index."""
+    """Returns a digest that stands for a text of any length and characters in a unique index."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -244,7 +244,7 @@ def _drop(connection: Connection, uid: StudyUid, numbers: Sequence[int]) -> None
 
 
 def _lock(connection: Connection, uid: StudyUid) -> Record:
-    """What of the study decides about a write; until the commit nobody else changes it."""
+    """Reads and locks what a write depends on; nobody else changes the study until the commit."""
     query = select(studies.c.uid, studies.c.version).where(studies.c.uid == uid)
     row = connection.execute(query.with_for_update()).one_or_none() if storable(uid) else None
     if row is None:

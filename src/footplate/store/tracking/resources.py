@@ -168,7 +168,7 @@ def _existing(connection: Connection, names: set[str]) -> set[str]:
 
 
 def _taken(resource: Resource) -> AlreadyExists:
-    """By another one at the same moment, or one with the same unique key."""
+    """Makes the error: another has its name, made at the same moment, or its unique key."""
     key = resource.unique_key
     also = "" if key is None else f", or another has its {key!r:.200}"
     return AlreadyExists(f"{resource.name} already exists{also}")

@@ -1,4 +1,4 @@
-"""How far the event files of jobs were read."""
+"""The position up to which the event files of jobs were read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who submitted jobs, and their projects and machines, of which hours are summed."""
+"""The authors of jobs, and their projects and machines, of which hours are summed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _project(name: str) -> str:
 
 
 def _machines(spec: str) -> str | None:
-    """As the store writes them; None where other jobs run, and for a damaged record."""
+    """Returns machines as the store writes them; None if other jobs run or it is damaged."""
     try:
         document = json.loads(spec)
         if document.get("search") or document.get("pipeline"):
