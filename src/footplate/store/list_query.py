@@ -116,7 +116,7 @@ def _compare_text(
 
 
 def _pattern(text: str) -> str:
-    """LIKE's pattern for ``*`` as wildcard; without any: contained in it."""
+    """Returns LIKE's pattern for a text with ``*`` as wildcard; without any, for what contains it."""
     escaped = text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return escaped.replace("*", "%") if "*" in text else f"%{escaped}%"
 
@@ -143,7 +143,7 @@ class Section:
     oldest_first: bool = False
 
     def up_to(self, last: Position) -> Section:
-        """What of it is read before ``last``."""
+        """Returns the part of the section that is read before ``last``."""
         return replace(self, below=last) if self.oldest_first else replace(self, above=last)
 
     def holds(self, place: Tuple) -> Iterator[Condition]:
@@ -164,7 +164,7 @@ def find_jobs(
     limit: int,
     also: Callable[[FromClause], Condition] | None = None,
 ) -> Sequence[Record]:
-    """The first ``limit`` jobs of a section of ``collection`` that ``where`` describes, and
+    """Returns the first ``limit`` jobs of a section of ``collection`` that ``where`` describes, and
     ``also``.
 
     ``where`` is one that ``check_filter`` lets pass.
