@@ -150,7 +150,7 @@ class _Steps(Axis):
         self._middles = (self._positions[1:] + self._positions[:-1]) / 2
 
     def positions(self, values: Sequence[Value]) -> Floats:
-        """Of the nearest of its values."""
+        """Returns the positions of the values nearest to these."""
         with np.errstate(over="ignore"):  # what is that far isn't the nearest
             apart = np.array(values, np.float64)[:, None] - np.array(self._values)
         found: Floats = self._positions[np.abs(apart).argmin(axis=1)]

@@ -60,7 +60,7 @@ class SpaceBranch:
         return all(one.name in point and one.has(point[one.name]) for one in self.chosen)
 
     def slots(self, space: SearchSpace) -> Iterator[tuple[int, CountableParameter]]:
-        """Where the whole space has those parameters, with what is left of each."""
+        """Yields the places of the branch's parameters in the whole space, with their rest."""
         left = {one.name: one for one in self.chosen}
         found: dict[int, CountableParameter] = {}
         for place, slot in enumerate(space.slots):
@@ -94,7 +94,7 @@ class Neglected:
 
 
 def bound(space: SearchSpace) -> int:
-    """How many consecutive trials have one of each branch, choices of more than 64 left out."""
+    """Returns how many consecutive trials cover each branch, without choices of more than 64."""
     return 4 * len(branches(space)) + _MARGIN
 
 
@@ -129,7 +129,7 @@ def _oldest(
     *,
     again: bool,
 ) -> Neglected | None:
-    """Of those that are overdue the one that has waited longest, the first of several.
+    """Returns the overdue branch that has waited longest, the first of several.
 
     ``overdue``: after how many trials without it a branch is, and one that has had none.
     """
@@ -155,7 +155,7 @@ def _choices(space: SearchSpace) -> list[tuple[CountableParameter, ...]]:
 
 
 def _size(choice: Sequence[CountableParameter]) -> int:
-    """How many branches it has."""
+    """Returns how many branches it has."""
     size = prod(map(_combinations, choice))
     return size if size <= MOST or len(choice) > 1 else _group_count(choice[0])
 
@@ -188,7 +188,7 @@ def _narrowed(parameter: CountableParameter, *, deep: bool) -> Iterator[Narrowed
 
 
 def _combinations(parameter: CountableParameter) -> int:
-    """Of its values with those below it that others depend on."""
+    """Counts its values together with those of the parameters that depend on them."""
     if isinstance(parameter, CategoricalParameter):
         special = {value for branch in parameter.branches for value in branch.values}
         alone = parameter.count - len(special)
@@ -238,12 +238,12 @@ def _runs(parameter: IntegerParameter) -> Iterator[IntegerParameter]:
 
 
 def _under(parameter: CountableParameter, values: Sequence[Value]) -> tuple[Branch, ...]:
-    """Of some values with the same parameters below them."""
+    """Returns the branches below some values that have the same parameters below them."""
     return tuple(Branch(tuple(values), child) for child in _below(parameter, values[0]))
 
 
 def _active(parameter: CountableParameter, value: Value) -> tuple[int, ...]:
-    """Which of its branches are there for the value."""
+    """Returns the numbers of the branches that are active for the value."""
     return tuple(i for i, branch in enumerate(parameter.branches) if value in branch.values)
 
 

@@ -24,7 +24,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the model expects of a point, in the metric's own unit."""
+    """The model's prediction at a point, in the metric's own unit."""
 
     metric: str
     value: float

@@ -28,7 +28,7 @@ _UNCOUNTABLE = 10**15
 
 
 class GridSearch:
-    """In the order of :meth:`SearchSpace.point_at`; what has been tried is left out.
+    """A search in the order of :meth:`SearchSpace.point_at`; leaves out what has been tried.
 
     Raises ValueError where a parameter is a range of real numbers. The seed changes nothing.
     """
@@ -97,5 +97,5 @@ def designer(config: StudyConfig, model: Model | None = None) -> Designer:
 
 
 def version() -> str:
-    """Of whatever decides what a suggestion is: ``tuner 1.1, numpy 2.1.0, scipy 1.14.1``."""
+    """Returns the versions that decide suggestions: ``tuner 1.1, numpy 2.1.0, scipy 1.14.1``."""
     return f"tuner {VERSION}.{_SUGGESTING}, numpy {np.__version__}, scipy {scipy.__version__}"

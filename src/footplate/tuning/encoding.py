@@ -43,7 +43,7 @@ _MANY = 64
 
 
 class Encoding:
-    """Of one space. ``width``: how many slots, which is how long a row is."""
+    """The encoding of one space. ``width``: how many slots, which is how long a row is."""
 
     def __init__(self, space: SearchSpace, known: Floats | None = None) -> None:
         self.space = space
@@ -85,7 +85,7 @@ class Encoding:
         return rows
 
     def point(self, row: Floats) -> Point:
-        """Of a row that :meth:`settle` has made one of the space.
+        """Returns the point of a row that :meth:`settle` has made one of the space.
 
         What is active follows from the values: of a billion whole numbers, two that lie side by
         side have the same position to a row, and not the same parameters below them.
@@ -131,7 +131,7 @@ class Encoding:
         return features
 
     def slopes(self, row: Floats) -> Floats:
-        """How each feature changes with the position of its slot; 0 for categories."""
+        """Returns how each feature changes with the position of its slot; 0 for categories."""
         slopes = np.zeros(len(self.owners))
         slopes[self._first[self._plain]] = 1.0
         arcs = self._arcs[~np.isnan(row[self._arcs])]

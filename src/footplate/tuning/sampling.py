@@ -40,12 +40,12 @@ class SeenPoints:
 
     @property
     def everything(self) -> bool:
-        """Whether no point is left."""
+        """Returns whether no point is left."""
         return self._size is not None and len(self._keys) >= self._size
 
 
 def tried(study: Study) -> SeenPoints:
-    """Of this study, and of earlier ones of the same space: those aren't run again either.
+    """Returns the points of this study, and of earlier ones of its space: none is run again.
 
     Points that a finite space doesn't have don't count: a client that completes trials of its own
     may have tried anything.
@@ -59,12 +59,12 @@ def tried(study: Study) -> SeenPoints:
 
 
 def repeats(study: Study) -> bool:
-    """Whether a point may be tried again."""
+    """Returns whether a point may be tried again."""
     return study.config.noise is Noise.HIGH
 
 
 def all_tried(study: Study) -> str:
-    """Why nothing more is suggested."""
+    """Returns why nothing more is suggested."""
     size = study.config.space.size
     points = "the only point" if size == 1 else f"all {size} points"
     return f"{points} of the search space {'has' if size == 1 else 'have'} been tried"
@@ -95,7 +95,7 @@ def draw_new(
 
 
 def _draw_left(space: SearchSpace, rng: np.random.Generator, known: SeenPoints) -> Point:
-    """Where most have been tried: one of those that are left, by its number."""
+    """Draws one of the points that are left, by its number, when most have been tried."""
     size = space.size
     if size is None:
         return draw(space, rng)  # a range of numbers so narrow that nearly all are taken

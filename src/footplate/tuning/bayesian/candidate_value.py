@@ -70,7 +70,7 @@ class Feasibility:
             self._posterior = Posterior(encoding, hyperparameters, *labels(seen), nothing)
 
     def worth(self, rows: Floats) -> Floats:
-        """To add to the worth of rows: 0 for those that surely work."""
+        """Returns what to add to the worth of rows: 0 for those that surely work."""
         if self._posterior is None:
             return np.zeros(len(rows))
         mean, spread = self._posterior.predict(rows)
@@ -92,7 +92,7 @@ class LogExpectedImprovement:
         return np.asarray(np.log(spread) + _log_gain((self.best - mean) / spread))
 
     def slopes(self, mean: float, spread: float) -> tuple[float, float]:
-        """How the value changes with mean and spread."""
+        """Returns how the value changes with mean and spread."""
         z = (self.best - mean) / spread
         rise = float(np.exp(log_ndtr(z) - _log_gain(np.array([z]))[0]))
         return -rise / spread, (1.0 - rise * z) / spread
@@ -122,7 +122,7 @@ class TrustRegion:
         self.radius = _LEAST + _GROWTH * len(rows) / enough
 
     def penalty(self, rows: Floats) -> Floats:
-        """To take off the worth of each row: 0 inside, and growing outside."""
+        """Returns what to subtract from each row's worth: 0 inside, and growing outside."""
         if self._everywhere:
             return np.zeros(len(rows))
         apart = np.zeros((len(rows), len(self._centres)))
@@ -209,7 +209,7 @@ class MultiObjectiveValue:
         return self._shared([one.expected for one in self._surrogates])
 
     def polished(self, row: Floats) -> Floats:
-        """As it is: the least of several hills has edges."""
+        """Returns the row as it is: the minimum of several objectives has edges."""
         return row
 
     def _shared(self, losses: Sequence[Floats]) -> Floats:

@@ -70,7 +70,7 @@ class Candidates:
         return self._encoding.settle(rows, self._rng)
 
     def _narrowed(self, rows: Floats, within: SpaceBranch) -> Floats:
-        """With values of the branch in place of others."""
+        """Returns the rows with values of the branch in place of others."""
         narrowed = rows.copy()
         for j, parameter in within.slots(self._encoding.space):
             along = self._encoding.axes[j]
@@ -105,7 +105,7 @@ class Candidates:
 
 
 class LocalOptimum(Protocol):
-    """What is climbed."""
+    """The function that a local search maximizes."""
 
     def of(self, rows: Floats) -> Floats: ...
 
@@ -161,7 +161,7 @@ def _in_order(values: Callable[[Floats], Floats], rows: Floats) -> Iterator[Floa
 
 
 def _climbers(rows: Floats) -> list[Floats]:
-    """Of rows with the best first: some that aren't next to each other."""
+    """Returns some rows that aren't close to each other; rows come best first."""
     chosen: list[Floats] = []
     for row in rows[:_LOOKED_AT]:
         if all(np.nan_to_num(np.abs(row - other), nan=1.0).max() > _APART for other in chosen):

@@ -18,7 +18,7 @@ _LOOKED_AT = 64
 
 
 def initial_count(encoding: Encoding) -> int:
-    """How many trials there are before the model is asked."""
+    """Returns how many trials there are before the model is used."""
     return min(_MOST, _FEWEST + encoding.width)
 
 

@@ -51,15 +51,15 @@ def counts(finished: int, inherited: int = 0) -> list[int]:
 
 
 def lineage(count: int, inherited: int = 0) -> list[int]:
-    """What the model of a count of the chain follows from: oldest first, with 0 and itself.
+    """Returns the counts that the model of a count follows from: oldest first, with 0 and itself.
 
-    Where it begins anew, that is 0 alone, which has what earlier studies say.
+    If it begins anew, that is 0 alone, which has what earlier studies say.
     """
     return [0, count] if begins_anew(inherited + count) and count else counts(count, inherited)
 
 
 def begins_anew(finished: int) -> bool:
-    """Whether the model of so many ended trials, with inherited ones, follows from these alone."""
+    """Returns whether the model follows from its trials alone: ended and inherited ones."""
     return finished > _CHAINED
 
 
@@ -97,7 +97,7 @@ class Model:
     version: int = VERSION
 
     def to_record(self) -> dict[str, object]:
-        """What JSON can hold."""
+        """Returns the model as JSON can hold it."""
         return asdict(self)
 
 

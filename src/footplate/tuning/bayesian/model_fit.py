@@ -32,7 +32,7 @@ _ITERATIONS = 60
 
 
 def fits(study: Study, model: Model) -> bool:
-    """Whether the model is one of such a study."""
+    """Returns whether the model was made for such a study."""
     slots, metrics = len(study.config.space.slots), len(study.config.metrics)
     shaped = all(len(output.lengths) == slots for output in model.outputs)
     shaped = shaped and (model.sharpness is None or len(model.sharpness) == slots)
@@ -72,7 +72,7 @@ def refit(study: Study, model: Model | None = None) -> Model | None:
 
 
 def stacks(study: Study, model: Model) -> bool:
-    """Whether the model has what earlier studies say, of those that are there now."""
+    """Returns whether the model covers the earlier studies that exist now."""
     shape = [len(one.config.space.slots) for one in unrelated_studies(study)]
     return all([len(hyper.lengths) for hyper in of] == shape for of in model.earlier)
 
@@ -127,7 +127,7 @@ def prior_of(
     *,
     levels: int | None = None,
 ) -> Prior | None:
-    """For the space of ``here``; ``levels``: of the first so many studies. None: of no study."""
+    """Returns the prior in ``here``, of the first ``levels`` studies; None: there are none."""
     prior: Prior | None = None
     below: Surrogate | None = None
     before: Encoding | None = None

@@ -32,14 +32,14 @@ class Observations:
 
 
 def observe(study: Study, encoding: Encoding) -> Observations:
-    """Of this study, and of earlier ones of the same space and metrics; in their order."""
+    """Returns the observations of earlier studies of the same space and metrics, and of this."""
     return observed(counted(study, encoding), study.config.metrics, encoding)
 
 
 def observed(
     trials: Sequence[Trial], metrics: Sequence[Metric], encoding: Encoding
 ) -> Observations:
-    """Of trials in the space, in their order."""
+    """Returns the observations of trials in the space, in their order."""
     ended = [trial for trial in trials if trial.state.ended]
     valued = [(trial, values) for trial in ended if (values := trial.values(metrics)) is not None]
     losses = [[m.loss(v) for m, v in zip(metrics, values, strict=True)] for _, values in valued]
@@ -78,7 +78,7 @@ def counted(study: Study, encoding: Encoding) -> list[Trial]:
 
 
 def finished_count(study: Study) -> int:
-    """What refits are keyed to."""
+    """Returns the number of finished trials, the key of refits."""
     return sum(len(one.finished) for one in (*related_studies(study), study))
 
 

@@ -1,5 +1,7 @@
-"""What is learned of a metric that has equal values: which values are good, one by one, and where a
-trial would repeat the result of another. A metric without equal values isn't concerned.
+"""The model of a metric that has equal values; it ignores metrics without any.
+
+It learns which values of each parameter are good, one by one, and where a trial would repeat the
+result of another.
 
 Where a metric is rough, a Gaussian process forgets the trend between its measurements, and takes
 the corners of the space for promising, since nothing is near them. What each parameter alone says
@@ -54,11 +56,11 @@ _ITERATIONS = 30
 
 
 class Marginals:
-    """Of measured ``rows``; the good ones are the fifth with the least ``losses``.
+    """The densities of good and bad values among ``rows``; good: the fifth of least ``losses``.
 
     ``failed``: rows that have none, and are bad. ``weight``: how much all of it counts, 0 to 1.
-    Of what other parameters depend on they say nothing: the branch that is good first would be all
-    that is looked at.
+    They ignore parameters on which others depend: else the search would look only at the branch
+    that was good first.
     """
 
     def __init__(
@@ -77,7 +79,7 @@ class Marginals:
         }
 
     def worth(self, rows: Floats) -> Floats:
-        """To add to the logarithm of a gain: how much likelier the values are in good trials."""
+        """Returns what to add to a gain's logarithm: how much likelier good trials have them."""
         found = np.zeros(len(rows))
         if self.weight == 0.0:
             return found
@@ -89,7 +91,7 @@ class Marginals:
 
 
 def weight(encoding: Encoding, count: int, running: int, *, tied: bool) -> float:
-    """How much marginals of so many measured rows count, 0 to 1.
+    """Returns how much marginals of so many measured rows count, 0 to 1.
 
     ``tied``: whether some trials end exactly alike. A metric without plateaus is the model's alone.
     ``running``: trials that haven't ended. Where parameters depend on others, marginals count for
@@ -105,7 +107,7 @@ def weight(encoding: Encoding, count: int, running: int, *, tied: bool) -> float
 
 
 def _log_shares(along: Axis, positions: Floats) -> Floats:
-    """Of each category, or along the axis."""
+    """Returns the logarithm of the share of each category, or the density along the axis."""
     known = positions[~np.isnan(positions)]
     if along.categories:
         counts = np.bincount(known.astype(np.int64), minlength=along.categories)
@@ -130,7 +132,7 @@ def _density(positions: Floats) -> Floats:
 
 
 def sharpness(encoding: Encoding, rows: Floats, losses: Floats) -> tuple[float, ...] | None:
-    """For each slot: how soon a change of it ends a tie. None: too few rows end alike.
+    """Returns for each slot how soon a change of it ends a tie. None: too few rows end alike.
 
     A logistic model of whether two of the better half of trials end alike, by how far apart they
     are along each slot.
@@ -180,7 +182,7 @@ class Plateaus:
             self._known = _columns(self._encoding, known) * self._scale
 
     def worth(self, rows: Floats) -> Floats:
-        """To add to the worth of rows: the logarithm of how likely they end like no other."""
+        """Returns what to add to rows' worth: the log of the chance that none ends alike."""
         if self._scale is None:
             return np.zeros(len(rows))
         apart = cdist(_columns(self._encoding, rows) * self._scale, self._known, "cityblock")

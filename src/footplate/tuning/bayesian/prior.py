@@ -116,7 +116,7 @@ class Prior:
 
 
 class Belief:
-    """How much of the prior is taken: the weight that explains own trials best, near 1 at first.
+    """The weight of the prior: the one that explains own trials best, near 1 at first.
 
     ``warped``: of own trials, whose prior means are ``expected``.
     """

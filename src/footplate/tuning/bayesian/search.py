@@ -111,7 +111,7 @@ class _Step:
         return given < wanted or len(self._seen.rows) < MIN_VALUES
 
     def _initial(self) -> Suggestion | None:
-        """Where there are studies to learn from, every other point is what they think best."""
+        """Suggests an initial point; every other one is the best guess of earlier studies."""
         prior = self._priors[0] if self._priors else None
         if prior is not None and self._given % 2 == 0:
             rng = generator(self._seed, self._given)
@@ -182,7 +182,7 @@ class _Step:
 
     @cached_property
     def _priors(self) -> list[Prior | None]:
-        """What earlier studies of other spaces say of each metric."""
+        """The predictions of each metric by earlier studies of other spaces."""
         if not unrelated_studies(self._study):
             return [None] * len(self._study.config.metrics)
         if self._model is None:
@@ -257,7 +257,7 @@ class _Step:
 
 
 def reason_to_explore(losses: Floats, number: int) -> str:
-    """Why trial ``number`` is drawn from the whole space; empty: it isn't.
+    """Returns why trial ``number`` is drawn from the whole space; empty: it isn't.
 
     ``losses``: of all metrics, in the order of the trials. Several metrics have many best trials,
     and none is ever better than all.

@@ -23,7 +23,7 @@ _FIRST = 50
 
 
 class Warp:
-    """Of finite losses, in the order of their trials.
+    """The warp of finite losses, in the order of their trials.
 
     ``warped`` has mean 0, and variance 1 unless they are all equal. Half-rank warp: what is worse
     than a median is moved towards it, to where its rank would lie if losses were normally
@@ -45,7 +45,7 @@ class Warp:
         self._known, self._meant = self.warped[order], scaled[order]
 
     def loss(self, warped: float) -> float:
-        """What would be warped so; better than the best and worse than the worst go on straight."""
+        """Inverts the warp; beyond the best and the worst loss it extrapolates linearly."""
         step = self._spread
         if warped <= self._known[0]:
             found = self._meant[0] + (warped - self._known[0]) * step
@@ -57,7 +57,7 @@ class Warp:
 
 
 def _half_ranked(losses: Floats) -> Floats:
-    """What is bad is worse than the median of the first half.
+    """Moves losses worse than the median of the first half to where their ranks would lie.
 
     Late trials gather around the best one: by their median all else would be bad, and to be
     better by nearly nothing a great gain.
@@ -122,11 +122,11 @@ class Surrogate:
         return self._belief.weight * (self._prior.mean(rows) - self._belief.centre)
 
     def unknown(self, spread: float) -> float:
-        """How much of what could vary at all is still open there, 0 to 1."""
+        """Returns the share of the possible variation that is still unknown there, 0 to 1."""
         return spread / self._varies
 
     def value(self, metric: Metric, warped: float) -> float:
-        """In the metric's own unit."""
+        """Returns the value in the metric's own unit."""
         return metric.value(self._warp.loss(warped))
 
 

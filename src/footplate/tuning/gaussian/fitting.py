@@ -39,7 +39,7 @@ _IMPOSSIBLE = 1e10
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """Of measurements with mean 0 and variance 1."""
+    """The hyperparameters of a model of measurements with mean 0 and variance 1."""
 
     lengths: tuple[float, ...]
     """One for each slot, in lengths of its axis."""
@@ -167,7 +167,7 @@ def fit(
 
 
 def _inverse(factor: Floats) -> Floats:
-    """Of the matrix whose lower Cholesky factor it is."""
+    """Returns the inverse of the matrix whose lower Cholesky factor it is."""
     lower = np.tril(lapack.dpotri(factor, lower=1)[0])
     full: Floats = lower + np.tril(lower, -1).T
     return full

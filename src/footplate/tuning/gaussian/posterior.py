@@ -25,7 +25,7 @@ _MIN_VARIANCE = 1e-12
 
 
 def matern(squared: Floats) -> Floats:
-    """Of squared distances, which are divided by the length scales already."""
+    """Returns the kernel of squared distances already divided by the length scales."""
     scaled = _ROOT_5 * np.sqrt(squared)
     return _matern(np.exp(-scaled), scaled)
 
@@ -135,7 +135,7 @@ class Posterior:
         return kernel[:, : self._measured] @ self._weights, spread
 
     def predict_with_slopes(self, row: Floats) -> tuple[float, float, Floats, Floats]:
-        """Of one row: mean, standard deviation, and how each changes along each slot."""
+        """Returns one row's mean and standard deviation, and how each changes along each slot."""
         at = self._scaled(row[None, :])
         apart = self._apart(at)[0]
         kernel, slope = smooth_and_rough_with_slope(apart, self._signal, self._rough)

@@ -58,7 +58,7 @@ class ConvexRule:
         return f"{at}: {shown}, {forecasted}, and {to_beat}"
 
     def forecast(self, trial: Trial, others: Sequence[Trial]) -> Forecast | None:
-        """Where a trial would end; None: it is too early to say.
+        """Returns where a trial would end; None: it is too early to say.
 
         With ``update_all_stopped`` this stands for the final value of a trial that was stopped.
         """

@@ -56,14 +56,14 @@ class Curve:
 
     @property
     def mean(self) -> float:
-        """Without what wasn't a number; infinite where nothing was."""
+        """The mean of the finite losses; infinite if there are none."""
         finite = [loss for loss in self.losses if math.isfinite(loss)]
         return sum(finite) / len(finite) if finite else math.inf
 
 
 @dataclass(frozen=True)
 class Ruler:
-    """How a rule sees trials: by one metric, over steps or over elapsed seconds."""
+    """A rule's view of trials: by one metric, over steps or over elapsed seconds."""
 
     metric: Metric
     use_elapsed: bool = False
@@ -91,18 +91,17 @@ class Ruler:
 
 
 def whole_curves(ruler: Ruler, trials: Sequence[Trial]) -> list[Curve]:
-    """Of trials that ran to their own end with a value, by their numbers: they say how long curves
-    get.
-    """
+    """Returns curves of trials that ran to their own end with a value: they show full lengths."""
     ordered = sorted(trials, key=lambda trial: trial.number)
     curves = [ruler.curve(trial) for trial in ordered if ran_whole(trial)]
     return [curve for curve in curves if math.isfinite(curve.best)]
 
 
 def order_holds(whole: Sequence[Curve], x: float) -> bool:
-    """Whether curves have about the same order at ``x`` as at their end, or either tells none.
+    """Returns whether curves have about the same order at ``x`` as at their end.
 
-    ``whole``: of trials in the order of their numbers; the first of them are asked.
+    Also true if either tells none. ``whole``: of trials in the order of their numbers; only the
+    first of them are used.
     """
     whole = whole[:_JUDGES]
     then = _ranks(np.array([curve.until(x).standing for curve in whole]))
@@ -138,7 +137,7 @@ class CurveState:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Of one curve's best loss, by the whole curves that passed the same point."""
+    """The forecast of a curve's best loss, by the whole curves that passed the same point."""
 
     chance: float
     """Of becoming better than all of these."""
@@ -154,7 +153,7 @@ def passing(curves: Sequence[Curve], x: float) -> CurveState:
 
 
 def density(errors: Floats, variance: float, freedom: float) -> Floats:
-    """Of Student's distribution, as its logarithm."""
+    """Returns the logarithm of the density of Student's distribution."""
     level = gammaln((freedom + 1.0) / 2.0) - gammaln(freedom / 2.0)
     level -= 0.5 * math.log(freedom * math.pi * variance)
     tail = (freedom + 1.0) / 2.0 * np.log1p(errors**2 / (variance * freedom))
@@ -193,7 +192,7 @@ class Scale:
         return self.best + stretched * self.unit
 
     def steepness(self, places: Floats) -> Floats:
-        """By how much a place changes with the loss, as its logarithm."""
+        """Returns the logarithm of how much a place changes with the loss."""
         return -math.log(self.unit) - np.maximum(places - 1.0, 0.0)
 
 

@@ -224,12 +224,12 @@ def forecast_end(own: Curve, whole: Sequence[Curve], longest: float) -> Forecast
 
 
 def _weight(one: Forecast, other: Forecast) -> float:
-    """Of the one, 0 to 1, by what it told of each whole curve."""
+    """Returns the weight of ``one``, 0 to 1, by how well each predicted the whole curves."""
     evidence = np.clip(one.told - other.told, -_MOST_EVIDENCE, _MOST_EVIDENCE)
     return float(expit(_WEIGHT * evidence.sum()))
 
 
 def _mixed(one: float, other: float, weight: float) -> float:
-    """By their logits: a chance of nearly nothing isn't nearly half of the other one."""
+    """Mixes chances by their logits, so that a chance near 0 isn't raised to half of the other."""
     logits = logit(np.clip([one, other], _SURE, 1.0 - _SURE))
     return float(expit(weight * logits[0] + (1.0 - weight) * logits[1]))

@@ -96,7 +96,7 @@ class HalvingRule:
 
 
 def _until(curve: Curve, x: float) -> Curve:
-    """What has diverged since takes no place of those that go on."""
+    """Returns the curve up to ``x``, with infinite losses if it has diverged since."""
     so_far = curve.until(x)
     if math.isfinite(curve.standing):
         return so_far
@@ -104,7 +104,7 @@ def _until(curve: Curve, x: float) -> Curve:
 
 
 def _led_to(curve: Curve, x: float, longest: float) -> float:
-    """Where a curve ends if each doubling of x brings as much as the last one."""
+    """Returns where a curve ends if each doubling of x brings as much as the last one."""
     fallen = curve.until(x / 2.0).best - curve.standing
     return curve.standing - (fallen if math.isfinite(fallen) else 0.0) * math.log2(longest / x)
 

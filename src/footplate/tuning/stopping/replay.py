@@ -54,7 +54,7 @@ def replay(config: StudyConfig, past: Sequence[PastTrial]) -> tuple[ReplayedStop
 
 
 def _moments(past: Sequence[PastTrial]) -> list[_Moment]:
-    """In the order of time. A trial's last report is left out: nothing is saved by a stop there."""
+    """Returns moments by time. Leaves out a trial's last report: a stop there saves nothing."""
     each = max(1, MAX_JUDGEMENTS // max(1, len(past)))
     return sorted(
         (

@@ -71,7 +71,7 @@ def stopping_rule(config: StudyConfig) -> StoppingRule | None:
 
 
 def rule_of(ruler: Ruler, spec: StoppingSpec) -> StoppingRule:
-    """Of a study of one metric, which ``ruler`` measures."""
+    """Makes the rule of a study of one metric, which ``ruler`` measures."""
     match spec:
         case HalvingSpec():
             return HalvingRule(ruler, spec)
