@@ -37,7 +37,7 @@ _LOGIC = ("AND", "OR")
 
 @dataclass(frozen=True)
 class LogicalOperators(Generic[T]):
-    """What joins expressions to an expression of the same kind."""
+    """The functions that join expressions to an expression of the same kind."""
 
     all_of: Callable[[tuple[T, ...]], T]
     any_of: Callable[[tuple[T, ...]], T]
@@ -60,7 +60,7 @@ class Restriction:
 
     @property
     def field(self) -> str:
-        """As it is called; in quotes a dash before it is part of its name."""
+        """The field's name; in quotes a dash before it is part of its name."""
         return self.name.text if self.name.kind is Kind.QUOTED else self.name.text.removeprefix("-")
 
     def refuse_name(self, problem: str) -> NoReturn:
@@ -218,7 +218,7 @@ class _Parser(Generic[T]):
         return self._joints.negation_of(found) if value.text.startswith("-") else found
 
     def _is_call(self) -> bool:
-        """Whether a word comes, and a parenthesis right behind it."""
+        """Returns whether a word comes next, with a parenthesis right after it."""
         token, after = self._token, self._tokens[min(self._index + 1, len(self._tokens) - 1)]
         near = not self._logging or after.at == token.at + len(token.text)
         return token.kind is Kind.WORD and after.kind is Kind.OPEN and near
@@ -231,7 +231,7 @@ class _Parser(Generic[T]):
         return self._compared(name, FUNCTION, value)
 
     def _stands_alone(self) -> bool:
-        """Whether what comes is a value, which no comparator follows."""
+        """Returns whether a value comes next that no comparator follows."""
         is_value = self._token.kind in (Kind.WORD, Kind.QUOTED)
         return is_value and self._tokens[self._index + 1].kind is not Kind.COMPARATOR
 

@@ -104,7 +104,7 @@ def _next(
 
 
 def _unescape(content: str, dialect: Dialect) -> str:
-    """In queries of Cloud Logging what is no escape stays, for it may be one of a pattern."""
+    """Removes escapes; in queries of Cloud Logging unknown ones stay, as patterns may need them."""
     if dialect is Dialect.LOGGING:
         return _LOGGING_ESCAPED.sub(lambda found: _CONTROLS.get(found[1], found[1]), content)
     return _ESCAPED.sub(r"\1", content)

@@ -64,7 +64,7 @@ class JsonModel(BaseModel):
 
     @classmethod
     def understand(cls, value: JsonObject, *, strict: bool = True) -> ParseResult[Self]:
-        """As much of a message as ``value`` is, and all that the schema doesn't allow.
+        """Reads as much of a message as is valid, and notes all that the schema doesn't allow.
 
         ``strict``: an unknown field is a violation, too; else it is kept. Never raises.
         """
@@ -89,7 +89,7 @@ class JsonModel(BaseModel):
         return understood.message
 
     def encode(self) -> JsonObject:
-        """What was given, in canonical spelling; what wasn't given isn't there."""
+        """Returns the fields that were given, in canonical spelling, and no others."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
@@ -111,15 +111,14 @@ class ParseResult(Generic[Message]):
         return (*self.unknown, *self.wrong)
 
     def clouds(self, field: str) -> bool:
-        """Whether a wrong value stands at, above or below the field: rules didn't see it."""
+        """Returns whether a wrong value is at, above or below the field: rules didn't see it."""
         return field in self._clouded.below or self._refused(field)
 
     def with_rules(self, found: Iterable[Violation]) -> tuple[Violation, ...]:
-        """What the rules found in the message beside the schema's violations, one for a field.
+        """Adds the rules' violations to the schema's, one for a field.
 
-        Nothing is said of a wrong value and what is in it. A rule that compares fields keeps
-        silent by itself where one of them is clouded. If there are very many, how many more; the
-        rules are heard up to a bound.
+        Violations at or inside a wrong value are left out. A rule that compares fields must itself
+        ignore clouded ones. Very many are cut off with their number; rules are read up to a bound.
         """
         violations: dict[str, Violation] = {}
         for violation in self.violations:
@@ -347,7 +346,7 @@ def _message_in(annotation: object) -> type[JsonModel] | None:
 
 @cache
 def _refused(model: type[JsonModel]) -> Mapping[str, str]:
-    """By every spelling of the field's name."""
+    """Returns refused fields by every spelling of the name."""
     return {**model.REFUSED, **{to_camel(name): way for name, way in model.REFUSED.items()}}
 
 

@@ -60,7 +60,7 @@ def format_object(value: JsonObject) -> str:
 
 
 def describe(value: object, limit: int = 100) -> str:
-    """What was given, as JSON, short enough for a message."""
+    """Returns the value as JSON, short enough for a message."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=repr)
     except (ValueError, RecursionError):
@@ -82,7 +82,7 @@ def _distinct(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
 
 
 def _check_tree(root: JsonValue) -> None:
-    """Without recursion, since the depth is what is being checked."""
+    """Checks depth and size without recursion, since the depth is what is being checked."""
     level: list[JsonValue] = [root]
     left = MAX_VALUES
     for _ in range(MAX_DEPTH):
@@ -106,7 +106,7 @@ def _check_tree(root: JsonValue) -> None:
 
 
 def _problem(value: JsonValue) -> str:
-    """Of what is no object and no list; empty if there is none."""
+    """Returns what is wrong with a scalar; empty if nothing is."""
     if isinstance(value, float) and isinf(value):
         return "the number is too large; allowed: what a double can hold"
     if isinstance(value, str) and not storable(value):

@@ -32,7 +32,7 @@ def parse_order(text: str, fields: Mapping[str, Field]) -> JobOrder:
 
 
 def parse_parts(text: str, fields: Mapping[str, T]) -> list[tuple[T, bool]]:
-    """What each field stands for, and whether it descends; the first one counts most.
+    """Returns what each field stands for, and whether it descends; the first one counts most.
 
     Fields may be spelled in snake_case, too.
 

@@ -121,7 +121,7 @@ def _stated(document: Mapping[str, object]) -> str | None:
 
 
 def _ranked(number: float) -> str:
-    """From 100 on Cloud Logging's numbers, below that Python's."""
+    """Returns the severity of a number: Cloud Logging's from 100 on, Python's below."""
     if number >= 100:
         return SEVERITIES[min(int(number // 100), len(SEVERITIES) - 1)]
     python = ("DEFAULT", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -137,7 +137,7 @@ def _parse(text: str) -> Mapping[str, object] | None:
 
 
 def is_plain(document: object) -> bool:
-    """Whether every reader of JSON can be expected to take it: it is flat, and without NUL."""
+    """Returns whether every reader of JSON can be expected to take it: flat and without NUL."""
     level: list[object] = [document]
     for _ in range(_MAX_DEPTH):
         inner: list[object] = []
@@ -166,7 +166,7 @@ def _finite(text: str) -> float:
 
 
 def _integer(text: str) -> int | float:
-    """As Cloud Logging keeps it: what 64 bits don't hold is a double."""
+    """Reads an integer as Cloud Logging does: one beyond 64 bits becomes a double."""
     number = int(text)
     return number if -(1 << 63) <= number < 1 << 63 else _finite(text)
 

@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,19}")
 
 @dataclass(frozen=True)
 class PageRule:
-    """What a face gives without being asked for a size, and at most."""
+    """The size of an API's pages if none is asked for, and the largest."""
 
     default: int
     maximum: int
@@ -62,7 +62,7 @@ def parse_token(token: str | None, query: str) -> str | None:
 
 
 def parse_number_token(token: str | None, query: str) -> int | None:
-    """As ``parse_token``, of a list whose keys are whole numbers of 64 bits."""
+    """Reads a token like ``parse_token``, of a list whose keys are 64-bit integers."""
     key = parse_token(token, query)
     if key is None:
         return None

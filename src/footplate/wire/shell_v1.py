@@ -60,7 +60,7 @@ class EndOfInput:
 
 @dataclass(frozen=True)
 class Stream:
-    """Where the bytes that follow were written: ``stdout`` or ``stderr``."""
+    """The stream to which the bytes that follow were written: ``stdout`` or ``stderr``."""
 
     name: str
 

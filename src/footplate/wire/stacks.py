@@ -109,7 +109,7 @@ def _read_part(kind: type[T], value: JsonObject) -> T:
 
 @cache
 def _adapters() -> Mapping[type, TypeAdapter[Any]]:
-    """To make one takes longer than to use it."""
+    """Makes the adapters once: making one takes longer than using it."""
     return {kind: TypeAdapter(kind) for kind in (Dump, Process, Thread, Frame)}
 
 

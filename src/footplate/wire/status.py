@@ -42,7 +42,7 @@ def error_json(error: ServiceError) -> JsonObject:
 
 
 def message_of(error: ServiceError) -> str:
-    """As much of its message as is answered."""
+    """Returns the error's message, cut to the length that is answered."""
     return _cut(error.message, MAX_MESSAGE_LENGTH)
 
 

@@ -13,7 +13,7 @@ _TIMESTAMP = re.compile(
 
 
 def format_time(time: datetime) -> str:
-    """Of fixed width, in UTC: strings sort as the times do."""
+    """Formats a time in UTC at fixed width, so that strings sort as the times do."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

@@ -41,7 +41,7 @@ VOCABULARY = Vocabulary(
 def brief_json(
     job: Job, waiting: Explanation | None, per_hour: JsonObject | None = None
 ) -> JsonObject:
-    """What a list shows of a job. ``waiting``: why it isn't running yet.
+    """Returns a job as lists show it. ``waiting``: why it isn't running yet.
 
     ``per_hour``: how many machines and accelerators it holds, and what an hour of them costs.
     """

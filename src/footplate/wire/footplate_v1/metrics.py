@@ -34,7 +34,7 @@ def _series(series: MetricSeries, most: int) -> JsonObject:
 
 
 def _evenly(points: tuple[MetricPoint, ...], most: int) -> list[MetricPoint]:
-    """With the first and the last one."""
+    """Returns at most so many points, evenly chosen, with the first and the last one."""
     last = len(points) - 1
     if last < most:
         return list(points)

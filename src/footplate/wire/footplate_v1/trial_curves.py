@@ -34,7 +34,7 @@ RULES: Mapping[str, StoppingSpec] = {
 
 
 def curves_json(curves: Mapping[int, Sequence[Measurement]], points: int) -> JsonObject:
-    """By trial, in the order of steps; ``points`` of each at most."""
+    """Returns curves by trial, in the order of steps; ``points`` of each at most."""
     return {
         "curves": [
             {"trial": number, **_curve(evenly(curve, points))}

@@ -93,7 +93,7 @@ def _key(name: str) -> Read:
 
 
 def _measured(trial: JsonObject) -> JsonObject:
-    """What it is judged by; while it runs, its latest report."""
+    """Returns the measurement that judges a trial; while it runs, its latest report."""
     return _object(trial.get("final") or trial.get("latest"))
 
 
@@ -189,7 +189,7 @@ def _compare(given: Restriction, names: Mapping[str, Read]) -> Condition:
 
 
 def _ordered(given: Restriction, read: Read) -> Condition:
-    """By numbers; times, which have one form, by their texts."""
+    """Compares by numbers; times, which have one form, by their texts."""
     holds, wanted = _ORDERS[given.operator], _number(given.value.text)
     if given.field in _TIMES:
         order = {"<": -1, "<=": -1, ">": 1, ">=": 1}[given.operator]

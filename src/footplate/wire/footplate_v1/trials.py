@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def search_json(
     search: Search, study: StudyRecord | None, trials: Sequence[TrialRecord]
 ) -> JsonObject:
-    """What is searched for, and what is the best so far; ``trials`` are by number.
+    """Returns what is searched for, and the best so far; ``trials`` are by number.
 
     ``study``: None while the job is only just made. With several metrics all are ``best`` than
     which none is better in all of them.
@@ -91,7 +91,7 @@ def trial_json(
 
 
 def measurements_json(reports: Sequence[StoredReport]) -> JsonObject:
-    """In the order of their arrival; ``position`` ascends."""
+    """Returns reports in the order of their arrival; ``position`` ascends."""
     return {
         "measurements": [
             {"position": stored.position, **_report(stored.report)} for stored in reports
@@ -100,7 +100,7 @@ def measurements_json(reports: Sequence[StoredReport]) -> JsonObject:
 
 
 def _earlier(search: Search, study: StudyRecord) -> JsonObject:
-    """What it learned from, and the best of that; nothing where it learned from nothing."""
+    """Returns the study it learned from, and the best of that; nothing if there is none."""
     prior = prior_trials(search, study.earlier)
     if prior is None:
         return {}

@@ -12,7 +12,7 @@ from footplate.wire.scalars import Duration, Flag, Int32, Int64, Text, Timestamp
 
 
 def _severity(value: object) -> str:
-    """By name or by number: 100 for each place."""
+    """Reads a severity by name or by number: 100 for each place."""
     if isinstance(value, str) and (value.upper() or SEVERITIES[0]) in SEVERITIES:
         return value.upper()
     if isinstance(value, int) and not isinstance(value, bool) and value in range(0, 900, 100):

@@ -38,7 +38,7 @@ _EDGE, _NEWLINE, _WORD, _OTHER = "edge", "newline", "word", "other"
 
 
 class _State(dict[str, "_State | None"]):
-    """Where each character leads; None: the pattern is found.
+    """A state of the search; maps each character to the next state, None: the pattern is found.
 
     ``steps`` are the places in the pattern where a search may stand; ``before`` is the kind of
     character that was read last.
@@ -64,7 +64,7 @@ class LinearPattern:
 
     @property
     def steps(self) -> int:
-        """How many places there are in the pattern, with each repetition written out."""
+        """The number of places in the pattern, with each repetition written out."""
         return self._found
 
     def __eq__(self, other: object) -> bool:
@@ -74,7 +74,7 @@ class LinearPattern:
         return hash(self.text)
 
     def search(self, text: str) -> bool:
-        """Whether the pattern matches somewhere in ``text``."""
+        """Returns whether the pattern matches somewhere in ``text``."""
         state = self._state(frozenset({0}), _EDGE)
         for character in text[:MAX_CHARACTERS]:
             try:
@@ -135,7 +135,7 @@ class LinearPattern:
 
 
 class _Program:
-    """For each step what it takes to go to the next one, or to which others it goes."""
+    """The steps of a pattern: what each takes to go to the next one, or the others it goes to."""
 
     def __init__(self) -> None:
         self.ways: list[Characters | Place | tuple[int, ...]] = []

@@ -176,7 +176,7 @@ def _time(given: Restriction) -> datetime:
 
 
 def _severity(given: Restriction) -> int:
-    """By name, or by Cloud Logging's numbers: 100 for each place."""
+    """Reads a severity by name, or by Cloud Logging's numbers: 100 for each place."""
     text = given.value.text.upper()
     if text.isascii() and text.isdigit() and len(text) < 5:
         return int(text) // 100

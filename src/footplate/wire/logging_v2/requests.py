@@ -58,7 +58,7 @@ class ListEntriesRequest(JsonModel):
 
     @property
     def listing(self) -> str:
-        """What a page token belongs to."""
+        """The list that a page token belongs to."""
         return f"{' '.join(self.projects)}?{self.descending}?{self.filter}"
 
 

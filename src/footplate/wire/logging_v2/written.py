@@ -38,7 +38,7 @@ _KEPT = ("http_request", "operation", "source_location", "trace", "span_id", "tr
 
 @dataclass(frozen=True)
 class Written:
-    """Where an entry is to be kept, and the line that it becomes; its number is 0.
+    """An entry to be kept: its place, and the line that it becomes, with the number 0.
 
     ``job_id`` and ``task`` are those that its resource names; they may be empty.
     """
@@ -60,7 +60,7 @@ class Writing:
 
 
 def read_writing(document: JsonObject, now: datetime) -> Writing:
-    """What a request asks to keep; ``now`` is the time of entries that have none.
+    """Reads the entries that a request writes; ``now`` is the time of entries that have none.
 
     Raises:
         InvalidArgument: naming what can't be kept, and why; without ``partialSuccess`` also of a
@@ -127,7 +127,7 @@ class _Reader:
         return Violation(f"{self._at}{field}", f"{describe(given)} given; allowed: {allowed}")
 
     def read(self, now: datetime) -> Written:
-        """Of an entry that nothing is wrong with."""
+        """Converts an entry that nothing is wrong with."""
         entry = self._entry
         _, project, _, log = self._log_name.split("/", 3)
         payload, message = entry.json_payload, entry.text_payload or ""

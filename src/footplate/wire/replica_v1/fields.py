@@ -50,7 +50,7 @@ class Fields:
         raise self._wrong(name, f"an integer from {least} to {most}")
 
     def maybe_integer(self, name: str, most: int) -> int | None:
-        """From 0; None where the field isn't there."""
+        """Returns a number from 0; None if the field is missing."""
         return None if name not in self._record else self.integer(name, 0, most)
 
     def number(self, name: str, most: float) -> float:
@@ -151,7 +151,7 @@ class Fields:
         return clean(value)
 
     def line_text(self, name: str) -> str:
-        """As ``cut_text``, in one line, without what can't be seen or makes a terminal act."""
+        """Returns ``cut_text`` in one line, without invisible and control characters."""
         return _UNSEEN.sub("", _SPACES.sub(" ", self.cut_text(name)))
 
     def kind(self, name: str) -> str:

@@ -92,7 +92,7 @@ class UsageRecord:
 
 @dataclass(frozen=True)
 class MetricRecord:
-    """What the program of a trial reported of a metric; ``time``: when it did."""
+    """A value that the program of a trial reported of a metric; ``time``: when it did."""
 
     sequence: int
     time: datetime
@@ -107,7 +107,7 @@ class MetricRecord:
 
 @dataclass(frozen=True)
 class TagsRecord:
-    """What tags the program reported, where none of those that are looked for was among them."""
+    """The tags that the program reported when none of those looked for was among them."""
 
     sequence: int
     time: datetime

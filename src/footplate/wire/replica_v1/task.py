@@ -61,7 +61,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Allotment:
-    """What the machine of a replica has, for limits."""
+    """The size of a replica's machine, for limits."""
 
     machine_type: str
     vcpus: int
@@ -84,11 +84,11 @@ class BoundBucket:
 
 @dataclass(frozen=True)
 class Task:
-    """What one supervisor is to do.
+    """The task of one supervisor.
 
     ``environment`` is expanded and in order; ``directories`` are made before the program starts.
     ``gpus``: the program is to find GPUs of its own, and gets the runtime made for them.
-    ``allotment``: it gets no more than that, where the host can see to it; None: no limits.
+    ``allotment``: it gets no more than that, where the host can limit it; None: no limits.
     """
 
     attempt_id: AttemptId
@@ -140,7 +140,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Start:
-    """Whether a replica that is ready may start its program.
+    """The answer to a replica that is ready: whether it may start its program.
 
     Either ``environment`` is there, expanded and in order, or the replicas in ``awaited`` aren't
     ready yet.
@@ -231,9 +231,9 @@ def _words(words: tuple[str, ...] | None) -> JsonValue:
 
 
 def _name_preparation(task: Task) -> str:
-    """Of all that the environment of a program is made from; empty where that isn't known.
+    """Returns a key of all that an environment is made from; empty if that isn't known.
 
-    Where two tasks have the same, one environment serves both.
+    Tasks with the same key share one environment.
     """
     if task.runtime is None or not isinstance(task.program, PythonTask):
         return ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def algorithm_output(job: Job) -> JsonObject:
-    """Of ``trainingOutput``. A job that has succeeded has its model, a tuning job has several."""
+    """Returns a part of ``trainingOutput``; a succeeded job has a model, a tuning job several."""
     algorithm = of_pool(job.spec.primary)
     if algorithm is None:
         return {}
@@ -26,7 +26,7 @@ def algorithm_output(job: Job) -> JsonObject:
 
 
 def trial_output(job: Job, trial: TrialRecord) -> JsonObject:
-    """Of a trial that has succeeded: where its model is."""
+    """Returns where the model of a trial is that has succeeded."""
     algorithm, job_dir = of_pool(job.spec.primary), job.spec.job_dir
     if algorithm is None or trial.verdict is not State.SUCCEEDED or job_dir is None:
         return {}

@@ -45,7 +45,7 @@ _IGNORED = {
 
 
 def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
-    """What will go otherwise than one may think."""
+    """Yields sentences on what will differ from what users may expect."""
     yield from _idle_fields(training, catalogue)
     image, tier = master_image(training), tier_of(training)
     if tier in _DISTRIBUTED and not image:
@@ -73,7 +73,7 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _ignored_arguments(training: TrainingInput) -> Iterator[str]:
-    """Of a built-in algorithm."""
+    """Yields the arguments that a built-in algorithm ignores."""
     name = image_name(master_image(training)) or ""
     algorithm = ALGORITHMS.get(name)
     if algorithm is None:
@@ -93,7 +93,7 @@ def _algorithm_parity(training: TrainingInput, catalogue: Catalogue) -> Iterator
 
 
 def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
-    """Where Google's service would refuse the job, or treat it otherwise."""
+    """Yields where Google's service would refuse the job, or treat it otherwise."""
     yield from _version_parity(training, catalogue)
     yield from _algorithm_parity(training, catalogue)
     if (training.job_dir or "").startswith("/"):
@@ -141,7 +141,7 @@ def _has_tpu(each: Staffed, catalogue: Catalogue) -> bool:
 
 
 def _idle_fields(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
-    """Of roles that the job doesn't have."""
+    """Yields fields without effect, of roles that the job doesn't have."""
     present = {each.role.name for each in staffed(training, catalogue)}
     for role in roles(training):
         if role.name in present:

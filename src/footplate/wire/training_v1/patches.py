@@ -27,7 +27,7 @@ class LabelsPatch:
 
 
 def read_patch(body: JsonObject, update_mask: str) -> LabelsPatch:
-    """What ``projects.jobs.patch`` asks for; an etag counts only if the mask names it.
+    """Reads a request of ``projects.jobs.patch``; an etag counts only if the mask names it.
 
     Raises:
         InvalidArgument: the mask is empty or names what can't be changed, or a label is bad.

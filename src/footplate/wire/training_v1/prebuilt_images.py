@@ -21,7 +21,7 @@ def master_image(training: TrainingInput) -> str | None:
 
 
 def has_prebuilt_image(training: TrainingInput) -> bool:
-    """Whether the job's packages run in a prebuilt image."""
+    """Returns whether the job's packages run in a prebuilt image."""
     image, config = master_image(training) or "", training.master_config
     if config is None or config.container_command or config.container_args:
         return False
@@ -31,8 +31,9 @@ def has_prebuilt_image(training: TrainingInput) -> bool:
 
 
 def prebuilt_runtime(training: TrainingInput, config: ReplicaConfig, field: str) -> str:
-    """What the packages of one role run in; ``field`` is that of the role's config, without the
-    training input's.
+    """Returns the runtime for the packages of one role.
+
+    ``field`` is that of the role's config, without the training input's.
     """
     if config.image_uri:
         return f"image@{field}.imageUri:{config.image_uri}"

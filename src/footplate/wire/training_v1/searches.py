@@ -54,7 +54,7 @@ def search_request(
     labels: Mapping[str, str] | None,
     region: str,
 ) -> SearchRequest:
-    """Of a request in which nothing is wrong. A trial counts by its last measurement.
+    """Makes a search of a valid request. A trial counts by its last measurement.
 
     What a job that resumes doesn't give stays None: it has it from the one that it goes on with.
     """

@@ -94,7 +94,7 @@ def _tuning(training: TrainingInput) -> Tuning | None:
 
 
 def training_spec(training: TrainingInput, name: TrainingJobName, catalogue: Catalogue) -> JobSpec:
-    """What a training input means; of one that breaks rules, as much as can be understood."""
+    """Returns the job that a training input means; of a wrong one, as much as is understood."""
     region = training.region or ""
     job_dir = training.job_dir or None
     return JobSpec(
@@ -126,7 +126,7 @@ def _pools(training: TrainingInput, catalogue: Catalogue) -> Iterator[WorkerPool
 
 
 def _serves_tpus(each: Staffed, catalogue: Catalogue) -> bool:
-    """Whether the machine is a TPU's host, which runs Google's server of it and no trainer.
+    """Returns whether the machine is a TPU's host, which runs Google's server and no trainer.
 
     Source: the page on using TPUs, "the master runs your training application".
     """

@@ -28,7 +28,7 @@ _NO_SHELLS: Mapping[str, str] = MappingProxyType({})
 
 
 def search_output(search: Search) -> JsonObject:
-    """What ``trainingOutput`` says of a tuning job without its trials, as in lists."""
+    """Returns a tuning job's ``trainingOutput`` without its trials, as in lists."""
     return {
         "isHyperparameterTuningJob": True,
         "hyperparameterMetricTag": search.study.metrics[0].name,
@@ -36,7 +36,7 @@ def search_output(search: Search) -> JsonObject:
 
 
 def trials_output(trials: Sequence[TrialRecord], outputs: Sequence[JsonObject]) -> JsonObject:
-    """What it says of all trials; ``outputs``: as they are answered, in their order."""
+    """Returns the part on all trials; ``outputs``: their answers, in their order."""
     completed = sum(1 for trial in trials if trial.verdict is State.SUCCEEDED)
     answer: JsonObject = {"completedTrialCount": str(completed)}
     return {**answer, "trials": list(outputs)} if outputs else answer
@@ -81,7 +81,7 @@ def trial_json(
 
 
 def _texts(space: SearchSpace, point: Point) -> dict[str, str]:
-    """As the program got them."""
+    """Returns the values as the program got them."""
     active = zip(space.slots, space.active_values(point), strict=True)
     return {s.parameter.name: written(s.parameter, v) for s, v in active if v is not None}
 

@@ -57,7 +57,7 @@ def job_spec(given: models.CustomJobSpec, location: Location, at: str = "jobSpec
 
 
 def _experiment(given: models.CustomJobSpec) -> Iterator[tuple[str, str]]:
-    """What the Vertex SDK logs to in a program that names no experiment."""
+    """Yields variables for the Vertex SDK, which logs to this experiment by default."""
     if given.experiment:
         yield "AIP_EXPERIMENT_NAME", given.experiment
         if given.experiment_run:

@@ -1,4 +1,4 @@
-"""What clients ask of the model registry of aiplatform v1."""
+"""The requests to the model registry of aiplatform v1."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _pipeline(pipeline: CustomTask | TuningTask, spec: models.CustomJobSpec) -> 
 
 
 def _request(pipeline: CustomTask | TuningTask, body: JsonObject) -> str:
-    """In canonical spelling, but for the task inputs: clients look for them as they sent them."""
+    """Returns the request in canonical spelling; the task inputs stay as they were sent."""
     request = pipeline.encode()
     request.pop("labels", None)
     for spelling in _UNREAD:

@@ -24,7 +24,7 @@ class ResourcePool(JsonModel):
 
     @property
     def machines(self) -> int:
-        """How many are reserved: with autoscaling as many as it may have at most."""
+        """The number of reserved machines: with autoscaling the most that it may have."""
         scaling = self.autoscaling_spec
         most = scaling.max_replica_count if scaling is not None else None
         return most or self.replica_count or 0

@@ -75,7 +75,7 @@ def custom_job_json(
 def hyperparameter_tuning_job_json(
     job: Job, waiting: Explanation | None = None, trials: Sequence[JsonObject] = ()
 ) -> JsonObject:
-    """As a custom job; ``trials`` are left out of lists, as Google's service does."""
+    """Returns it like a custom job; lists leave out ``trials``, as Google's service does."""
     answer = custom_job_json(job, waiting)
     return {**answer, "trials": list(trials)} if trials else answer
 

@@ -55,7 +55,7 @@ _SCALES = MappingProxyType(
 
 
 def search_space(parameters: Sequence[ParameterSpec]) -> SearchSpace:
-    """Of parameters in which nothing is wrong; raises ValueError for others."""
+    """Makes a space of valid parameters; raises ValueError for others."""
     return SearchSpace(tuple(_parameter(parameter) for parameter in parameters))
 
 
@@ -96,7 +96,7 @@ _ALGORITHMS = MappingProxyType(
 
 
 def study_config(spec: StudySpec) -> StudyConfig:
-    """Of a spec in which nothing is wrong; raises ValueError for others.
+    """Makes a configuration of a valid spec; raises ValueError for others.
 
     A metric with a ``safetyConfig`` is a bound of Google's search, never its goal; this search
     has no such bounds, so that it isn't one of the metrics.

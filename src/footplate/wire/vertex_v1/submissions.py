@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def search_request(job: HyperparameterTuningJob, location: Location) -> SearchRequest:
-    """Of a request in which nothing is wrong."""
+    """Makes a search of a valid request."""
     study, learned = study_config(job.study_spec or StudySpec()), learned_from(job.labels)
     counts = TrialCounts(
         trials=job.max_trial_count or 1,

@@ -63,7 +63,7 @@ def parse_tracking_filter(text: str | None, collection: str) -> Filter | None:
 
 
 def read_order(text: str | None) -> bool:
-    """Whether the oldest come first. Raises InvalidArgument."""
+    """Returns whether the oldest come first. Raises InvalidArgument."""
     words = (text or "create_time desc").split()
     if words[0] in ("create_time", "createTime") and words[1:] in ([], ["asc"], ["desc"]):
         return words[1:] != ["desc"]

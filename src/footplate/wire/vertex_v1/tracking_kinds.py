@@ -39,12 +39,12 @@ class Kind:
 
     @property
     def is_node(self) -> bool:
-        """Whether it has a schema and metadata."""
+        """Returns whether it has a schema and metadata."""
         return self.collection in {names.CONTEXTS, names.ARTIFACTS, names.EXECUTIONS}
 
     @property
     def field(self) -> str:
-        """Where a create request has it."""
+        """The name of its field in a create request."""
         return self.message[0].lower() + self.message[1:]
 
     @property

@@ -44,7 +44,7 @@ class ValueType(ProtoEnum):
 
 
 class Tracked(JsonModel):
-    """What all resources of both services have."""
+    """The fields that all resources of both services have."""
 
     OUTPUT_ONLY: ClassVar[frozenset[str]] = _ADDED_BY_THE_SERVICE
     description: Text | None = None

@@ -21,7 +21,7 @@ _ID = re.compile(r"(create|update|delete)-(v1|v1beta1)-([0-9]{1,17})")
 
 @dataclass(frozen=True)
 class TrackingOperationId:
-    """What was done to a resource, by which version of the API."""
+    """An operation on a resource, with the API version that asked for it."""
 
     verb: str
     api_version: str

@@ -1,4 +1,4 @@
-"""What clients ask of MetadataService and TensorboardService.
+"""The requests to MetadataService and TensorboardService.
 
 Every function raises InvalidArgument with what is wrong.
 """

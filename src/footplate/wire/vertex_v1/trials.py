@@ -83,5 +83,5 @@ def evenly(measurements: Sequence[Measurement], most: int) -> list[Measurement]:
 
 
 def _ordered(trial: TrialRecord, reported: Sequence[Measurement]) -> list[Measurement]:
-    """By step, then by time, as Google's service has them."""
+    """Sorts by step, then by time, as Google's service does."""
     return sorted((*trial.measurements, *reported), key=lambda m: (m.step, m.elapsed_s))

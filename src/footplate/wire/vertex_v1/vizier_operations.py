@@ -57,7 +57,7 @@ class SuggestionId:
         return cls(match[1], from_micros(int(match[2])), StudyState[match[3]], runs)
 
     def has(self, number: int) -> bool:
-        """Whether the trial of this number was suggested."""
+        """Returns whether the trial of this number was suggested."""
         return any(first <= number <= last for first, last in self.runs)
 
     def __str__(self) -> str:

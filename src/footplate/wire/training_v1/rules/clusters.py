@@ -32,9 +32,10 @@ def known_here(catalogue: Catalogue) -> Catalogue:
 
 
 def of_vertex(kind: MachineType, catalogue: Catalogue) -> bool:
-    """Whether it is made for accelerators that ml v1 has no names for, or is its name for TPUs.
+    """Returns whether a machine type is Vertex's alone, which ml v1 has no names for.
 
-    What an operator has added goes with both.
+    It is made for accelerators that ml v1 doesn't know, or is Vertex's name for TPUs. Types that an
+    operator has added suit both.
     """
     if kind.name in catalogue.own:
         return False
@@ -50,7 +51,7 @@ _TIER = "trainingInput.scaleTier"
 def check_cluster(
     training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """Without a scale tier that was understood the region and what is named are looked at."""
+    """Checks a cluster; if its scale tier is wrong, only the region and the named machines."""
     region = training.region or ""
     if clouded(_TIER):
         yield from _check_named(training, catalogue)
@@ -64,7 +65,7 @@ def check_cluster(
 
 
 def _check_named(training: TrainingInput, catalogue: Catalogue) -> Iterator[Violation]:
-    """What is wrong with each role whatever the scale tier may have been meant to be."""
+    """Checks what is wrong with each role whatever scale tier may have been meant."""
     known = known_here(catalogue)
     for role in roles(training):
         yield from _check_accelerator_name(role, catalogue)

@@ -47,7 +47,7 @@ def pythons(version: str, catalogue: Catalogue) -> tuple[str, ...]:
 
 
 def _check_versions(training: TrainingInput, catalogue: Catalogue) -> Iterator[Violation]:
-    """Whether the runtime version is there is found out where it is looked up."""
+    """Checks the form of versions; a later look-up finds out if the runtime exists."""
     runtime, python = training.runtime_version or "", training.python_version or ""
     wrong_form = False
     for name, version, example in (

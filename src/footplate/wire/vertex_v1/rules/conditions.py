@@ -27,7 +27,7 @@ _KINDS = ("parentDiscreteValues", "parentIntValues", "parentCategoricalValues")
 
 
 class Conditions:
-    """What the children of a parameter may depend on; made once for all of them.
+    """The conditions on which a parameter's children may depend; made once for all of them.
 
     ``at`` is where the parent stands; what the schema has refused of it is ``clouded``.
     """

@@ -59,7 +59,7 @@ def _check_container(container: ContainerSpec, at: str) -> Iterator[Violation]:
 
 
 def _check_package(package: PythonPackageSpec, at: str) -> Iterator[Violation]:
-    """Whether there is a runtime for the image is said where the runtimes are."""
+    """Checks a package; others check whether a runtime exists for its image."""
     field = f"{at}.executorImageUri"
     if not package.executor_image_uri:
         yield Violation(field, "required: the URI of a prebuilt image")
@@ -86,7 +86,7 @@ def _check_variables(variables: Sequence[EnvVar], at: str) -> Iterator[Violation
 
 
 def check_scheduling(scheduling: Scheduling, at: str) -> Iterator[Violation]:
-    """To wait for 0s is to wait for ever."""
+    """Checks time limits; a wait of 0s means for ever."""
     timeout, waiting = scheduling.timeout, scheduling.max_wait_duration
     if timeout:
         yield from check_limit(timeout, f"{at}.timeout")
@@ -134,7 +134,7 @@ def check_job_spec(
 
 
 def _check_count(pool: WorkerPoolSpec, field: str, *, primary: bool) -> Iterator[Violation]:
-    """Of the primary replica there can be but one, so that it needn't be said."""
+    """Checks a pool's count; the primary pool has exactly one replica, so it may be left out."""
     count = pool.replica_count
     if primary:
         if count not in (None, 1):

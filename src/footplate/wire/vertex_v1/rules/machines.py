@@ -61,7 +61,7 @@ def _known_here(catalogue: Catalogue) -> Catalogue:
 
 
 def _name_here(kind: MachineType) -> str | None:
-    """What to write for a machine type that only ml v1 knows."""
+    """Returns what to write for a machine type that only ml v1 knows."""
     if kind.family is not Family.LEGACY:
         return _TPU_OF_ML.get(kind.name)
     like = kind.like or "a Compute Engine machine type"

@@ -1,4 +1,4 @@
-"""What models, their versions and aliases must obey.
+"""The rules for models, their versions and aliases.
 
 Source: the service's API reference for Model, UploadModelRequest and MergeVersionAliasesRequest.
 """
@@ -55,7 +55,7 @@ def check_model(model: Model, at: str) -> Iterator[Violation]:
 
 
 def check_place(model_id: str | None, parent: str | None) -> Iterator[Violation]:
-    """Where an upload goes: into a new model, or as a new version into ``parent``."""
+    """Checks where an upload goes: into a new model, or as a new version into ``parent``."""
     yield from _PARENT.check(parent, "parentModel")
     if model_id and parent:
         yield Violation(

@@ -23,7 +23,7 @@ def names_in(parameters: Sequence[ParameterSpec]) -> Iterator[str]:
 
 
 def categories_in(parameters: Sequence[ParameterSpec]) -> Iterator[int]:
-    """How many categories each parameter has, conditional ones included."""
+    """Yields how many categories each parameter has, conditional ones included."""
     for parameter in _all(parameters):
         categories = parameter.categorical_value_spec
         yield len((categories and categories.values) or ())

@@ -44,7 +44,7 @@ def check_default(
 
 
 def _wanted(spec: ValueSpec) -> str:
-    """What the default should be; empty: it is."""
+    """Returns what the default should be; empty: it is right."""
     match spec:
         case DoubleValueSpec() | IntegerValueSpec():
             low, high = spec.min_value or 0, spec.max_value or 0

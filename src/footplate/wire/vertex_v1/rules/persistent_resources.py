@@ -1,4 +1,4 @@
-"""What persistent resources must obey.
+"""The rules for persistent resources.
 
 Source: the service's API reference for PersistentResource and CreatePersistentResourceRequest.
 """

@@ -1,4 +1,4 @@
-"""What training pipelines must obey beyond the rules of the jobs behind them."""
+"""The rules for training pipelines beyond those of the jobs behind them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def check_pipeline(
 
 
 def spec_of(pipeline: CustomTask | TuningTask) -> CustomJobSpec | None:
-    """What each job or trial runs."""
+    """Returns the specification that each job or trial runs."""
     inputs = pipeline.training_task_inputs
     return inputs.trial_job_spec if isinstance(inputs, TuningInputs) else inputs
 

@@ -60,7 +60,7 @@ def check_encryption(encryption: EncryptionSpec | None) -> Iterator[Violation]:
 
 
 def _each(form: Form, given: str, field: str) -> Iterator[Violation]:
-    """In a list an empty text is an element, and a wrong one."""
+    """Checks an element of a list, where an empty text counts as a wrong one."""
     if given:
         yield from form.check(given, field)
     else:

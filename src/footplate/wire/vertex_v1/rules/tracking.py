@@ -1,4 +1,4 @@
-"""What resources of metadata stores and TensorBoards must obey.
+"""The rules for resources of metadata stores and TensorBoards.
 
 Source: the service's API reference for these resources and the requests that create them.
 """
