@@ -59,7 +59,7 @@ def _named(args: Collection[str]) -> set[str]:
 
 
 def _read_one(algorithm: Algorithm, args: Sequence[str], index: int, read: Arguments) -> int:
-    """How many of the texts the argument at ``index`` takes: 1, or 2 with a value of its own."""
+    """Reads the argument at ``index``; returns how many texts it takes: 1, or 2 with a value."""
     text = args[index]
     name, equals, value = text.removeprefix("--").partition("=")
     if not text.startswith("--") or not name:

@@ -29,13 +29,15 @@ _GENERAL = frozenset({"booster", "num_class", "scale_pos_weight", "base_score", 
 
 
 def needs_one_hot(values: Values) -> bool:
-    """Whether categories become a column each, since the booster knows no others."""
+    """Returns whether categories become a column each, since the booster knows no others."""
     return values["booster"] == "gblinear" or values["tree_method"] == "exact"
 
 
 def booster_parameters(values: Values) -> dict[str, Any]:
-    """As XGBoost takes them. A split of categories separates one of them from the rest, as
-    columns of zeros and ones would."""
+    """Returns the parameters for XGBoost.
+
+    A split of categories separates one of them from the rest, as columns of zeros and ones would.
+    """
     objective = str(values["objective"])
     given = {
         p.name: values[p.name]
@@ -180,7 +182,7 @@ def train(
 
 
 def _first_line(message: str) -> str:
-    """Without the place in XGBoost's own code, and without its stack."""
+    """Returns the first line without its place in XGBoost's code and without the stack."""
     line = message.strip().partition("\n")[0]
     return line.rpartition("Check failed: ")[2] or line
 
@@ -195,7 +197,7 @@ def evaluate(model: Any, matrix: Any) -> dict[str, float]:
 
 
 def save(model: Any, directory: Path) -> None:
-    """As UBJSON, under the name that Google's prediction service asks for."""
+    """Saves a model as UBJSON, under the name that Google's prediction service asks for."""
     made = directory / "model.ubj"
     model.save_model(made)
     made.rename(directory / MODEL)

@@ -39,7 +39,7 @@ class Cluster:
 
 
 def read_cluster(text: str | None) -> Cluster:
-    """Of the value of TF_CONFIG; without one the job has one replica."""
+    """Reads the value of TF_CONFIG; without one the job has one replica."""
     config = json.loads(text) if text else {}
     described = config.get("cluster") or {}
     task = config.get("task") or {}

@@ -46,7 +46,7 @@ def first_not_numeric(cells: Sequence[str]) -> int:
 
 @dataclass
 class Column:
-    """What one pass knows of a column; sums are over the rows that train."""
+    """The facts of a column from one pass; sums are over the rows that train."""
 
     count: int = 0
     total: float = 0.0
@@ -101,7 +101,7 @@ class Column:
         return numbers(kept) if first_not_numeric(kept) < 0 else np.full(len(kept), math.nan)
 
     def described(self, index: int) -> dict[str, Any]:
-        """As ``metadata.json`` has it; ``index`` counts from 0, the target."""
+        """Returns the column's entry in ``metadata.json``; ``index`` counts from 0, the target."""
         name = f"column_{index + 1}"
         if self.numeric:
             spread = {"mean": self.mean, "deviation": self.deviation}
@@ -114,7 +114,7 @@ class Column:
 
 
 def kept_rows(chunk: Chunk, *, preprocess: bool) -> NDArray[np.bool_]:
-    """Which rows are used: those that have their target and, preprocessed, most of their cells."""
+    """Returns which rows are used: with a target and, if preprocessed, most of their cells."""
     empty = np.array([row.count("") for row in chunk.rows])
     targets = np.array([bool(row[0]) for row in chunk.rows])
     if not preprocess:

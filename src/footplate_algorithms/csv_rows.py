@@ -29,7 +29,7 @@ class Chunk:
     lines: list[int]
 
     def place(self, row: int, column: int | None = None) -> str:
-        """Where a cell stands, for messages; ``column`` counts from 0."""
+        """Returns a cell's place, for messages; ``column`` counts from 0."""
         at = f"{self.file}, row {self.lines[row]}"
         return at if column is None else f"{at}, column {column + 1}"
 

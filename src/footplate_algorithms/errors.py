@@ -1,4 +1,4 @@
-"""What a job can fail with by a fault of its data."""
+"""The errors of a job's data."""
 
 
 class DataError(Exception):

@@ -31,7 +31,7 @@ _WITH_NUMBER = ("error@", "tweedie-nloglik@")
 
 
 def is_eval_metric(name: str) -> bool:
-    """Whether XGBoost computes it for what the algorithms train."""
+    """Returns whether XGBoost computes it for what the algorithms train."""
     for prefix in _WITH_NUMBER:
         if name.startswith(prefix):
             return _is_number(name.removeprefix(prefix))
@@ -39,7 +39,7 @@ def is_eval_metric(name: str) -> bool:
 
 
 def classifies(values: Values) -> bool:
-    """Whether these arguments ask for a classifier."""
+    """Returns whether these arguments ask for a classifier."""
     objective = values.text("objective")
     return values.get("model_type") == "classification" or objective.startswith(
         ("binary:", "multi:")

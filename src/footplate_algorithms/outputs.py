@@ -42,7 +42,7 @@ class JobDirectory:
         return self.path / "artifacts"
 
     def make(self, *, preprocess: bool) -> None:
-        """What an earlier start of the job appended to is taken away."""
+        """Makes the folders; removes files that an earlier start of the job appended to."""
         folders = [self.model, self.artifacts, *([self.processed_data] if preprocess else [])]
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ class JobDirectory:
 
 
 def write_metadata(directory: JobDirectory, metadata: Mapping[str, Any]) -> None:
-    """With the program that reads it: both together encode new rows."""
+    """Writes metadata and the program that reads it: both together encode new rows."""
     text = json.dumps(metadata, indent=1, ensure_ascii=False)
     (directory.artifacts / METADATA).write_text(f"{text}\n", "utf-8")
     shutil.copyfile(encoding.__file__, directory.artifacts / INSTANCES)

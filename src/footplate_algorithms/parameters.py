@@ -91,7 +91,7 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """What may be given, for messages."""
+        """The values that may be given, for messages."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         if self.range != ANY:

@@ -1,4 +1,4 @@
-"""From CSV files to encoded training, validation and test data, in two passes."""
+"""The preparation of CSV files as training, validation and test data, in two passes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SPLIT_SEED = 1
 
 @dataclass(frozen=True)
 class Target:
-    """How the target column is read.
+    """The way in which the target column is read.
 
     ``classes``: it has classes, which are found, unless ``limit`` says that it has the whole
     numbers below it. ``at_most``: so many classes may be found. ``range``: of numbers.
@@ -163,7 +163,7 @@ def _describe(columns: Sequence[Column], request: Request) -> dict[str, Any]:
 
 
 def plain_metadata(width: int) -> dict[str, Any]:
-    """Of ``width`` columns of numbers that are taken as they are."""
+    """Returns the metadata of ``width`` columns of numbers that are taken as they are."""
     plain = {"type": "number", "fill": None, "mean": 0.0, "deviation": 1.0}
     columns = [{"name": f"column_{i + 2}", **plain} for i in range(width)]
     target = {"type": "number"}

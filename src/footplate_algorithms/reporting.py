@@ -22,7 +22,7 @@ def say(text: str) -> None:
 
 
 def is_due(step: int, steps: int) -> bool:
-    """Whether the metrics of step ``step`` of ``steps``, from 1, are reported."""
+    """Returns whether the metrics of step ``step`` of ``steps``, from 1, are reported."""
     every = max(1, -(-steps // MAX_REPORTS))
     return step % every == 0 or step == steps
 

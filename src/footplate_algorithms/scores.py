@@ -1,4 +1,4 @@
-"""How good predictions are."""
+"""The quality of predictions."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _boosted(request: Request, values: Values) -> Request:
 
 
 def _evaluated(prepared: Prepared) -> tuple[str, Dataset]:
-    """What the metrics are of."""
+    """Returns the name of the data that the metrics are of, and the data."""
     if prepared.validation is not None:
         return PARTS[1], prepared.validation
     say("There is no validation data, so the metrics are those of the training data")
