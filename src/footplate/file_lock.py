@@ -48,7 +48,7 @@ def file_lock(descriptor: int, *, wait: bool = True) -> Iterator[None]:
 
 
 class FileLock:
-    """For one thread of one process at a time; ``path`` is made where it isn't."""
+    """A lock that one thread of one process holds at a time; makes the file ``path`` if needed."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -29,7 +29,7 @@ ROOT = os.path.sep
 
 
 class NotRegular(FileNotFoundError):
-    """What is there is a link, a directory, a pipe or a device."""
+    """The path leads to a link, a directory, a pipe or a device."""
 
 
 def open_directory(
@@ -207,7 +207,7 @@ def _irregular(name: Top) -> NotRegular:
 
 
 def _end_of_link(top: Top, parts: Sequence[str]) -> list[str]:
-    """Where a link ends; what it says is only believed once opened without links."""
+    """Returns where a link ends; the caller trusts it only after opening it without links."""
     try:
         real = os.path.realpath(top)
         end = os.path.realpath(os.path.join(top, *parts))

@@ -188,7 +188,7 @@ def _member(kind: type[Enum]) -> Callable[[object], Enum]:
 
 @dataclass(frozen=True)
 class Settings:
-    """What ``docs/reference/settings.md`` describes, field by field."""
+    """The settings that ``docs/reference/settings.md`` describes, field by field."""
 
     data_dir: Path
     host: str = field(default="127.0.0.1", metadata=_by(_text))
@@ -259,7 +259,7 @@ class Settings:
 
     @property
     def database(self) -> str:
-        """Where the store is: SQLite in the data directory unless said otherwise."""
+        """The address of the database: SQLite in the data directory by default."""
         return self.database_url or f"sqlite:///{self.data_dir / 'footplate.db'}"
 
     @property
@@ -270,17 +270,17 @@ class Settings:
 
     @property
     def cache(self) -> Path:
-        """Where environments are kept; several services of one user may share it."""
+        """The folder that keeps environments; several services of one user may share it."""
         return self.cache_dir or self.data_dir / "cache"
 
     @property
     def build_limits(self) -> tuple[float, int]:
-        """Of what an environment takes: seconds, and bytes of each process; 0: there is none."""
+        """The limits of an environment's build: seconds, and bytes of each process; 0: none."""
         return self.build_limit_s, self.build_memory_mb << 20
 
     @property
     def cache_limit_bytes(self) -> int:
-        """Of the environments in the cache; 0: there is none."""
+        """The limit of the environments in the cache; 0: no limit."""
         return self.cache_limit_gb * 10**9
 
 
