@@ -72,8 +72,7 @@ class Endpoint:
         return self.connection
 
     def receive(self) -> None:
-        """Once there is something to read: it is welcomed, or tried again. Raises
-        ReductionError."""
+        """Reads: the connection is welcomed, or tried again. Raises ReductionError."""
         connection = self.connection
         if connection is None:
             raise AssertionError("hear comes after knock")

@@ -51,7 +51,7 @@ class Op(IntEnum):
 
 
 class Header(NamedTuple):
-    """Its fields are those of PROTOCOL.md, less magic and flags."""
+    """The header of a frame: the fields of PROTOCOL.md, less magic and flags."""
 
     type: FrameType
     wire: WireType = WireType.FLOAT32

@@ -36,8 +36,7 @@ class Group:
         return [member for lane in self._waiting.values() for member in lane.values()]
 
     def join(self, member: Member) -> list[Member] | None:
-        """All workers of the lane in the order of ranks, if this one completes it. Raises
-        Refused."""
+        """Adds a worker; returns the lane's, by rank, if it completes them. Raises Refused."""
         hello = member.answer.hello
         self._check(hello)
         lane = self._waiting.setdefault(hello.lane, {})
@@ -50,7 +49,7 @@ class Group:
         return [lane[rank] for rank in range(self.world)]
 
     def leave(self, member: Member) -> None:
-        """One that was waiting: as if it had never come."""
+        """Removes a worker that was waiting, as if it had never come."""
         hello = member.answer.hello
         del self._waiting[hello.lane][hello.rank]
         if not self._waiting[hello.lane]:

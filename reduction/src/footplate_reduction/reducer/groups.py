@@ -31,9 +31,10 @@ class LaneEnd(NamedTuple):
 
 
 class Groups:
-    """Used by one thread. Lanes run in others, which only put their ends into ``ends``, and ring.
+    """The groups of workers and their lanes. One thread uses it.
 
-    ``ending``: as ``lane.serve`` has it. ``say``: takes a line for people.
+    Lanes run in other threads, which only put their ends into ``ends``, and ring. ``ending``: as
+    ``lane.serve`` has it. ``say``: takes a line for people.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Groups:
             self._begin(group, hello.lane, complete)
 
     def tick(self) -> None:
-        """Once a second: fails groups whose workers do not connect in time."""
+        """Fails groups whose workers do not connect in time; called once a second."""
         now = time.monotonic()
         for group in list(self._groups.values()):
             late = group.overdue(now)

@@ -29,7 +29,7 @@ class Member(NamedTuple):
 
 
 class ConnectionClosed(Exception):
-    """It has ended the connection."""
+    """The peer has ended the connection."""
 
 
 class Handshake:
@@ -49,7 +49,7 @@ class Handshake:
         self.connection.send(challenge_frame(self._challenge))
 
     def receive(self) -> Member | None:
-        """None: its HELLO isn't whole yet. Raises Refused, ConnectionClosed, OSError."""
+        """Reads its HELLO; None: it isn't whole yet. Raises Refused, ConnectionClosed, OSError."""
         while True:
             missing = self._missing()
             if not missing:

@@ -69,7 +69,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
     def allreduce(
         self, tensors: Any, opts: Any = None, timeout: Any = None, *, op: Any = None
     ) -> Any:
-        """Called in any of the three ways of PyTorch: ``opts`` may be options, or an op."""
+        """Reduces tensors in any of PyTorch's three calls: ``opts`` may be options, or an op."""
         tensors, opts = _as_list(tensors), _as_options(opts if op is None else op, timeout)
         return self._reduce(tensors, opts) or self._own.allreduce(tensors, opts)
 
@@ -119,7 +119,7 @@ forwarded(FootplateGroup, "_own")
 
 
 def _by_type(tensors: Sequence[Tensor]) -> dict[WireType, list[Tensor]]:
-    """Empty: reducers can't take all of them."""
+    """Groups tensors by type; empty: reducers can't take all of them."""
     by_type: dict[WireType, list[Tensor]] = {}
     for each in tensors:
         held = wire_type(each)

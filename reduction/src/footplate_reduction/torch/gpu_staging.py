@@ -50,7 +50,7 @@ def _make_pinned(nbytes: int) -> Tensor:
 
 
 class CudaVector:
-    """Its copy to the host begins at once, after what the current stream has to do.
+    """A vector of tensors on a GPU. Its copy to the host follows the current stream's work at once.
 
     Until it is delivered it keeps ``tensors``; what it makes of them on the GPU is made, used and
     freed on the stage's stream.

@@ -33,7 +33,7 @@ def wire_type(tensor: Tensor) -> WireType | None:
 
 
 def flat(tensors: Sequence[Tensor]) -> Tensor:
-    """Their elements in one contiguous tensor: itself, if there is one that is."""
+    """Returns their elements as one contiguous tensor: the tensor itself, if possible."""
     if len(tensors) == 1:
         return tensors[0].detach().contiguous().view(-1)
     return torch.cat([each.detach().reshape(-1) for each in tensors])
@@ -50,7 +50,7 @@ def unflatten(result: Tensor, tensors: Sequence[Tensor]) -> None:
 
 
 def memory(tensor: Tensor) -> memoryview:
-    """Its bytes, of any type. It is contiguous, on the host, and outlives this."""
+    """Returns its bytes, of any type. It is contiguous, on the host, and outlives this."""
     nbytes = tensor.numel() * tensor.element_size()
     address = (ctypes.c_ubyte * nbytes).from_address(tensor.data_ptr())
     return np.ctypeslib.as_array(address).data
