@@ -109,7 +109,7 @@ class Audit:
 
 
 def read_change(method: str, route: str, path: str) -> Change | None:
-    """None: the call changes nothing that is recorded."""
+    """Reads the change that a call makes; None: it changes nothing that is recorded."""
     if route in _OTHERS:
         action, kind = _OTHERS[route]
         if action not in ("down", _METHODS.get(method)):

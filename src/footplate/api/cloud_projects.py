@@ -89,7 +89,7 @@ def _set_policy(call: Call) -> JsonObject:
 
 
 def _permissions(call: Call) -> JsonObject:
-    """All that are asked for."""
+    """Grants all permissions that are asked for."""
     _checked(call)
     asked = TestIamPermissionsRequest.decode(call.body()).permissions
     return {"permissions": [*(asked or ())]}
@@ -112,7 +112,7 @@ def _service(call: Call) -> JsonObject:
 
 
 def _enable(call: Call) -> JsonObject:
-    """Nothing needs to be enabled, so that scripts which begin with this go on."""
+    """Answers as done: all services are enabled, and scripts often begin with this call."""
     _checked(call)
     return _DONE
 

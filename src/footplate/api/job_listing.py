@@ -35,7 +35,7 @@ class Listing:
         call: Call,
         encode: Callable[[Call, Job], JsonObject],
     ) -> JsonObject:
-        """One page of ``collection``; a list without jobs is ``{}``."""
+        """Returns one page of ``collection``; a list without jobs is ``{}``."""
         text = call.parameter("filter") or ""
         order = call.parameter("orderBy", "order_by") or ""
         asked = f"{collection}?{text}" + (f"&{order}" if order else "")

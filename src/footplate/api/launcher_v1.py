@@ -39,7 +39,7 @@ class _LauncherApi:
         self._launchers = launchers
 
     async def report(self, request: Request) -> Response:
-        """Answered at once if there is something to do, else when there is, or after a while."""
+        """Answers at once if there is something to do, else when there is, or after a while."""
         token = given_token(request)
         body = await read_body(request, MAX_REPORT_BYTES)
         report, hold_s = decode_report(body)

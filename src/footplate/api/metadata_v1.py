@@ -25,7 +25,7 @@ _TRUE = "true"
 
 
 def metadata_routes(path: str, metadata: ProgramMetadata) -> list[Route]:
-    """Below ``PATH/KEY``: they stand before those that take all other paths there."""
+    """Returns the routes below ``PATH/KEY``; they must precede those of all other paths there."""
     server = MetadataServer(metadata)
     places = (f"{path}/{{key}}", f"{path}/{{key}}/")
     versions = (f"{path}/{{key}}{METADATA}", f"{path}/{{key}}{METADATA}/")

@@ -64,7 +64,7 @@ class ProgramCallCheck:
         await self._app(scope, receive, send)
 
     def _user(self, scope: Scope, peer: Peer, server: Peer) -> Callable[[], str]:
-        """Asked for by few calls only. Behind a proxy of this machine it is who calls that."""
+        """Returns a function that names the user; behind a local proxy the proxy's user."""
         client = scope.get("client")
         if client and client[0] != peer[0]:
             return partial(str, client[0])

@@ -17,7 +17,7 @@ _METHODS = ["DELETE", "GET", "PATCH", "POST", "PUT"]
 
 
 def refused_product_routes(path: str) -> list[Route]:
-    """Below ``PATH/-/HOST/``: it takes no key."""
+    """Returns the routes below ``PATH/-/HOST/``, which take no key."""
     return [Route(f"{path}/-/{{host}}/{{rest:path}}", _refuse, methods=_METHODS)]
 
 

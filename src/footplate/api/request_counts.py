@@ -33,7 +33,7 @@ class Request:
 
 
 class RequestCounts:
-    """Used by the thread of the event loop; ``read`` by any."""
+    """The counts of requests. The event loop's thread writes them; any may ``read``."""
 
     def __init__(self) -> None:
         self._counts: Counter[Request] = Counter()

@@ -22,7 +22,7 @@ class TrialsService(Protocol):
         ...
 
     def trials(self, uid: JobUid) -> tuple[TrialRecord, ...]:
-        """All of a tuning job, in the order of their numbers; of any other job: none."""
+        """Returns a tuning job's trials, in the order of their numbers; for any other job none."""
         ...
 
     def runs(self, job: Job) -> dict[int, Job]:

@@ -139,7 +139,7 @@ class _JobsApi:
         return answer
 
     def _known_regions(self) -> frozenset[str]:
-        """Those of the catalogue, and others that have jobs since an earlier one."""
+        """Returns the regions of the catalogue, and others where an earlier one let jobs run."""
         parts = (name.split("/") for name in self._lists.collections())
         return frozenset({*self._regions, *(part[3] for part in parts if len(part) > _TRAINING)})
 
@@ -147,7 +147,7 @@ class _JobsApi:
         return {"collections": [*self._lists.collections()]}
 
     def changes(self, _call: Call) -> JsonObject:
-        """Another number: a job has changed since."""
+        """Returns a number that differs if a job has changed since."""
         return {"changes": self._changes()}
 
     def details(self, call: Call) -> JsonObject:

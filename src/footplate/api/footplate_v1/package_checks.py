@@ -40,7 +40,7 @@ MAX_BYTES = 64 << 20
 
 
 def package_check_routes(checks: PackageChecks, catalogue: Catalogue) -> list[Route]:
-    """Before the routes of single jobs, as those of validations."""
+    """Returns the routes; they must precede those of single jobs, as validations do."""
     api = _PackageChecks(checks, catalogue)
     project = "/footplate/v1/projects/{project}"
     location = f"{project}/locations/{{location}}"

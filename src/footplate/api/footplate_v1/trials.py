@@ -74,7 +74,7 @@ class _TrialsApi:
         return select_trials(answer, call.parameter("filter") or "", order_by)
 
     def measurements(self, call: Call) -> JsonObject:
-        """All that a trial has reported, in the order of arrival."""
+        """Returns all that a trial has reported, in the order of arrival."""
         job, _ = self._tuning_job(call)
         number = _number(call.path["number"])
         if all(trial.number != number for trial in self._trials.trials(job.uid)):

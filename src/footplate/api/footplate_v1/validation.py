@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def validation_routes(validation: Validation, catalogue: Catalogue) -> list[Route]:
-    """Before the routes of single jobs: ``jobs:validate`` is no job's name."""
+    """Returns the routes; they must precede those of single jobs, which ``jobs:validate`` isn't."""
     api = _Validations(validation, catalogue)
     project = "/footplate/v1/projects/{project}"
     location = f"{project}/locations/{{location}}"
@@ -91,7 +91,7 @@ class _Validations:
 
 
 def _unreadable(error: InvalidArgument) -> Verdict:
-    """On a request of which no job can be made, not even one to find more wrong with."""
+    """Returns the verdict on a request too wrong to make a job that could be checked further."""
     violations = error.violations or (Violation("request", error.message),)
     return Verdict(violations, (), Parity(accepted=False, reasons=(REFUSED_ALIKE,)))
 

@@ -42,7 +42,7 @@ class JobFinder:
         raise NotFound(f"project {project} has no job {job_id}")
 
     def _names(self, project: str, job_id: str) -> Iterator[JobName]:
-        """Those of trials' runs, too, are custom jobs'."""
+        """Yields the names that a job id may have; the runs of trials are custom jobs, too."""
         for kind in (CustomJobName, TuningJobName):
             for location in self._locations:
                 yield kind(project, location, job_id)

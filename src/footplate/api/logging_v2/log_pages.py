@@ -101,7 +101,7 @@ class _LogPages:
 
 
 def _severities(least: str | None) -> frozenset[str]:
-    """These and all graver ones; empty: all."""
+    """Returns this severity and all graver ones; empty: all."""
     if not least:
         return frozenset()
     if least not in SEVERITIES:

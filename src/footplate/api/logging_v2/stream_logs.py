@@ -56,7 +56,7 @@ class Followers:
                 self._ended.popitem(last=False)
 
     def may_see_end(self, stream: Stream) -> bool:
-        """True for one that never asked: it follows nothing."""
+        """Returns whether a client may see the end; one that never asked follows nothing."""
         with self._lock:
             return self._ended.get(stream, True)
 

@@ -38,7 +38,7 @@ _PARAMETERS = Parameters("POST", PATH)
 
 
 class EntryWriting:
-    """Whose program calls is said by the key that it shows, or by its connection."""
+    """Writes entries of programs, which it knows by the key that they show or by the connection."""
 
     def __init__(
         self,

@@ -124,7 +124,7 @@ def _requests(request: Request, content: bytes) -> list[tuple[Message, Scope, by
 
 
 def _parts(content_type: str, content: bytes) -> list[Message]:
-    """Only the outermost parts: what says to be of parts itself isn't looked into."""
+    """Splits off the outermost parts only; it doesn't look for parts inside of parts."""
     boundary = boundary_of(content_type)
     pieces = [] if boundary is None else list(_split(content, boundary.encode()))
     if boundary is None or len(pieces) > MAX_REQUESTS:

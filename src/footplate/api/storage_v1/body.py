@@ -45,7 +45,7 @@ DRAINED_S = 10.0
 
 
 class Body:
-    """Its methods are for the worker thread of ``Receiver``; the bytes are read once."""
+    """The body of a request, for ``Receiver``'s worker thread; its bytes are read once."""
 
     def __init__(self, stream: AsyncIterator[bytes]) -> None:
         self._stream = stream
@@ -53,7 +53,7 @@ class Body:
         self.is_whole = False
 
     async def begin(self) -> None:
-        """Before the thread begins: the first ``SMALL_BYTES``, or all if it has fewer.
+        """Reads the first ``SMALL_BYTES``, or all if it has fewer, before the thread begins.
 
         Raises ClientDisconnect, DeadlineExceeded: they don't arrive.
         """
@@ -87,7 +87,7 @@ class Body:
                     return
 
     async def _gather(self, least: int) -> bytes:
-        """About so many bytes; fewer at the end."""
+        """Reads about so many bytes; fewer at the end."""
         parts: list[bytes] = []
         size = 0
         while size < least:

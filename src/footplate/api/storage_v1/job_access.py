@@ -42,7 +42,7 @@ class _JobAccess:
         self._find_router = find_router
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Behind it the key is a part of the root, so that all links that are given have it."""
+        """Makes the key a part of the root, so that all links in answers contain it."""
         key = scope["path"].removeprefix(scope["root_path"]).lstrip("/").partition("/")[0]
         try:
             router = await in_thread(self._find_router, key)

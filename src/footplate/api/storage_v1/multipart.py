@@ -71,7 +71,7 @@ class RelatedParts:
             self._buffer = b""
 
     def _content(self) -> Iterator[bytes]:
-        """Up to the next boundary, which is taken away."""
+        """Yields the content up to the next boundary, which it removes."""
         while len(self._buffer) < len(self._dashes) and self._read():
             pass
         if self._buffer.startswith(self._dashes):  # nothing, not even the end of a line

@@ -65,7 +65,7 @@ def hashes_in(request: Request) -> Checksums:
 
 
 def decode_checksums(crc32c: object, md5: object) -> Checksums:
-    """Both as base64, or None."""
+    """Decodes checksums given as base64, or None."""
     number = None if crc32c is None else int.from_bytes(_decode("crc32c", crc32c, 4), "big")
     return Checksums(number, None if md5 is None else _decode("md5Hash", md5, 16))
 

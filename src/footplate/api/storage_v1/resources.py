@@ -81,7 +81,7 @@ def labels_of(resource: Mapping[str, JsonValue]) -> dict[str, str]:
 
 
 def patched_labels(bucket: Bucket, patch: Mapping[str, JsonValue]) -> dict[str, str]:
-    """Its labels after a patch, in which null takes one away, or all of them."""
+    """Returns its labels after a patch, in which null removes one of them or all."""
     given = patch.get("labels", {})
     if given is None:
         return {}

@@ -39,7 +39,7 @@ class BucketHandlers:
         self._buckets = buckets
 
     def list(self, request: Request) -> Response:
-        """Those of all projects, whichever is asked for."""
+        """Lists the buckets of all projects, whichever is asked for."""
         query, base = request.query_params, str(request.base_url)
         prefix, start = query.get("prefix", ""), query.get("pageToken", "")
         buckets = () if flag_in(query, "softDeleted") else self._buckets.buckets()
@@ -105,7 +105,7 @@ class BucketHandlers:
         return JSONResponse(answer)
 
     def managed_folders(self, request: Request) -> Response:
-        """There are none; gcloud looks for them before it removes a bucket."""
+        """Returns no managed folders; gcloud looks for them before it removes a bucket."""
         self._buckets.bucket(request.path_params["bucket"])
         return JSONResponse({"kind": "storage#managedFolders"})
 
@@ -124,7 +124,7 @@ class BucketHandlers:
         return JSONResponse(self._policy(request, bindings))
 
     def permissions(self, request: Request) -> Response:
-        """All that are asked for."""
+        """Grants all permissions that are asked for."""
         self._buckets.bucket(request.path_params["bucket"])
         asked = request.query_params.getlist("permissions")
         return JSONResponse({"kind": "storage#testIamPermissionsResponse", "permissions": asked})

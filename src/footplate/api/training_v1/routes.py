@@ -43,12 +43,12 @@ class TrainingProjects:
         }
 
     def operations(self, call: Call) -> JsonObject:
-        """Nothing that training does here is a long-running operation."""
+        """Lists no operations: nothing that training does here is a long-running one."""
         check_project(call.path["project"])
         return {}
 
     def operation(self, call: Call) -> JsonObject:
-        """Also for ``:cancel``: no operation exists."""
+        """Raises NotFound, also for ``:cancel``: no operation exists."""
         check_project(call.path["project"])
         name = f"projects/{call.path['project']}/operations/{call.path['operation']}"
         raise NotFound(f"there is no operation {name[:300]!r}")
@@ -99,7 +99,7 @@ class TrainingJobs:
         return self._answer(call, job)
 
     def policy(self, call: Call) -> JsonObject:
-        """There are no policies: who has the token may do everything."""
+        """Returns an empty policy: who has the token may do everything."""
         self._jobs.get(_name(call))
         return {"etag": "ACAB"}
 

@@ -42,7 +42,7 @@ class ModelOperationId:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """None: no operation has this id."""
+        """Reads an operation's id; None: no operation has this id."""
         match = _ID.fullmatch(text)
         if match is None:
             return None

@@ -70,7 +70,7 @@ class ModelsApi:
         return model_json(model, version, versioned=bool(key))
 
     def list(self, call: Call) -> JsonObject:
-        """One entry for each model: its default version."""
+        """Lists models, each with its default version."""
         here = location_of(call)
         collection = ModelName(here.project, here.location, "").collection
         text = call.parameter("filter") or ""
@@ -105,7 +105,7 @@ class ModelsApi:
         size: int,
         token: str | None,
     ) -> JsonObject:
-        """All models are read, and pages are counted: projects have few."""
+        """Reads all models and counts pages: projects have few models."""
         every: list[Model] = []
         after: str | None = None
         while True:
@@ -125,7 +125,7 @@ class ModelsApi:
         return answer
 
     def list_versions(self, call: Call) -> JsonObject:
-        """All of them on one page, the newest first where no ``orderBy`` is given."""
+        """Lists all versions on one page, the newest first without ``orderBy``."""
         model, _ = self._registry.get(model_of(call)[0])
         newest = [(model, version) for version in reversed(model.versions)]
         found = in_order(newest, call.parameter("orderBy", "order_by") or "")

@@ -65,7 +65,7 @@ class StudiesApi:
         return answer
 
     def delete(self, call: Call) -> JsonObject:
-        """No operation: VizierService answers Empty."""
+        """Deletes a study without an operation: VizierService answers Empty."""
         self._studies.delete(study_of(call))
         return {}
 

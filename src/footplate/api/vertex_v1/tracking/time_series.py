@@ -89,7 +89,7 @@ class TimeSeriesApi:
         return {"timeSeriesData": [series_json(series, points) for series, points in found]}
 
     def export(self, call: Call) -> JsonObject:
-        """All points by their steps, in pages."""
+        """Returns all points by their steps, in pages."""
         name, request = name_of(call, TIME_SERIES), ExportTimeSeries.decode(call.body())
         if request.filter or request.order_by not in (None, "", "step"):
             field = "filter" if request.filter else "orderBy"
