@@ -49,7 +49,7 @@ def _of_settings(session: Session) -> JsonObject:
 
 
 def entries(document: JsonObject, kind: str) -> list[Resource]:
-    """Those of one kind, such as machineTypes."""
+    """Returns the entries of one kind, such as machineTypes."""
     found = document.get(kind)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
@@ -194,7 +194,7 @@ def _accelerator_row(accelerator: Resource) -> Resource:
 
 
 def _zones_by_accelerator(document: JsonObject, region: str) -> dict[str, list[str]]:
-    """Those of the region by accelerator."""
+    """Returns the zones of the region by accelerator."""
     known_name(document, "regions", region)
     found: dict[str, list[str]] = {}
     for one in entries(document, "regions"):
@@ -249,7 +249,7 @@ def _region_row(region: Resource, wanted: set[str]) -> Resource:
 
 
 def _zones(region: Resource, wanted: set[str]) -> list[str]:
-    """Those that have all that is wanted."""
+    """Returns the zones that have all that is wanted."""
     zones = region.get("zones")
     found = zones.items() if isinstance(zones, dict) else ()
     return [zone for zone, accelerators in found if wanted <= set(texts(accelerators))]

@@ -147,7 +147,7 @@ def _catalogue(service: Service, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def _projects(service: Service, _ctx: click.Context, _incomplete: str) -> Offered:
-    """Those that have quotas, and the default one: others the service doesn't list."""
+    """Completes projects with quotas, and the default one; the service lists no others."""
     known = {quota.project for quota in service.quotas.list()} - {"*"}
     for project in sorted({*known, DEFAULT_PROJECT}):
         yield project, ""
@@ -172,7 +172,7 @@ def _places(service: Service, ctx: click.Context, incomplete: str) -> Offered:
 def files(
     _ctx: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Those of this machine: the shell knows them."""
+    """Completes files of this machine: the shell does it."""
     return [CompletionItem(incomplete, type="file")]
 
 
@@ -191,7 +191,7 @@ places = _completion(_places)
 def runtime_versions(
     _ctx: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """These are built in: no service has to run."""
+    """Completes the built-in versions; no service has to run."""
     found = [(v, f"Python {o.runtime.python}") for o in load().offers for v in o.versions]
     return _begun(found, incomplete)
 

@@ -114,7 +114,7 @@ def _read_file(path: Path) -> JsonObject:
 
 
 def as_message(model: type[JsonModel], content: JsonObject) -> JsonObject:
-    """Known fields get their lowerCamelCase names; a lone value in place of a list is one of it.
+    """Gives known fields their lowerCamelCase names, and makes lists of lone values where needed.
 
     A field that is given in both spellings stays as it is: the service says what is wrong.
     """

@@ -102,7 +102,7 @@ def _active(service: Service) -> dict[str, list[str]]:
 
 
 def _end_others(session: Session, urls: Sequence[str]) -> list[Service]:
-    """They end by themselves when no job is left; one that is dead needs no end."""
+    """Asks the other servers to end when no job is left; ignores those that don't answer."""
     others = [session.connect_to(url) for url in urls]
     for other in others:
         with suppress(Unavailable):

@@ -103,7 +103,7 @@ def _headline(verdict: Verdict) -> str:
 
 
 def report(verdict: Verdict, width: int = UNLIMITED) -> str:
-    """All but the headline; lines longer than ``width`` are broken, but for tables."""
+    """Reports all but the headline; breaks lines longer than ``width``, except in tables."""
     sections = [
         _items("", (f"{v.field}: {v.description}" for v in verdict.violations), width),
         _items("Warnings:", verdict.warnings, width),
@@ -115,7 +115,7 @@ def report(verdict: Verdict, width: int = UNLIMITED) -> str:
 
 
 def report_packages(checks: Sequence[PackageCheck]) -> str:
-    """One line for each package; an error that several share stands once, below them."""
+    """Reports each package in a line; an error that several share stands once, below them."""
     if not checks:
         return "Packages: none of the user's."
     rows = [(c.package, ", ".join(c.roles), c.runtime, _package_result(c)) for c in checks]
@@ -131,7 +131,7 @@ def _package_result(check: PackageCheck) -> str:
 
 
 def _items(heading: str, items: Iterable[str], width: int) -> str:
-    """One to a line, each with a dash."""
+    """Lists items, one to a line, each with a dash."""
     lines = [_wrap(item, width, "- ") for item in items]
     return "\n".join([heading, *lines] if heading and lines else lines)
 

@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def _open_what_is_closed() -> None:
-    """After ``footplate ... >&-`` the next file would get the number of the standard output."""
+    """Opens closed standard streams: the next file would get their numbers after ``>&-``."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
         os.set_inheritable(number, True)
     os.close(number)

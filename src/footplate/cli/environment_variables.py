@@ -101,7 +101,7 @@ class Files:
 
 
 def find_proxy(service: Service) -> ProxyTarget | None:
-    """None: the server has none. Raises a ServiceError: the server doesn't answer."""
+    """Returns the proxy; None: the server has none. Raises ServiceError: it doesn't answer."""
     port = service.health().get("proxyPort")
     if not isinstance(port, int):
         return None
@@ -185,7 +185,7 @@ def launch(
 
 
 def take_away(environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Each variable with what is left of it, in ``environ``, without ours."""
+    """Returns the variables in ``environ`` that hold ours, each with its remaining value."""
     python = str(_python_folder(environ))
     paths = environ.get("PYTHONPATH", "").split(os.pathsep)
     left = {
@@ -317,7 +317,7 @@ def _digest(text: str) -> str:
 
 
 def _python_folder(environ: Mapping[str, str]) -> Path:
-    """Its name says what is in it, so that another version of Footplate has another folder."""
+    """Returns a folder named after its content, as each version of Footplate has its own."""
     return _cache(environ) / f"python-{_digest(SITECUSTOMIZE + _SDK_LINKS.read_text('utf-8'))}"
 
 

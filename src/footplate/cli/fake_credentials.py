@@ -77,7 +77,7 @@ def make_private_key(random_bits: Callable[[int], int]) -> str:
 
 
 def _prime(bits: int, random_bits: Callable[[int], int]) -> int:
-    """Its two highest bits are set: the product of two has twice as many bits."""
+    """Returns a prime with both highest bits set: products of two have twice as many bits."""
     while True:
         candidate = random_bits(bits) | (3 << (bits - 2)) | 1
         if all(candidate % small for small in _SMALL_PRIMES) and _is_prime(candidate, random_bits):

@@ -82,7 +82,7 @@ class FollowOutput:
             click.secho(text, err=True, fg="yellow")
 
     def note(self, text: str, *, passing: bool = False) -> None:
-        """On stderr; on a terminal a passing note gives way to the next one."""
+        """Prints on stderr; on a terminal the next note overwrites a passing one."""
         self._clear()
         if passing and self._live:
             columns = shutil.get_terminal_size().columns
@@ -117,7 +117,7 @@ Item = LogLine | Event | str | Exception
 
 
 class Follower:
-    """Two readers, lines and events, feed one queue; ``run`` prints it in the order of arrival."""
+    """A printer of lines and events: two readers feed one queue, in the order of arrival."""
 
     def __init__(
         self, connect: Callable[[], Service], name: JobName, screen: FollowOutput, replica: str = ""
@@ -240,7 +240,7 @@ class Follower:
 
 
 def verdict(job: Job) -> str:
-    """One sentence on the state of a job, with the cause where there is one."""
+    """Returns a sentence on the state of a job, with the cause if there is one."""
     cause = f": {disarm(job.error_message)}" if job.error_message else ""
     identity = job.name.job_id
     match job.state:

@@ -286,7 +286,7 @@ def _describe_os_error(error: OSError) -> str:
 
 
 def _explained(error: ServiceError) -> str:
-    """Several things that are wrong are a line each."""
+    """Returns the message; several violations are a line each."""
     if len(error.violations) < 2:
         return error.message
     lines = (f"- {wrong.field}: {wrong.description}" for wrong in error.violations)

@@ -118,7 +118,7 @@ def show_list(
     row: Callable[[Resource], Resource] | None = None,
     fold: bool = False,
 ) -> None:
-    """On stdout what ``listing`` has kept; ``row`` makes the cells of the command's own table."""
+    """Prints what ``listing`` has kept; ``row`` makes the cells of the command's own table."""
     layout = listing.layout
     if not found:
         show_none(listing)

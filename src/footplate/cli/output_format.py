@@ -101,7 +101,7 @@ def format_option(default: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def render(resource: Resource, layout: Layout, columns: Mapping[str, str]) -> str:
-    """One resource; ``columns`` (heading to path) are those of a table."""
+    """Renders one resource; ``columns`` (heading to path) are those of a table."""
     if layout.kind == "json":
         return json_text(resource)
     return render_list([resource], layout, columns)

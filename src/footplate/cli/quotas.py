@@ -43,7 +43,7 @@ R = TypeVar("R")
 
 
 def quota_region_option(default: str = ANY) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Not the region of jobs: a variable that says where those go shall limit nobody."""
+    """Adds ``--region`` without the default region of jobs, which must not limit anybody."""
     return click.option(
         "--region",
         default=default,
@@ -85,7 +85,7 @@ def _row(resource: ResourceQuota) -> Resource:
 
 
 def _show_in_force(quota: Quota, layout: Layout) -> None:
-    """On stdout what is in force; on stderr whose it is, and what it means for what runs."""
+    """Prints the limits on stdout; on stderr whose they are, and their effect on running jobs."""
     if not layout.takes_rows:
         click.echo(render(quota.resource, layout, {}))
         return
@@ -146,7 +146,7 @@ def list_(session: Session, listing: Listing, region: str | None) -> None:
 
 
 def _rows(session: Session) -> list[Resource]:
-    """Each limit once: at the quota that sets it, not where it is in force as well."""
+    """Returns each limit once: at the quota that sets it, not where else it is in force."""
     with session.connect() as service:
         quotas = service.quotas.list()
     return [

@@ -46,7 +46,7 @@ class Session:
     flags: str = ""
 
     def target(self) -> Target:
-        """Found anew at each call: a server that starts again may have another port.
+        """Finds the server anew at each call: one that starts again may have another port.
 
         Raises:
             Unavailable: no server runs there.
@@ -59,7 +59,7 @@ class Session:
         return (os.environ.get("FOOTPLATE_TOKEN") or None) if self.url else self.settings().token
 
     def settings(self) -> Settings:
-        """Those of the server that the data directory belongs to, whether it runs or not."""
+        """Loads the settings of the data directory's server, whether it runs or not."""
         # Imported here: a help text has no use for the settings.
         from footplate.settings import load_settings
 

@@ -96,7 +96,7 @@ def _examine_disk(path: Path) -> Finding:
 
 
 def examine_buckets(settings: Settings) -> Finding:
-    """Those that are bound to storage outside the data directory.
+    """Examines the buckets that are bound to storage outside the data directory.
 
     Without a folder no server starts; a store may be away.
     """

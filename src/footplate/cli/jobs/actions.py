@@ -78,7 +78,7 @@ def describe(session: Session, name: JobName, layout: Layout, *, summarize: bool
 
 
 def tell_job(session: Session, service: Service, job: Job) -> None:
-    """On stderr: its warnings, its use, its restarts, why it failed, or what it waits for."""
+    """Prints on stderr warnings, use, restarts, and why it failed or what it waits for."""
     happened = list(service.events(job.name))
     used = service.hours(job.name)
     print_warnings(happened)
@@ -177,7 +177,7 @@ def list_jobs(
 
 
 def show_events(session: Session, name: JobName, layout: Layout) -> None:
-    """All that has happened to it so far; in other formats than a table field by field."""
+    """Prints all events so far; in other formats than a table field by field."""
     with session.connect() as service:
         happened = list(service.events(name))
     if layout.kind == "table":
@@ -255,7 +255,7 @@ def _run_of(service: Service, name: JobName, trial: int, flags: str) -> JobName:
 
 
 def tell_wait(job: Job) -> bool:
-    """On stderr, if it waits."""
+    """Prints on stderr why a job waits, if it does; returns whether it does."""
     why = cell(job.resource, PENDING)
     if why:
         click.secho(disarm(why), err=True, fg="yellow")

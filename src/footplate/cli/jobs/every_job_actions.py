@@ -228,7 +228,7 @@ def _count(jobs: int) -> str:
 
 
 def _each(texts: Sequence[str], act: Callable[[str], None]) -> bool:
-    """Act on each, and say what goes wrong with some; returns whether anything did."""
+    """Calls ``act`` for each, and reports errors; returns whether there were any."""
     failed = False
     for text in dict.fromkeys(texts):
         try:

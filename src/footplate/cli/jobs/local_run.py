@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 def _options(function: Callable[P, R]) -> Callable[P, R]:
-    """Handed over as one LocalRun, ``run``."""
+    """Adds the options; passes them as one LocalRun, ``run``."""
     function = gathered("run", LocalRun)(function)
     for option in (
         click.option("--region", hidden=True, expose_value=False),

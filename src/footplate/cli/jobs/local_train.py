@@ -20,7 +20,7 @@ _COUNT = click.IntRange(min=0)
 
 
 def _options(function: Callable[P, R]) -> Callable[P, R]:
-    """Handed over as one LocalTrain, ``run``."""
+    """Adds the options; passes them as one LocalTrain, ``run``."""
     return _cluster_options(_program_options(gathered("run", LocalTrain)(function)))
 
 

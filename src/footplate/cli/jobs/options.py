@@ -142,7 +142,7 @@ display_name_option = click.option(
 
 
 def put_run_options(spec: JsonObject, options: Mapping[str, object]) -> None:
-    """Into a CustomJobSpec; options that weren't given (None, False) leave it as it is."""
+    """Puts options into a CustomJobSpec; those not given (None, False) change nothing."""
     for name, field in _FIELDS.items():
         if (value := options.get(name)) is not None:
             spec[field] = str(value)
@@ -160,7 +160,7 @@ def put_job_options(job: JsonObject, options: Mapping[str, object]) -> None:
 
 
 def kms_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Kept and shown by the service, of no effect on this machine."""
+    """Adds options that the service stores and shows, without effect on this machine."""
     for name, text in (
         ("kms-project", "Project of the key."),
         ("kms-location", "Location of the key."),

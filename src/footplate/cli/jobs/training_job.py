@@ -269,7 +269,7 @@ class PackageArguments:
         return [*uris, *self._remote()]
 
     def _check_module(self, built: Archive) -> None:
-        """Other packages may have what this one lacks."""
+        """Checks that the package has the module, if no other package can have it."""
         package_path = self.asked.package_path
         if self.module is not None and package_path is not None and not self.asked.packages:
             parent = Path(package_path).expanduser().resolve().parent

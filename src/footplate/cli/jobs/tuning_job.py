@@ -26,7 +26,7 @@ _COUNTS = {"max_trial_count": "maxTrialCount", "parallel_trial_count": "parallel
 
 @dataclass(frozen=True)
 class TuningJobDraft:
-    """Its packages are in buckets already: nothing is built or uploaded."""
+    """A draft whose packages are in buckets already: nothing is built or uploaded."""
 
     project: str
     region: str

@@ -109,9 +109,9 @@ def _check_software(pool: dict[str, str]) -> None:
 
 
 def _check_same_software(pool: dict[str, str], first: dict[str, str]) -> None:
-    """It may repeat what the first one says; gcloud takes none of these keys there.
+    """Checks a pool's software, which may only repeat that of the first pool.
 
-    A Reduction Server beside a local package is our addition.
+    gcloud takes none of these keys there. A Reduction Server beside a local package is ours.
     """
     for key in ("local-package-path", *_SOFTWARE):
         if key in pool and pool[key] != first.get(key):

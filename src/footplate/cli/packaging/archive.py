@@ -133,12 +133,12 @@ def _walk(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
 
 
 def _derived(path: Path) -> bool:
-    """Made from the sources, by a tool that can make it again."""
+    """Returns whether a tool made the file from sources, and can make it again."""
     return path.name in _CACHES or path.suffix == ".pyc" or (path / "pyvenv.cfg").exists()
 
 
 def _circular(path: Path) -> bool:
-    """Also refuses sockets and pipes: reading those would wait for ever."""
+    """Returns whether a link is circular, or it is a socket or pipe: reading it would never end."""
     if path.is_symlink() and path.is_dir():
         return path.parent.resolve().is_relative_to(path.resolve())
     return path.exists() and not path.is_dir() and not path.is_file()

@@ -43,7 +43,7 @@ def read_image_name(text: str, option: str) -> ImageReference:
 
 
 def build_image(code: LocalCode, base: str, name: str, option: str, *, pushes: bool) -> None:
-    """Have the engine of this machine build ``name``, with its output on stderr.
+    """Makes the engine of this machine build ``name``, with its output on stderr.
 
     ``pushes``: to the registry that the name begins with, if it does.
 

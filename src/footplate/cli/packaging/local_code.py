@@ -123,7 +123,7 @@ def _command(code: LocalCode) -> list[str]:
 
 
 def read_requirements(code: LocalCode, root: Path) -> list[str]:
-    """Those of the pool, and those of requirements.txt. Raises InvalidArgument."""
+    """Returns requirements of the pool and of requirements.txt. Raises InvalidArgument."""
     found = list(code.requirements)
     path = root / "requirements.txt"
     if path.is_file():

@@ -33,7 +33,7 @@ class BuiltPackages:
         self.contents: dict[str, bytes] = {}
 
     def create_bucket(self, project: str, name: str) -> None:
-        """Nothing is made."""
+        """Makes no bucket, since nothing is uploaded."""
 
     def upload(self, uri: GcsUri, content: bytes, content_type: str) -> None:  # noqa: ARG002
         self.contents[str(uri)] = content

@@ -97,7 +97,7 @@ def check_module(
 
 
 def _modules(archive: Archive) -> Iterator[str]:
-    """Those that can be run, by where their files lie in the distribution."""
+    """Yields the runnable modules, named after their paths in the distribution."""
     for member in archive.members():
         path = PurePosixPath(*PurePosixPath(member).parts[1:])
         if path.suffix != ".py" or path.name in {"__init__.py", "setup.py"}:

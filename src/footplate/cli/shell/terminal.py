@@ -25,7 +25,7 @@ _SIGNALLED = 128
 
 @contextmanager
 def raw_terminal(descriptor: int) -> Iterator[None]:
-    """Each key goes to the reader, Ctrl-C too; the terminal is restored afterwards.
+    """Passes each key to the reader, Ctrl-C too; restores the terminal afterwards.
 
     Also if a signal ends this process meanwhile.
     """

@@ -76,7 +76,7 @@ def _token(text: str) -> str:
 
 
 def _literal(uri: GcsUri) -> GcsUri:
-    """Up to the first wildcard: what the service can look for."""
+    """Returns the URI up to the first wildcard: the part that the service can look for."""
     return GcsUri(uri.bucket, _WILD.split(uri.path, maxsplit=1)[0])
 
 
@@ -117,7 +117,7 @@ def plan(
 
 
 def _files(storage: Storage, source: Place, *, recursive: bool) -> Iterator[tuple[Place, str]]:
-    """Each with its name below the target."""
+    """Yields each file with its name below the target."""
     if isinstance(source, GcsUri):
         parent = PurePosixPath(source.path.rstrip("/")).parent
         for stored in matching(storage, source, recursive=recursive):

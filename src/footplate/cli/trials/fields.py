@@ -43,7 +43,7 @@ def utc_now() -> datetime:
 
 
 def metric_value(trial: TrialView, name: str) -> float | None:
-    """Not always finite; of one that runs: the latest."""
+    """Returns the metric's value, perhaps not finite; of a running trial the latest."""
     return trial.final.values.get(name) if trial.final else None
 
 
@@ -71,7 +71,7 @@ _AFTER: tuple[Field, ...] = (
 
 
 def fields(view: TrialsView) -> list[Field]:
-    """All of them, in the order of an export.
+    """Returns all fields, in the order of an export.
 
     A metric or parameter that is named like another field has its long name only.
     """

@@ -47,7 +47,7 @@ class Selection:
     limit: int | None = None
 
     def read(self, service: Service, name: JobName) -> tuple[TrialsView, Sequence[TrialView]]:
-        """All trials of a job, and the chosen ones. Raises InvalidArgument."""
+        """Reads all trials of a job, and the chosen ones. Raises InvalidArgument."""
         view = service.trials(name)
         if not self.condition and not self.sort_by:
             return view, view.trials[: self.limit]
@@ -134,7 +134,7 @@ def _show_curves(session: Session, name: JobName, layout: Layout, chosen: Select
 
 
 def _show_trial(session: Session, name: JobName, number: int, layout: Layout) -> None:
-    """One of them in full. Raises NotFound."""
+    """Prints one trial in full. Raises NotFound."""
     with session.connect() as service:
         view = service.trials(name)
         trial = find_trial(view, number, session.flags)
@@ -193,7 +193,7 @@ def _print_table(view: TrialsView, shown: Sequence[TrialView]) -> None:
 
 
 def _run_of(service: Service, name: JobName, trial: TrialView) -> Job | None:
-    """None: it hasn't been made, or is not there any more."""
+    """Returns a trial's job; None: it hasn't been made, or doesn't exist any more."""
     try:
         return service.job(trial_run_name(name, trial.number))
     except NotFound:

@@ -25,7 +25,7 @@ def is_tuning(resource: Mapping[str, JsonValue]) -> bool:
 
 
 def summary(resource: Mapping[str, JsonValue], columns: Mapping[str, str], view: TrialsView) -> str:
-    """Its table, with the number of its trials and the best one."""
+    """Renders a job as a table, with the number of its trials and the best one."""
     document = {**resource, "trialsToldOf": _counted(view), "bestToldOf": _best(view)}
     return render(document, TABLE, {**columns, "TRIALS": "trialsToldOf", "BEST": "bestToldOf"})
 

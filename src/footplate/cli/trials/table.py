@@ -34,7 +34,7 @@ def figure(value: Value) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Its two largest units; of a short one also tenths of a second."""
+    """Formats a duration in its two largest units; a short one with tenths of a second."""
     if seconds is None:
         return ""
     if seconds < _SHORT:
@@ -83,7 +83,7 @@ class Column:
 
 
 def columns(view: TrialsView, now: datetime) -> list[Column]:
-    """Those in which anything stands."""
+    """Returns the columns that aren't empty."""
     found = [
         Column("TRIAL", lambda t: f"{BEST} {t.number}" if t.best else str(t.number)),
         Column("STATE", lambda t: t.shown_state),
@@ -167,7 +167,7 @@ def best_line(view: TrialsView) -> str:
 
 
 def result(trial: TrialView) -> str:
-    """Its metrics, and at which step."""
+    """Returns the trial's metrics, and at which step."""
     if trial.final is None:
         return "no result"
     values = values_of(trial.final)
