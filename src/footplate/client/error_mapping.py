@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class NoServer(errors.Unavailable):
-    """Nothing listens at the URL."""
+    """The server is missing: nothing listens at the URL."""
 
     def __init__(self, url: str) -> None:
         super().__init__(

@@ -35,7 +35,7 @@ class FailedJob:
     """Of its page in the console."""
 
     def describe(self, flags: str = "") -> str:
-        """Some lines of text. ``flags``: those by which commands find the server."""
+        """Describes a failed job. ``flags``: those that commands need to find the server."""
         _, project, *_, kind, job_id = self.program.split("/")
         ml = kind == "jobs"
         named = [job_id, f"--project={project}"] if ml else [self.program]

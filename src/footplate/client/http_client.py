@@ -45,7 +45,7 @@ def leader(status: int, location: str | None, asked: str) -> str | None:
 
 @cache
 def _trust(*_places: str | None) -> ssl.SSLContext:
-    """Once for all connections: to read the authorities takes longer than many requests.
+    """Loads the authorities once for all connections: it takes longer than many requests.
 
     ``_places``: where the environment has them.
     """
@@ -103,7 +103,7 @@ class Connection:
         content_type: str = "application/json",
         unlimited: bool = False,
     ) -> JsonObject:
-        """Like ``call``, with a body of any kind."""
+        """Calls like ``call``, with a body of any kind."""
         headers = {} if content is None else {"content-type": content_type}
         timeout = _UNLIMITED if unlimited else httpx.USE_CLIENT_DEFAULT
         with self._failures():

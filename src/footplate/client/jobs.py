@@ -38,7 +38,7 @@ class TrainingJobs:
     def list(
         self, project: str, *, condition: str = "", page_size: int | None = None
     ) -> Iterator[TrainingJob]:
-        """Those that match ``condition``, a filter of the service; page by page, newest first."""
+        """Yields jobs that match ``condition``, a filter of the service, newest first."""
         path = f"/v1/projects/{quote(project)}/jobs"
         for resource in _pages(self._connection, path, "jobs", condition, page_size):
             yield TrainingJob.read(project, resource)
@@ -119,7 +119,7 @@ class LocatedJobs(Generic[N]):
     def list(
         self, project: str, location: str, *, condition: str = "", page_size: int | None = None
     ) -> Iterator[LocatedJob[N]]:
-        """Those that match ``condition``, a filter of the service; page by page, newest first."""
+        """Yields jobs that match ``condition``, a filter of the service, newest first."""
         path = self._path(project, location)
         key = path.rpartition("/")[2]
         for resource in _pages(self._connection, path, key, condition, page_size):
@@ -149,8 +149,9 @@ class EveryJob:
         condition: str = "",
         page_size: int | None = None,
     ) -> Iterator[JsonObject]:
-        """Those that match ``condition``, newest first. ``place``: ``project``, ``region``,
-        ``kind``; an empty one is any.
+        """Yields jobs that match ``condition``, newest first.
+
+        ``place``: ``project``, ``region``, ``kind``; an empty one is any.
         """
         path = "/footplate/v1/jobs"
         return _pages(self._connection, path, "jobs", condition, page_size, place)

@@ -54,7 +54,7 @@ class PersistentResources:
         self._connection.call("POST", f"{_path(name)}:reboot", body={})
 
     def delete(self, name: PersistentResourceName) -> None:
-        """Its jobs are cancelled, and it goes when they have ended.
+        """Deletes it: its jobs are cancelled, and it goes when they have ended.
 
         Raises NotFound, FailedPrecondition.
         """

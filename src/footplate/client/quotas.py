@@ -63,7 +63,7 @@ class Quotas:
         self._connection = connection
 
     def list(self) -> tuple[Quota, ...]:
-        """One for each project and region that a quota names; ``*`` comes first."""
+        """Returns a quota for each project and region that one names; ``*`` comes first."""
         found = self._connection.call("GET", "/footplate/v1/quotas").get("quotas")
         quotas = found if isinstance(found, list) else []
         return tuple(Quota.read(quota) for quota in quotas if isinstance(quota, dict))
@@ -77,7 +77,7 @@ class Quotas:
         return Quota.read(self._connection.call("PATCH", _path(project, region), body=body))
 
     def remove(self, project: str, region: str) -> Quota:
-        """Unset all limits of exactly this project and region; what is in force then."""
+        """Unsets all limits of exactly this project and region; returns what is in force then."""
         return Quota.read(self._connection.call("DELETE", _path(project, region)))
 
 

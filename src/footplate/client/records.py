@@ -110,7 +110,7 @@ class LogLine:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to a job; ``number`` counts them from 1."""
+    """An event of a job; ``number`` counts them from 1."""
 
     number: int
     time: str

@@ -42,7 +42,7 @@ class Offers:
         self._connection = connection
 
     def catalogue(self) -> JsonObject:
-        """All of it: lists of resources under machineTypes, accelerators, regions, ..."""
+        """Returns the catalogue: lists of resources under machineTypes, accelerators, ..."""
         return self._connection.call("GET", "/footplate/v1/catalogue")
 
     def locations(self, project: str) -> list[JsonObject]:
@@ -107,7 +107,7 @@ class Service:
         return self._connection.call("GET", "/healthz")
 
     def certificate_authority(self) -> str:
-        """Whom clients of the gRPC port have to trust, in PEM."""
+        """Returns the certificate, in PEM, that clients of the gRPC port have to trust."""
         answer = self._connection.call("GET", "/footplate/v1/certificateAuthority")
         return str(answer["certificate"])
 
@@ -146,7 +146,7 @@ class Service:
     def jobs_beside(
         self, name: JobName, *, condition: str = "", page_size: int | None = None
     ) -> Iterator[Job]:
-        """All of its kind and place that match ``condition``, newest first."""
+        """Yields jobs of its kind and place that match ``condition``, newest first."""
         name = self.program(name)
         if isinstance(name, TrainingJobName):
             return self.training_jobs.list(name.project, condition=condition, page_size=page_size)

@@ -72,7 +72,7 @@ class RemoteShell:
             raise ConnectionBroke(self._server, _describe(error)) from None
 
     def send(self, data: bytes) -> bool:
-        """Input for the shell; False: it is over."""
+        """Sends input to the shell; False: it has ended."""
         return self._say(data)
 
     def resize(self, size: Size) -> None:
@@ -96,7 +96,7 @@ class RemoteShell:
 
 
 def _connect(uri: str, token: str | None) -> ClientConnection:
-    """Also where the server sends us, if another one leads."""
+    """Connects, if another server leads then to that one."""
     try:
         return _connect_there(uri, token)
     except InvalidStatus as error:

@@ -31,7 +31,7 @@ class Stacks:
         self._connection = connection
 
     def collect(self, name: JobName, replicas: Sequence[str] = ()) -> Collected:
-        """Those of all replicas, or of ``replicas`` only; takes some seconds at most.
+        """Collects the stacks of all replicas, or of ``replicas`` only; takes some seconds at most.
 
         Raises:
             NotFound: there is no such job, or it has no such replica.

@@ -68,7 +68,7 @@ class Storage:
         return stored
 
     def objects(self, uri: GcsUri) -> Iterator[StoredObject]:
-        """All whose names begin with the path of ``uri``."""
+        """Yields all objects whose names begin with the path of ``uri``."""
         params = {"prefix": uri.path} if uri.path else {}
         for answer in self._listings(uri.bucket, params):
             yield from _objects(answer)
@@ -127,7 +127,7 @@ class Storage:
         return stored
 
     def download_file(self, uri: GcsUri, path: Path) -> None:
-        """Into ``path``, which is whole or not there. Raises NotFound."""
+        """Downloads into ``path``, which is whole or doesn't exist. Raises NotFound."""
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.part")
         try:

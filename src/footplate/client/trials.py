@@ -214,7 +214,7 @@ class Trials:
         self._connection = connection
 
     def list(self, name: JobName, condition: str = "", order_by: str = "") -> TrialsView:
-        """Those that match a filter of the service, in an order. Raises InvalidArgument of them."""
+        """Returns trials that match a filter, in an order. Raises InvalidArgument: one is wrong."""
         given = {"filter": condition, "orderBy": order_by}
         params = {key: value for key, value in given.items() if value}
         return TrialsView.read(self._connection.call("GET", _path(name), params=params))
@@ -245,7 +245,7 @@ def _text(resource: Mapping[str, JsonValue], key: str) -> str:
 
 
 def _number(resource: Mapping[str, JsonValue], key: str) -> float:
-    """Absent is 0; int64, ``NaN`` and the infinities travel as texts."""
+    """Reads a number: 0 if absent; int64, ``NaN`` and the infinities are sent as texts."""
     value = resource.get(key)
     try:
         return float(str(value)) if value is not None else 0.0

@@ -101,7 +101,7 @@ async def _write(visit: Visit) -> tuple[str, str]:
 
 
 async def _jobs(visit: Visit, condition: str) -> list[Any]:
-    """Newest first."""
+    """Reads jobs, newest first."""
     asked = {"filter": condition, "pageSize": _PAGE}
     return await visit.read_all("/footplate/v1/jobs", "jobs", asked, most=_MAX_JOBS)
 

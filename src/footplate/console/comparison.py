@@ -78,7 +78,7 @@ def _last_values(series: Sequence[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Each value with its path, as ``jobSpec.workerPoolSpecs[0].replicaCount``."""
+    """Yields each value with its path, as ``jobSpec.workerPoolSpecs[0].replicaCount``."""
     if isinstance(value, dict):
         for key, each in value.items():
             yield from _flat(each, f"{path}.{key}" if path else str(key))

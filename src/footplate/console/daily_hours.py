@@ -110,12 +110,12 @@ def _url(project: str, first: date, last: date, by: timedelta) -> str:
 
 
 def hours_of(day: DayJson, key: str) -> float:
-    """All types together."""
+    """Returns the hours of all types together."""
     return float(sum(day[key].values()))
 
 
 def sum_projects(days: Sequence[DayJson]) -> list[ProjectHours]:
-    """Those that used most come first, and have a colour of their own while there are any."""
+    """Sums use by project, the largest first; the first ones get a colour of their own."""
     found: dict[str, ProjectHours] = {}
     for day in days:
         each = found.setdefault(str(day["project"]), ProjectHours(str(day["project"]), ""))

@@ -83,7 +83,7 @@ async def _contexts(visit: Visit, store: str) -> list[Any]:
 
 
 async def _boards(visit: Visit, parent: str) -> list[Any]:
-    """Each with its ``experiments``."""
+    """Returns the TensorBoards, each with its ``experiments``."""
     found = await visit.read_all(f"{parent}/tensorboards", "tensorboards", most=_MOST_ROWS)
     for board in found:
         path = f"/v1/{board['name']}/experiments"
@@ -132,7 +132,7 @@ def _sortable(params: Sequence[str], metrics: Sequence[str]) -> list[str]:
 
 
 def _order_url(name: str, text: str, by: str, column: str) -> str:
-    """Ascending, and where that is the order already, descending."""
+    """Returns the URL that sorts by ``column``: ascending, or descending if it already does."""
     asked = {"filter": text} if text else {}
     asked["order"] = f"-{column}" if by == column else column
     return f"{experiment_url(name)}?{urlencode(asked)}"

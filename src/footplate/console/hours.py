@@ -50,7 +50,7 @@ def used(job: Mapping[str, Any], now: datetime) -> list[str]:
 
 
 def cost(job: Mapping[str, Any], now: datetime) -> str:
-    """Empty: a price isn't known, or it hasn't run."""
+    """Returns the job's cost; empty: a price isn't known, or it hasn't run."""
     rates, hours = job.get("perHour"), ran_hours(job, now)
     if not (rates and hours and "cost" in rates):
         return ""

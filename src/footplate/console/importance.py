@@ -52,7 +52,7 @@ def importances(
 def _importance(
     name: str, points: Sequence[Point], ranks: Sequence[float], *, minimize: bool
 ) -> Importance | None:
-    """None: trials don't have it, or all have the same value."""
+    """Returns a parameter's importance; None: trials lack it, or all have the same value."""
     having = [
         (point[name], rank) for point, rank in zip(points, ranks, strict=True) if name in point
     ]
@@ -93,7 +93,7 @@ def _text(value: JsonValue) -> str:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Equal values share theirs."""
+    """Returns the rank of each value; equal values share their mean rank."""
     ordered = sorted(values)
     first = {value: at for at, value in reversed(list(enumerate(ordered)))}
     last = {value: at for at, value in enumerate(ordered)}

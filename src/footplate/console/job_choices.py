@@ -39,7 +39,7 @@ class Chosen:
 
 
 def job_choice_routes(site: Site) -> list[Route]:
-    """They come before the pages of single jobs, whose names may have any number of parts."""
+    """Returns the routes; they must precede single jobs, whose names may have many parts."""
     return [
         site.page("/jobs/compare", _compare),
         site.page("/jobs/delete", _ask),
@@ -113,5 +113,5 @@ def _show(visit: Visit, chosen: Sequence[Chosen], status: int = 200) -> Response
 
 
 def _names(visit: Visit) -> list[str]:
-    """Each once, in their order."""
+    """Returns the chosen jobs' names, each once, in their order."""
     return list(dict.fromkeys(visit.request.query_params.getlist("job")))[:_MOST_DELETED]

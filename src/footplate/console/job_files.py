@@ -28,7 +28,7 @@ class Place:
 
     @classmethod
     def of(cls, uri: str) -> Place | None:
-        """None: it is no ``gs://`` URI."""
+        """Reads the place; None: it is no ``gs://`` URI."""
         if not uri.startswith("gs://"):
             return None
         bucket, _, path = uri.removeprefix("gs://").partition("/")

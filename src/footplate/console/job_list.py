@@ -58,11 +58,11 @@ class Choice:
         return replace(self, order="") == Choice()
 
     def parameters(self) -> dict[str, str]:
-        """Those of the page's URL."""
+        """Returns the parameters of the page's URL."""
         return {name: value for name in _FIELDS if (value := getattr(self, name))}
 
     def operation(self) -> dict[str, str]:
-        """Those of the operation."""
+        """Returns the parameters of the operation."""
         parts = list(self._conditions())
         asked = {"kind": self.kind, "project": self.project, "region": self.region}
         asked["filter"] = " AND ".join(parts)

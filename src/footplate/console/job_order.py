@@ -66,7 +66,7 @@ def read_order(text: str) -> str:
 def sort_jobs(
     jobs: Sequence[Mapping[str, Any]], order: str, now: datetime
 ) -> list[Mapping[str, Any]]:
-    """Newest first among those that are alike, as they come."""
+    """Sorts jobs; equal ones stay newest first, as they come."""
     column = COLUMNS[order.removeprefix("-")]
     return sorted(jobs, key=lambda job: column.key(job, now), reverse=order.startswith("-"))
 

@@ -49,13 +49,14 @@ class Run:
 
 
 def columns(values: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Each name once, in the order in which they come."""
+    """Returns each name once, in the order in which they come."""
     return list(dict.fromkeys(name for each in values for name in each))
 
 
 def choose(runs: Sequence[Run], text: str) -> list[Run]:
-    """Those that fulfil all conditions: ``loss < 0.5 AND rate = 0.1``; what has no comparison is a
-    part of the name. Raises InvalidArgument.
+    """Returns the runs that fulfil all conditions: ``loss < 0.5 AND rate = 0.1``.
+
+    Text without a comparison is a part of the name. Raises InvalidArgument.
     """
     if len(text) > LONGEST:
         raise InvalidArgument(f"{len(text)} characters given; allowed: at most {LONGEST}")

@@ -103,7 +103,7 @@ def _importances(whole: Any, metric: str) -> list[Importance]:
 
 
 def _order_url(here: str, asked: dict[str, str], field: str) -> str:
-    """Ascending, and where that is the order already, descending."""
+    """Returns the URL that sorts by ``field``: ascending, or descending if it already does."""
     order = f"{field} desc" if asked.get("orderBy") == field else field
     return _url(here, [*(asked | {"orderBy": order}).items()])
 

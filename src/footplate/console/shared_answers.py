@@ -24,7 +24,7 @@ class _Shared:
 
 
 class SharedAnswers:
-    """Used by one event loop. An answer is never older than the change that its readers know."""
+    """The answers for one event loop, never older than the change that their readers know."""
 
     def __init__(self) -> None:
         self._found: dict[Hashable, _Shared] = {}
@@ -57,6 +57,6 @@ def _holds(known: _Shared, changes: object, now: float) -> bool:
 
 
 def _look_at(answer: asyncio.Future[Any]) -> None:
-    """All who waited may be gone: asyncio complains of an error that nobody looked at."""
+    """Retrieves an error that nobody may have waited for: asyncio would complain of it."""
     if not answer.cancelled():
         answer.exception()

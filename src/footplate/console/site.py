@@ -124,7 +124,7 @@ class Visit:
         return found
 
     async def find_projects(self) -> list[str]:
-        """Those that have jobs."""
+        """Returns the projects that have jobs."""
         answer: Any = await self.get("/footplate/v1/collections")
         return sorted({str(name).split("/")[1] for name in answer["collections"]})
 

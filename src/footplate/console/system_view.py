@@ -99,7 +99,7 @@ def read_metrics(text: str) -> Iterator[Sample]:
 
 
 def read_callers(samples: list[Sample]) -> list[Caller]:
-    """Those who called most come first."""
+    """Returns the callers, those with the most calls first."""
     found: dict[tuple[str, str, str], Caller] = {}
     for each in samples:
         if each.name == "footplate_requests_total":

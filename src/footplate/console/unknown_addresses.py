@@ -30,8 +30,9 @@ _REPLACED = (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN)
 
 
 class UnknownAddresses:
-    """Outermost middleware. What came to another host, which ``elsewhere`` in the scope says, is
-    no visit of the console.
+    """Middleware, the outermost, that answers unknown addresses with a page for browsers.
+
+    A request to another host, which ``elsewhere`` in the scope says, is no visit of the console.
     """
 
     def __init__(self, app: ASGIApp, elsewhere: str) -> None:
