@@ -74,7 +74,7 @@ def describe_fetched(
 
 
 def describe_saved(bucket: str, target: str, objects: int, size_bytes: int) -> str:
-    """Empty: nothing was."""
+    """Describes what was written to a bucket; empty: nothing was."""
     if not objects:
         return ""
     return f"{count(objects, 'object')} ({size_bytes} bytes) of /gcs/{bucket} written to {target}"

@@ -25,7 +25,7 @@ class Inconsistency:
 
 
 def inconsistencies(catalogue: Catalogue) -> Iterator[Inconsistency]:
-    """All of them; none: the catalogue may be used."""
+    """Yields all inconsistencies; none: the catalogue may be used."""
     for kind, found in (
         ("machine_types", catalogue.machine_types),
         ("accelerators", catalogue.accelerators),
@@ -219,7 +219,7 @@ class Region:
 
     @property
     def accelerators(self) -> frozenset[str]:
-        """Those that any of its zones has."""
+        """The accelerators that any of its zones has."""
         return frozenset(name for zone in self.zones for name in zone.accelerators)
 
 
@@ -236,7 +236,7 @@ class ScaleTier:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Everything by its name."""
+    """The catalogue's entries by their names."""
 
     machine_types: Mapping[str, MachineType]
     accelerators: Mapping[str, Accelerator]

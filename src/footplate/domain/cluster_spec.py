@@ -71,7 +71,7 @@ def add_evaluator(spec: JobSpec) -> str:
 def _cluster_spec(
     spec: JobSpec, replica: str, addresses: Mapping[str, Address]
 ) -> dict[str, object]:
-    """Each pool by its own role, evaluators among them."""
+    """Returns CLUSTER_SPEC: each pool by its own role, evaluators among them."""
     return {
         "cluster": _cluster(spec, addresses, lambda pool: pool.cluster_role),
         "environment": "cloud",
@@ -135,7 +135,7 @@ def _cluster(
 
 
 def _task(spec: JobSpec, replica: str, role: Callable[[WorkerPool], str]) -> dict[str, object]:
-    """Different for each replica."""
+    """Returns the part that differs for each replica."""
     pool, index = next((p, i) for name, p, i in spec.replicas() if name == replica)
     return {"type": role(pool), "index": index, **_trial(spec)}
 

@@ -79,7 +79,7 @@ class InvalidArgument(ServiceError):
 
     @classmethod
     def of(cls, violations: tuple[Violation, ...]) -> InvalidArgument:
-        """All violations at once, in one message: ``field: description; field: ...``."""
+        """Makes one error of all violations: ``field: description; field: ...``."""
         message = "; ".join(f"{v.field}: {v.description}" for v in violations)
         return cls(message, violations)
 
@@ -105,7 +105,7 @@ def name_taken(name: object) -> AlreadyExists:
 
 
 def no_bucket(name: str) -> NotFound:
-    """All say it in the same words: the storage API, submits of jobs, and their dry run."""
+    """Makes the error that the storage API, submits of jobs and their dry run share."""
     return NotFound(
         f"there is no bucket {name!r} here; make it with `footplate storage buckets create "
         f"gs://{name}`. With `--bind gs://{name}` it is the one in the cloud"
@@ -155,7 +155,7 @@ class Unavailable(ServiceError):
 
 
 class NotLeading(Unavailable):
-    """Only the server that leads does this, and this one doesn't, or doesn't any more."""
+    """The server doesn't lead, or no longer does; only the one that leads does this."""
 
 
 class DataLoss(ServiceError):

@@ -13,7 +13,7 @@ _OFFERED = 3
 
 
 def shortened(text: str) -> str:
-    """Short enough for a message."""
+    """Returns the text cut to the length that a message can show."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 

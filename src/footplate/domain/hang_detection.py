@@ -157,7 +157,7 @@ def _find_hang(
 
 
 def _add(troubles: dict[Place, str | None], place: Place, found: str | None) -> None:
-    """Empty: there is no such trouble; None: it isn't known whether there is."""
+    """Adds a trouble; empty: there is none; None: it isn't known, and nothing is added."""
     if found is not None:
         troubles[place] = found or None
 
@@ -183,10 +183,10 @@ def _stopped(sign: Sign) -> str | None:
 
 
 def _silence(sign: Sign, now: datetime, rules: Rules) -> datetime | bool | None:
-    """Since when it has been silent for too long; False: it hasn't; None: that isn't known.
+    """Returns since when it has been silent for too long; False: it hasn't; None: unknown.
 
-    Only a sample that says so counts, for only then files were asked; but of whose supervisor
-    nothing is heard no sample will come.
+    Only a sample that says so counts, for only then files were asked; but no sample comes from a
+    replica whose supervisor can't be reached.
     """
     active = sign.active_at
     if _is_unheard(sign, now, rules):
@@ -271,7 +271,7 @@ def _place(event: JobEvent) -> Place:
 
 
 def troubles_of(events: Iterable[JobEvent]) -> tuple[JobEvent, ...]:
-    """Those that ``tell`` has to know. Programs' supervisors can't forge them: theirs have keys."""
+    """Returns events that ``tell`` needs. Supervisors of programs can't forge their keys."""
     kinds = OVER.keys() | _TROUBLE.keys()
     return tuple(e for e in events if e.kind in kinds and (e.key or "").startswith(tuple(OVER)))
 

@@ -39,7 +39,7 @@ class Instance:
 
     @property
     def number(self) -> int:
-        """Stays the same for the same start of all replicas."""
+        """The start's number, the same for all replicas of one start."""
         return int.from_bytes(hashlib.sha256(self.start.encode()).digest()[:7], "big")
 
     @property

@@ -190,7 +190,7 @@ class JobSpec:
         return self.pools[0]
 
     def replica_names(self) -> tuple[str, ...]:
-        """All replicas in order, the primary one first."""
+        """Returns the names of all replicas in order, the primary one first."""
         return tuple(name for pool in self.pools for name in pool.replica_names())
 
     def replicas(self) -> Iterator[tuple[str, WorkerPool, int]]:
@@ -356,7 +356,7 @@ class Job:
 
 @dataclass(frozen=True)
 class JobEvent:
-    """Something that happened to a job and why; kept for ever, in order, never changed.
+    """An event of a job and its reason; kept for ever, in order, never changed.
 
     ``key`` makes a report idempotent: a job has at most one event with a given key.
     """

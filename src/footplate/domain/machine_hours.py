@@ -39,7 +39,7 @@ class Prices:
     accelerators: Mapping[str, float] = field(default_factory=dict)
 
     def cost(self, hours: MachineHours) -> float | None:
-        """None: the price of something in it isn't known."""
+        """Returns what the hours cost; None: the price of something in them isn't known."""
         if not self.currency:
             return None
         pairs = ((hours.machines, self.machines), (hours.accelerators, self.accelerators))
@@ -57,7 +57,7 @@ def hours_of(spec: JobSpec, catalogue: Catalogue, seconds: float = _HOUR_S) -> M
 
 
 def machines_of(spec: JobSpec) -> Machines:
-    """Those of all replicas, in an order that depends on them alone."""
+    """Returns the machines of all replicas, in an order that depends on them alone."""
     counts: Counter[MachineSpec] = Counter()
     for pool in spec.pools:
         counts[pool.machine] += pool.replica_count
@@ -125,7 +125,7 @@ def say_cost(amount: float, currency: str) -> str:
 
 
 def say_amount(number: float) -> str:
-    """Two places at most; what isn't nothing isn't said to be nothing."""
+    """Formats a number with two decimals at most; a small one isn't shown as 0."""
     if 0 < number < _LEAST:
         return f"< {_LEAST}"
     return f"{number:,.2f}".rstrip("0").rstrip(".")

@@ -249,10 +249,10 @@ class MachineRequest:
 def check_machines(
     requests: Sequence[MachineRequest], region: str, region_field: str, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """Everything that the catalogue doesn't allow of a job's machines in a region.
+    """Yields everything that the catalogue doesn't allow of a job's machines in a region.
 
     One for each field, which says all that is wrong with it. A request without a machine type is
-    left to its face, but for the accelerators that it names.
+    left to its API, but for the accelerators that it names.
     """
     alone = (violation for request in requests for violation in check_machine(request, catalogue))
     together = _check_families(requests, catalogue)
@@ -280,7 +280,7 @@ def check_machine(request: MachineRequest, catalogue: Catalogue) -> Iterator[Vio
 def _check_families(
     requests: Sequence[MachineRequest], catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """All replicas are of the family of the first one that isn't a TPU."""
+    """Checks that all replicas are of the family of the first one that isn't a TPU."""
     first: tuple[MachineRequest, MachineType] | None = None
     for request in requests:
         kind = catalogue.machine_types.get(request.machine.machine_type)

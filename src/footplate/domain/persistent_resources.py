@@ -136,7 +136,7 @@ def misfits(
 
 
 def note_provisioned(resource: PersistentResource, at: datetime) -> PersistentResource:
-    """It has been given all its machines."""
+    """Notes that the resource has been given all its machines."""
     if resource.state not in (ResourceState.PROVISIONING, ResourceState.UPDATING):
         return resource
     return _changed(
@@ -149,7 +149,7 @@ def note_provisioned(resource: PersistentResource, at: datetime) -> PersistentRe
 
 
 def patch(resource: PersistentResource, change: Change, at: datetime) -> PersistentResource:
-    """Fewer machines count at once, and it waits for more.
+    """Changes a resource; fewer machines count at once, and it waits for more.
 
     Raises FailedPrecondition: it is PROVISIONING, REBOOTING or STOPPING, and the machines are to
     change, or another machine is asked for.

@@ -20,7 +20,7 @@ _UNREADY = (Phase.WAITING, Phase.PREPARING, Phase.LOST)
 
 
 def explain_preparing(job: Job, events: Iterable[JobEvent], now: datetime) -> Explanation:
-    """Whom it waits for, what those are at, and since when; in an engine's queue: why.
+    """Returns which replicas it waits for, their progress, since when, and why an engine waits.
 
     ``events`` are the job's, ``now`` is on their scale; those of earlier attempts don't count.
     """

@@ -58,7 +58,7 @@ class QuotaRules:
     def scope(
         self, project: str, region: str, violations: list[Violation], prefix: str = ""
     ) -> tuple[str, str]:
-        """Whom and where it is for; ``-`` means ``*``, as in Google's own paths."""
+        """Returns the project and region it is for; ``-`` means ``*``, as in Google's own paths."""
         project, region = (ANY if name == "-" else name for name in (project, region))
         if project != ANY:
             violations.extend(_bad_project(project, prefix))
@@ -159,7 +159,7 @@ class Quotas:
             self._limits.setdefault((quota.project, quota.region), {}).update(quota.limits)
 
     def __iter__(self) -> Iterator[Quota]:
-        """One for each project and region that has any, in order; ``*`` comes first."""
+        """Yields a quota for each project and region that has any, in order; ``*`` comes first."""
         for project, region in sorted(self._limits):
             yield Quota(project, region, dict(self._limits[project, region]))
 
@@ -171,12 +171,12 @@ class Quotas:
         return None
 
     def limits(self, project: str, region: str) -> dict[str, int]:
-        """Every limit that holds there."""
+        """Returns every limit that applies there."""
         found = self.in_force(project, region)
         return {resource: limit.amount for resource, limit in found.items()}
 
     def in_force(self, project: str, region: str) -> dict[str, Limit]:
-        """Every limit that holds there, and whose it is."""
+        """Returns every limit that applies there, and whose it is."""
         found: dict[str, Limit] = {}
         for scope in reversed(_scopes(project, region)):
             for resource, amount in self._limits.get(scope, {}).items():

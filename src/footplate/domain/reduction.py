@@ -66,7 +66,7 @@ def is_too_old(pool: WorkerPool, runtimes: Runtimes) -> bool:
 
 
 def python_of(pool: WorkerPool, runtimes: Runtimes) -> tuple[int, ...] | None:
-    """None: it isn't known."""
+    """Returns the version of the pool's Python; None: it isn't known."""
     if isinstance(pool.program, ContainerProgram):
         return None
     try:

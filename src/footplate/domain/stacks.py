@@ -240,7 +240,7 @@ def _describe_other(place: Place, first: Place) -> list[str]:
 
 
 def _describe_steps(place: Place) -> list[str]:
-    """Those that stand near, not at the very same frames."""
+    """Describes the members that are near the place, but not at exactly the same frames."""
     lines = []
     for spot in place.spots[1:]:
         verb = "is" if len(spot.members) == 1 else "are"

@@ -24,7 +24,7 @@ AWAITED = "awaitingWorkers"
 
 @dataclass(frozen=True)
 class GpuUse:
-    """None: the GPU does not report it."""
+    """The use of a GPU; None: the GPU does not report it."""
 
     id: str
     percent: float | None
@@ -120,7 +120,7 @@ def _steady(value: float) -> Figure:
 
 
 def condense(points: Sequence[Point], most: int) -> tuple[Point, ...]:
-    """At most ``most`` points, of equal lengths of time but for gaps; means stay means.
+    """Returns at most ``most`` points, of equal lengths of time but for gaps; means stay means.
 
     ``points`` are in the order of their times.
     """
@@ -138,7 +138,7 @@ def condense(points: Sequence[Point], most: int) -> tuple[Point, ...]:
 
 
 def merge(points: Sequence[Point]) -> Point:
-    """One point for several, of which there is at least one."""
+    """Merges several points, of which there is at least one."""
     ids = dict.fromkeys(gpu for point in points for gpu in point.gpus)
     return Point(
         points[-1].time,

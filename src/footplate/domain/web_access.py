@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def open_replicas(job: Job) -> tuple[str, ...]:
-    """Those whose program runs, of a job that is RUNNING and wants it so."""
+    """Returns replicas whose program runs, of a RUNNING job that allows shells."""
     if not job.spec.web_access or job.state is not State.RUNNING:
         return ()
     return tuple(each.name for each in job.replicas if each.phase is Phase.RUNNING)

@@ -26,7 +26,7 @@ def quota_needs(claim: Claim) -> Needs:
 
 
 class FreeCapacity(dict[Resource, float]):
-    """Free amounts of one site.
+    """The free amounts of one site.
 
     An amount is negative where a capacity or a quota was lowered below what is held, and infinite
     where no quota limits the resource.

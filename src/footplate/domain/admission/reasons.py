@@ -31,21 +31,21 @@ class Shortage:
 
 @dataclass(frozen=True)
 class TooLarge:
-    """It asks for more than its site has altogether."""
+    """The job asks for more than its site has altogether."""
 
     shortages: tuple[Shortage, ...]
 
 
 @dataclass(frozen=True)
 class OverQuota:
-    """Its project holds, with it, more than it may."""
+    """The job's project would hold more with it than its quota allows."""
 
     shortages: tuple[Shortage, ...]
 
 
 @dataclass(frozen=True)
 class NoRoom:
-    """Its site lacks something; ``holders`` hold the scarcest of it, the largest first."""
+    """The site lacks something; ``holders`` hold the scarcest of it, the largest first."""
 
     shortages: tuple[Shortage, ...]
     holders: tuple[tuple[Claim, int], ...]
@@ -53,7 +53,7 @@ class NoRoom:
 
 @dataclass(frozen=True)
 class Behind:
-    """There is room, but taking it would delay a job that comes first.
+    """There is room, but a start would delay a job that comes first.
 
     ``shortages``: what that one waits for. ``at``: the moment that it is promised.
     """
@@ -65,7 +65,7 @@ class Behind:
 
 @dataclass(frozen=True)
 class Soon:
-    """Nothing is missing."""
+    """The job lacks nothing, and starts soon."""
 
 
 Why = TooLarge | OverQuota | NoRoom | Behind | Soon

@@ -77,7 +77,7 @@ def _claim(
     holds: Amounts,
     counts: Amounts,
 ) -> Claim:
-    """It ends when somebody deletes the resource: nobody knows when."""
+    """Makes a claim without a time limit: nobody knows when the resource is deleted."""
     own = part == "blocked"
     name = resource.name
     return Claim(

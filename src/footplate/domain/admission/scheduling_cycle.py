@@ -46,7 +46,7 @@ class SchedulingCycle:
             pass
 
     def reservations(self) -> Reservations:
-        """All of the round in which no more jobs start."""
+        """Returns the reservations of a round in which no more jobs start."""
         last = _Round(self, thorough=True)
         last.run()
         return last.reservations

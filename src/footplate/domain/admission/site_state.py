@@ -20,7 +20,7 @@ Entry = tuple[float, "JobUid", "Claim"]
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """Waiting jobs that differ only in name and arrival: the first of them starts first."""
+    """A group of waiting jobs that differ only in name and arrival; the first starts first."""
 
     accelerator: str
     priority: int

@@ -48,14 +48,14 @@ class ReplicaPreparing(_OfReplica):
 
 @dataclass(frozen=True)
 class ReplicaReady(_OfReplica):
-    """It could start its program, and waits until all others of its gang could."""
+    """The replica could start its program, and waits until all others of its gang could."""
 
     address: Address
 
 
 @dataclass(frozen=True)
 class ReplicaRunning(_OfReplica):
-    """Its program runs."""
+    """The replica's program runs."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class SearchEnds:
 
 @dataclass(frozen=True)
 class TrialsGone:
-    """Nothing of a tuning job whose end is decided runs any more."""
+    """The trials of a tuning job whose end is decided run no more."""
 
     at: datetime
 

@@ -61,7 +61,7 @@ def is_lost(replica: Replica) -> bool:
 
 
 def _is_shut_out(replica: Replica) -> bool:
-    """It could be prepared once, and can't come back: somebody has taken its address, say."""
+    """Returns whether a replica that ran before can't restart: its address is taken, say."""
     end = replica.exit
     return replica.restart > 0 and end is not None and end.kind is ExitKind.UNPREPARED
 
@@ -112,7 +112,7 @@ def _breaks(job: Job, replica: Replica) -> bool:
 
 
 def failed(job: Job) -> list[Replica]:
-    """Those whose programs failed, by themselves or as echoes, where that says anything."""
+    """Returns replicas whose programs failed, themselves or as echoes, if that matters."""
     return [r for r in job.replicas if _fails(r) and matters(job, r)]
 
 

@@ -41,7 +41,7 @@ def restart_in_place(job: Job, at: datetime) -> Change:
 
 
 def _is_missing(job: Job, replica: Replica) -> bool:
-    """Lost, not gone yet, and waited for."""
+    """Returns whether a replica is lost, not gone yet, and waited for."""
     return replica_losses.matters(job, replica) and replica_losses.is_lost(replica)
 
 
@@ -81,7 +81,7 @@ def _notify(job: Job, replica: Replica, how: str, at: datetime) -> JobEvent:
 
 
 def keep_echoes(before: Job, job: Job) -> Job:
-    """One of the lost has come back since ``before``: what was an echo of its loss stays one."""
+    """Keeps echoes of a loss as such after one of the lost has come back since ``before``."""
     replicas = tuple(
         replace(r, upset_at=r.ended_at) if replica_losses.is_echo(before, r) else r
         for r in job.replicas
@@ -117,7 +117,7 @@ def _spent(job: Job) -> str:
 
 
 def retry(job: Job, loss: Replica, at: datetime) -> Change:
-    """All are gone, because of ``loss``: all start again, or that was the last time."""
+    """Starts all again, or ends the job after its last retry; all are gone because of ``loss``."""
     counted = tuple(
         Replica(r.name, devices=r.devices, losses=r.losses + (r.name == loss.name))
         for r in job.replicas

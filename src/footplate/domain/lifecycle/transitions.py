@@ -176,7 +176,7 @@ def _admit(job: Job, event: Admitted) -> Change:
 
 
 def _cancel(job: Job, event: CancelRequested) -> Change:
-    """Before the end is decided; after that it leaves no evaluator running."""
+    """Cancels the job before its end is decided; after that only evaluators are stopped."""
     if job.ending is not None:
         return _dismiss(job), ()
     return _end(job, Ending(State.CANCELLED, Code.CANCELLED, event.message))
@@ -192,7 +192,7 @@ def _dismiss(job: Job) -> Job:
 
 
 def _expire(job: Job, event: WaitExpired | RunExpired | HangExpired) -> Change:
-    """One of the job's limits is exceeded."""
+    """Handles that one of the job's limits is exceeded."""
     match event:
         case WaitExpired():
             return _expire_wait(job)

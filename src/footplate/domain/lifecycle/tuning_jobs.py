@@ -43,7 +43,7 @@ def apply(job: Job, event: Event) -> Job:
 
 
 def _begin(job: Job, state: State) -> Job:
-    """Forward, and one step at a time: what runs was prepared before, what succeeds has run."""
+    """Moves the state forward one step at a time: what runs was prepared, what succeeds has run."""
     if job.ending is not None or job.state not in _ORDER:
         return job
     here = _ORDER.index(job.state)

@@ -33,7 +33,7 @@ _PREBUILT = re.compile(r"(?:/vertex-ai|/cloud-aiplatform)/training/[a-z-]+-(?P<v
 
 
 def advise(spec: JobSpec, catalogue: Catalogue, tuning: Tuning | None = None) -> tuple[str, ...]:
-    """One sentence for each thing. The spec may be that of a job that is refused."""
+    """Returns a sentence for each piece of advice. The job of the spec may be refused."""
     pools = [pool for pool in spec.pools if pool.replica_count > 0]
     return (
         *_trials(tuning),

@@ -25,7 +25,7 @@ MOST = 12
 
 
 def variations(spec: JobSpec, catalogue: Catalogue) -> Variations:
-    """Other specs of the job, each with how to say it; those most like it first.
+    """Yields other specs of the job, each with how to say it; those most like it first.
 
     Each of them is allowed by the catalogue, differs from the job in one respect, and asks for
     less, or for something else. On a persistent resource there is only what the job asks for.
@@ -76,7 +76,7 @@ class _Group:
 
 
 def _groups(spec: JobSpec) -> list[_Group]:
-    """Only of accelerators that were asked for: included ones can't be changed."""
+    """Groups pools by accelerators that were asked for: included ones can't be changed."""
     found: dict[tuple[str, int], list[WorkerPool]] = {}
     for pool in spec.pools:
         if pool.machine.accelerator_type is not None and pool.replica_count:
@@ -115,7 +115,7 @@ def _fewer_with_machine(spec: JobSpec, group: _Group, catalogue: Catalogue) -> V
 
 
 def _fewer_workers(spec: JobSpec, _catalogue: Catalogue) -> Variations:
-    """Half of them, one, none; none only where nothing else is there to serve them."""
+    """Yields half of the workers, one, and none if nothing else serves them."""
     pool = next((pool for pool in spec.pools if role_of(pool) is ClusterRole.WORKER), None)
     if pool is None:
         return
@@ -177,7 +177,7 @@ def _smaller(name: str, catalogue: Catalogue) -> list[MachineType]:
 
 
 def _other_regions(spec: JobSpec, catalogue: Catalogue) -> Variations:
-    """Those of the same continent first."""
+    """Yields other regions, those of the same continent first."""
     continent = spec.region.partition("-")[0]
     others = (name for name in catalogue.regions if name != spec.region)
     for name in sorted(others, key=lambda name: name.partition("-")[0] != continent):

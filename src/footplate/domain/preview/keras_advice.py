@@ -49,7 +49,7 @@ def advise_packages(
 
 
 def _find_version(program: PythonProgram, pool: WorkerPool, runtimes: Runtimes) -> str:
-    """That of the runtime's TensorFlow, if it comes with Keras 3; else empty."""
+    """Returns the version of the runtime's TensorFlow, if it comes with Keras 3; else empty."""
     try:
         runtime = runtimes.resolve(program.runtime, pool.field)
         return _read_version(runtimes.lock_text(runtime.cpu[-1].lock_sha256))

@@ -42,11 +42,11 @@ def advise_buckets(
     shared: Sequence[str],
     is_made: Callable[[str], bool] = lambda _: False,
 ) -> Iterator[str]:
-    """One sentence for each bucket; ``find`` gives None for one that isn't there.
+    """Yields a sentence for each bucket; ``find`` gives None for one that doesn't exist.
 
     ``shared`` is the setting ``shared_buckets``. ``is_made``: whether the client is going to make
-    it. Of what submission checks look for (directories, packages, data of built-in algorithms) only
-    the distance is said: a job is refused where it isn't there.
+    it. Of directories, packages and data of built-in algorithms only the distance is said: a job is
+    refused if their buckets don't exist.
     """
     own = {match[1] for text in _own_places(spec) for match in _ADDRESS.finditer(text)}
     named: dict[str, str] = {}
@@ -84,7 +84,7 @@ def _own_places(spec: JobSpec) -> Iterator[str]:
 
 
 def _texts(spec: JobSpec) -> Iterator[str]:
-    """All else in which a job may name a bucket."""
+    """Yields all other texts in which a job may name a bucket."""
     yield from (text for _, text in spec.data[1:])
     for pool in spec.pools:
         program = pool.program

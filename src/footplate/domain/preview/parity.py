@@ -32,7 +32,7 @@ _WANTED = "prebuilt GPU images of TensorFlow 2.3, PyTorch 1.4 and later"
 
 
 def reducer_doubts(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
-    """Nothing where no pool runs reduction servers."""
+    """Yields doubts on reduction servers; none if no pool runs any."""
     if not any(role_of(pool) is ClusterRole.REDUCER and pool.replica_count for pool in pools):
         return
     workers = (
@@ -191,7 +191,7 @@ def _made_with(kind: MachineType) -> str | None:
 
 
 def _runtimes(spec: JobSpec) -> tuple[str, ...]:
-    """Those of Python programs, each once, as they were asked for."""
+    """Returns the runtimes of Python programs, each once, as they were asked for."""
     programs = (pool.program for pool in spec.pools)
     return tuple(dict.fromkeys(p.runtime for p in programs if isinstance(p, PythonProgram)))
 

@@ -81,7 +81,7 @@ class PlannedMachine:
 
 @dataclass(frozen=True)
 class PlannedProgram:
-    """Either ``runtime`` with its Python version and the module, or ``image``."""
+    """The program of a pool: ``runtime`` with its Python and the module, or ``image``."""
 
     runtime: str | None = None
     python: str | None = None
@@ -227,7 +227,7 @@ class _Planner:
 
 
 def _runtime(program: PythonProgram, field: str, catalogue: Catalogue) -> tuple[str, str | None]:
-    """Its name and Python; of one that isn't in the catalogue what was asked for."""
+    """Returns the runtime's name and Python; if unknown, the name that was asked for."""
     try:
         runtime = catalogue.runtimes.resolve(program.runtime, field)
     except InvalidArgument:
@@ -270,7 +270,7 @@ def _restarts(scheduling: Scheduling, *, alone: bool) -> Iterator[str]:
 
 
 def _cost_step(spec: JobSpec, catalogue: Catalogue, prices: Prices, trials: int) -> Iterator[str]:
-    """Nothing without prices of all that the job holds, or without a limit of its time."""
+    """Yields the highest cost, if all prices are known and the job's time is limited."""
     limit_s = spec.scheduling.max_running_time_s
     hours = hours_of(spec, catalogue, limit_s * trials)
     cost = prices.cost(hours)

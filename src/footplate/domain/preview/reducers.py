@@ -35,7 +35,7 @@ _INSTEAD = (
 
 
 def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
-    """Nothing where no pool runs reduction servers. ``pools`` have replicas."""
+    """Yields advice on reduction servers; none if no pool runs any. ``pools`` have replicas."""
     workers = [pool for pool in pools if role_of(pool) in (ClusterRole.PRIMARY, ClusterRole.WORKER)]
     reducers = [pool for pool in pools if role_of(pool) is ClusterRole.REDUCER]
     for pool in reducers:
@@ -162,7 +162,7 @@ def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _horovod(workers: Sequence[WorkerPool]) -> Iterator[str]:
-    """Its threshold as recommended, where a pool sets a lower one or none does."""
+    """Yields Horovod's recommended threshold, if a pool sets a lower one or none sets it."""
     given = {pool.cluster_role: dict(pool.environment).get(FUSION_VARIABLE) for pool in workers}
     too_low = {role: value for role, value in given.items() if value and not _is_enough(value)}
     for role, value in too_low.items():

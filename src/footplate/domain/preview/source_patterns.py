@@ -78,7 +78,7 @@ _LAYER = re.compile(r"(?:tensorflow\.)?keras\.layers\.")
 
 
 def find_patterns(sources: Mapping[str, str]) -> tuple[Use, ...]:
-    """Each pattern at most once, where it stands first; ``sources`` by their paths."""
+    """Finds each pattern once, at its first place; ``sources`` by their paths."""
     found: dict[Pattern, str] = {}
     code = {path: text for path, text in sources.items() if not METADATA.search(path)}
     for path in sorted(sources.keys() - code.keys()):

@@ -118,7 +118,7 @@ def _take_matching(requested_devices: ControlRequests, free: Sequence[Gpu]) -> d
 
 
 def _take_any(requested_devices: ControlRequests, free: Sequence[Gpu]) -> dict[str, list[str]]:
-    """There are enough."""
+    """Takes matching GPUs first, then any others, of which there are enough."""
     taken = _take_matching(requested_devices, free)
     used = {device for ids in taken.values() for device in ids}
     rest = iter([gpu.id for gpu in free if gpu.id not in used])
@@ -188,7 +188,7 @@ def variables(
 
 
 def visible(devices: Sequence[str], wanted: str | None) -> tuple[str, ...]:
-    """Those of a replica's GPUs that its program sees.
+    """Returns those of a replica's GPUs that its program sees.
 
     ``wanted`` is the job's own CUDA_VISIBLE_DEVICES, if it sets it: numbers of the replica's
     GPUs from 0, as on a machine that has no others. As in CUDA the first one that isn't there

@@ -40,7 +40,7 @@ REPLICA_MEMORY_BYTES = 1 << 30
 
 
 def replicas_for(memory_bytes: int) -> int:
-    """One replica for each GiB of the machine's memory, and at least one."""
+    """Returns one replica for each GiB of the machine's memory, and at least one."""
     return max(1, memory_bytes // REPLICA_MEMORY_BYTES)
 
 

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def count_points(parameters: Sequence[Parameter]) -> int | None:
-    """None: no end of them."""
+    """Returns the number of points; None: infinitely many."""
     counts = [_count(parameter) for parameter in parameters]
     return prod(c for c in counts if c is not None) if None not in counts else None
 
 
 def nth_point(parameters: Sequence[Parameter], index: int) -> dict[str, Value]:
-    """Like nested loops, the first parameter the outermost; ``index`` counts from 0.
+    """Returns a point by ``index`` from 0, in the order of nested loops over the parameters.
 
-    Raises IndexError beyond the last point, ValueError where there is no end of them.
+    Raises IndexError beyond the last point, ValueError where there are infinitely many.
     """
     size = count_points(parameters)
     if size is None:

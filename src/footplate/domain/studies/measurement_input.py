@@ -43,7 +43,7 @@ def timed(measurement: Measurement, trial: TrialRecord, now: datetime) -> Measur
 
 
 def report_of(measurement: Measurement, now: datetime) -> Report:
-    """One that comes twice, as after a broken connection, has the same key."""
+    """Makes a report; a repeated one, as after a broken connection, has the same key."""
     values = sorted(measurement.values.items())
     key = f"{measurement.step} {measurement.elapsed_s!r} {values!r}"
     return Report(key, measurement.values, measurement.step, measurement.elapsed_s, now)

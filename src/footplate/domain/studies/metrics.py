@@ -29,7 +29,7 @@ class Metric:
     goal: Goal = Goal.MAXIMIZE
 
     def loss(self, value: float) -> float:
-        """Smaller is better, whatever the goal."""
+        """Returns a loss: smaller is better, whatever the goal."""
         return value if self.goal is Goal.MINIMIZE else -value
 
     def value(self, loss: float) -> float:
@@ -37,7 +37,7 @@ class Metric:
         return self.loss(loss)
 
     def is_better(self, one: float, other: float) -> bool:
-        """Whatever is a number is better than what isn't."""
+        """Returns whether ``one`` is better; any finite number is better than others."""
         if not math.isfinite(one):
             return False
         return not math.isfinite(other) or self.loss(one) < self.loss(other)

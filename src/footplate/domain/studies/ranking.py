@@ -21,7 +21,7 @@ class Best:
 
 
 def best(trials: Sequence[Trial], metric: Metric) -> Best | None:
-    """None: no trial has a value.
+    """Returns the best trial; None: no trial has a value.
 
     Of equal ones the cheaper one, for who would pay for 20 machines what 8 give; then the earlier.
     """
@@ -34,12 +34,12 @@ def best(trials: Sequence[Trial], metric: Metric) -> Best | None:
 
 
 def by_rank(trials: Sequence[Trial], metric: Metric) -> list[Trial]:
-    """Best first; trials without a value come last, in order of their numbers."""
+    """Sorts trials, best first; those without a value come last, in order of their numbers."""
     return sorted(trials, key=lambda trial: _rank(trial, metric))
 
 
 def pareto_optimal(trials: Sequence[Trial], metrics: Sequence[Metric]) -> list[Trial]:
-    """Those than which no other is at least as good in every metric and better in one.
+    """Returns trials than which no other is as good in every metric and better in one.
 
     In order of their numbers. With one metric: all those that share the best value.
     """

@@ -73,7 +73,7 @@ class SearchSpace:
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        """All parameters, conditional ones too; parents stand before their children."""
+        """All parameters, conditional ones too; parents precede their children."""
         found: list[Slot] = []
         for parameter in self.parameters:
             _collect(Slot(parameter), found)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HalvingSpec:
-    """Asynchronous successive halving (ASHA), what ``enableTrialEarlyStopping`` asks for."""
+    """The settings of successive halving (ASHA), which ``enableTrialEarlyStopping`` selects."""
 
     reduction: int = 3
     """Of so many trials that come as far, one goes on."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyLimits:
-    """None: not given; 0 trials mean the same. Durations in seconds count from the making."""
+    """The limits of a study; None and 0 trials: not given. Durations count from its creation."""
 
     stop_asap: bool = False
     """Once the study is over, the trials that still run are asked to stop, too."""
@@ -82,7 +82,7 @@ class Study:
 
     @property
     def finished(self) -> tuple[Trial, ...]:
-        """Those that have ended, with or without a value."""
+        """The trials that have ended, with or without a value."""
         return tuple(trial for trial in self.trials if trial.state.ended)
 
     @property

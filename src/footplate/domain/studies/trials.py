@@ -44,7 +44,7 @@ class Trial:
     stopped_early: bool = False
 
     def value(self, metric: Metric) -> float | None:
-        """Its final value; None: it has none, or none that is a number."""
+        """Returns its final value; None: it has none, or none that is a number."""
         if self.state is not TrialState.SUCCEEDED or self.final is None:
             return None
         value = self.final.values.get(metric.name)

@@ -55,7 +55,7 @@ class LogUpload:
 
 
 def upload_of(job: Job) -> LogUpload | None:
-    """None: the job names no TensorBoard, or has no directory for event files.
+    """Returns the upload of a job's event files; None: it has no TensorBoard, or no directory.
 
     Trials of a tuning job share the experiment of that job.
     """

@@ -78,7 +78,7 @@ def links_in(where: Filter | None) -> Iterator[LinkedTo]:
 
 
 def required_links(where: Filter | None) -> Iterator[LinkedTo]:
-    """Those that all that is found has."""
+    """Yields the links that every match must have."""
     if isinstance(where, LinkedTo):
         yield where
     elif isinstance(where, AllOf):
@@ -103,7 +103,7 @@ def matches(where: Filter, resource: Resource, linked: Linked) -> bool:
 
 
 def _compare(where: Equals, resource: Resource) -> bool:
-    """False where the field isn't there, or of another type; != is true then."""
+    """Compares a field; False if it is missing or of another type, but != is true then."""
     found, value, comparator = _find(where.path, resource), where.value, where.comparator
     if comparator is Comparator.NOT_EQUAL:
         return not _same_type(found, value) or found != value

@@ -84,7 +84,7 @@ _ENDS: Mapping[LinkKind, tuple[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Link:
-    """Between two resources there is one link at most."""
+    """A link between two resources, of which there is at most one."""
 
     source: TrackingName
     kind: LinkKind

@@ -55,7 +55,7 @@ def prior_trials(search: Search, earlier: Sequence[Study]) -> PriorTrials | None
 
 
 def describe_prior(prior: PriorTrials, search: Search) -> str:
-    """One sentence, for the events of the job."""
+    """Describes prior trials in one sentence, for the events of the job."""
     if not prior.count:
         return f"{prior.source} has no finished trial: this search starts without earlier ones"
     trials = (

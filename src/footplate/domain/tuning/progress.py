@@ -42,7 +42,7 @@ _REMEDY = (
 
 @dataclass(frozen=True)
 class Suggest:
-    """So many more trials are to begin."""
+    """The decision to start so many more trials."""
 
     count: int
 

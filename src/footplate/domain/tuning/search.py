@@ -42,7 +42,7 @@ class Search:
     """Those that trials take turns in; none: all run in the job's own."""
 
     def region_of(self, number: int) -> str | None:
-        """That of a trial; None: the job's own."""
+        """Returns the region of a trial; None: the job's own."""
         return self.regions[(number - 1) % len(self.regions)] if self.regions else None
 
 
