@@ -66,7 +66,7 @@ def open_store(
 
 
 def bring_up_to_date(engine: Engine) -> None:
-    """Whoever else opens the same database at the same time: it happens once, whole."""
+    """Migrates the database once, whole, whoever else opens it at the same time."""
     with engine.connect() as connection:
         if stored_revision(connection) == REVISION and _in_wal_mode(connection):
             return
@@ -110,7 +110,7 @@ def stored_revision(connection: Connection) -> str | None:
 
 
 def _create(connection: Connection) -> None:
-    """All at once, without going through each migration; a test keeps the two ways equal."""
+    """Creates all tables at once, without migrations; a test keeps the two ways equal."""
     metadata.create_all(connection, checkfirst=False)
     revisions.create(connection)
     connection.execute(insert(revisions).values(version_num=REVISION))
@@ -118,7 +118,7 @@ def _create(connection: Connection) -> None:
 
 @contextmanager
 def alone(engine: Engine) -> Iterator[Connection]:
-    """One transaction that no other opener of this database runs beside."""
+    """Yields a transaction that excludes all other openers of this database."""
     if engine.dialect.name == "postgresql":
         with engine.begin() as connection:
             connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))

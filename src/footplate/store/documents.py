@@ -274,7 +274,7 @@ class _DataclassDecoder:
         return self._kind(**given)
 
     def _prepare(self) -> tuple[tuple[str, type, _Decoder], ...]:
-        """Each field with the type that needs no decoding, if there is one."""
+        """Returns each field with the type that needs no decoding, if there is one."""
         hints = get_type_hints(self._kind, localns=_NAMES)
         kinds = [(each.name, hints[each.name]) for each in fields(self._kind)]
         self._fields = tuple((name, _scalar(kind), _decoder(kind)) for name, kind in kinds)

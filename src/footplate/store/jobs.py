@@ -317,7 +317,7 @@ class SqlStore:
             return select_events(connection, uid, after, limit)
 
     def keep_room(self) -> None:
-        """Have SQLite's files keep room for the next writes, as far as the disk has any."""
+        """Preallocates space in SQLite's files for the next writes, if the disk has any."""
         if not self.several:
             with suppress(OSError, Unavailable):  # SQLite reports it when it writes
                 keep_room(self._engine, self._transactions)
@@ -386,7 +386,7 @@ def _lock(connection: Connection, query: Select[Any], value: str) -> Record:
 
 
 def _lock_tuning_job(connection: Connection, uid: JobUid) -> None:
-    """It stays until the commit: its deletion finds the run that is made meanwhile."""
+    """Locks a tuning job until the commit, so that its deletion finds the run made meanwhile."""
     query = select(jobs.c.uid).where(jobs.c.uid == uid, jobs.c.tuning_job.is_(None))
     if not storable(uid) or connection.execute(query.with_for_update()).one_or_none() is None:
         raise NotFound(f"there is no tuning job {uid!a}")
@@ -398,7 +398,7 @@ def _guard(uid: JobUid, stored: int, version: int) -> None:
 
 
 def _indexed(job: Job) -> list[Any]:
-    """Its values of ``_INDEXED``: what labels have of it. Any, as in a row."""
+    """Returns its values of ``_INDEXED``, for labels. Any, as in a row."""
     return [row_codec.labels_document(job), *row_codec.listed_values(job).values()]
 
 

@@ -116,7 +116,7 @@ def _compare_text(
 
 
 def _pattern(text: str) -> str:
-    """Returns LIKE's pattern for a text with ``*`` as wildcard; without any, for what contains it."""
+    """Returns LIKE's pattern: ``*`` is the wildcard; without any, what contains the text."""
     escaped = text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return escaped.replace("*", "%") if "*" in text else f"%{escaped}%"
 

@@ -35,7 +35,7 @@ _BATCH = 200
 
 
 class SqlModels:
-    """Any number of threads may call it, and any number of servers."""
+    """The models in SQL. Any number of threads and servers may use it at once."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions

@@ -95,7 +95,7 @@ def _within(
 def _behind(
     keys: Sequence[ColumnElement[Any]], down: Sequence[bool], values: Sequence[Value]
 ) -> ColumnElement[bool]:
-    """Behind ``values`` in the first key that differs."""
+    """Compares keys: whether a row comes after ``values`` in the first key that differs."""
     cases: list[ColumnElement[bool]] = []
     for index, (key, descends) in enumerate(zip(keys, down, strict=True)):
         same = [k == v for k, v in zip(keys[:index], values[:index], strict=True)]

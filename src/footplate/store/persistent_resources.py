@@ -30,7 +30,7 @@ _PLACE = tuple_(table.c.create_time, table.c.name)
 
 
 class SqlPersistentResources:
-    """Any number of threads may call it, and any number of servers."""
+    """The persistent resources in SQL. Any number of threads and servers may use it at once."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions

@@ -21,8 +21,9 @@ Restriction = Callable[[FromClause], Condition]
 
 
 def is_row_of_its_own(lists: Mapping[str, Filter | None], collection: str) -> Restriction | None:
-    """True of a job of ``collection`` unless the pipeline whose program it runs is in ``lists``,
-    too; None: it is true of all.
+    """Returns a test for jobs that need a row beside their pipelines; None: all of them do.
+
+    A job of ``collection`` needs none if the pipeline whose program it runs is in ``lists``, too.
     """
     pipelines = pipelines_beside(collection)
     if pipelines is None or pipelines not in lists:

@@ -77,9 +77,9 @@ def _put_back(kept: Path, log: Path) -> None:
 
 
 def _fill_index(path: str) -> None:
-    """It is mapped into memory: to touch a page that has no block on a full disk is death.
+    """Fills the index, which is mapped into memory: a page without a block kills on a full disk.
 
-    SQLite sees to that for blocks of 4 KiB. Only its own descriptor may be used: to close another
+    SQLite prevents that for blocks of 4 KiB. Only its own descriptor may be used: to close another
     one of the same file gives up its locks.
     """
     if sys.platform != "linux":

@@ -27,7 +27,7 @@ _KEY = (quotas.c.project, quotas.c.region, quotas.c.resource)
 
 
 class SqlQuotas:
-    """Any number of threads may call it, and any number of servers."""
+    """The quotas in SQL. Any number of threads and servers may use it at once."""
 
     def __init__(self, transactions: Transactions, *, sole: bool = False) -> None:
         """``sole``: nobody else writes them as long as this is used."""
@@ -49,7 +49,7 @@ class SqlQuotas:
         return found
 
     def _forget(self) -> None:
-        """Before the commit of a write and after it: what is read meanwhile isn't kept."""
+        """Drops the cache before and after a write's commit; reads between them don't fill it."""
         with self._lock:
             self._known = None
             self._writes += 1

@@ -165,7 +165,7 @@ def event_values(uid: JobUid, number: int, event: JobEvent) -> Values:
 
 
 def _event_document(event: JobEvent) -> str:
-    """All of an event that has no column of its own."""
+    """Encodes all fields of an event that have no column of their own."""
     return documents.write_object({name: getattr(event, name) for name in _EVENT})
 
 

@@ -25,7 +25,7 @@ _ACTIVE = [state.value for state in ACTIVE]
 
 
 def machines_text(machines: Machines) -> str | None:
-    """Equal for equal machines, so that the database can group by it; None for none."""
+    """Returns a text equal for equal machines, to group by in the database; None for none."""
     rows = [[m.machine_type, m.accelerator_type, m.accelerator_count, n] for m, n in machines]
     return json.dumps(rows, separators=(",", ":")) if rows else None
 
@@ -43,7 +43,7 @@ def read_machines(text: str) -> Machines:
 def read_running_times(
     connection: Connection, begin: datetime, end: datetime
 ) -> tuple[RunningTimes, ...]:
-    """Between two times, of which ``end`` is not after now."""
+    """Reads running times between two times, of which ``end`` is not after now."""
     rows = connection.execute(running_times_query(to_micros(begin), to_micros(end))).all()
     return tuple(
         RunningTimes(

@@ -73,7 +73,7 @@ class Transactions:
                 follow()
 
     def after_commit(self, follow: Callable[[], None]) -> None:
-        """Have it done before anybody else writes; only where one writes at a time (SQLite)."""
+        """Runs it before anybody else writes; only where one writes at a time (SQLite)."""
         self._following.append(follow)
 
     def tell(self, connection: Connection, kind: NoticeKind, *keys: str) -> None:

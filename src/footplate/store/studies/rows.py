@@ -132,7 +132,7 @@ def digest(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _read_config(text: str) -> StudyConfig:
-    """Remembered: it seldom changes, and what its space has worked out of itself stays with it."""
+    """Decodes and caches: it seldom changes, and keeps what its space has computed."""
     return read(StudyConfig, text)
 
 
@@ -152,13 +152,13 @@ def _check_points(study: Study) -> None:
 
 @lru_cache(maxsize=8)
 def read_earlier(text: str) -> tuple[Study, ...]:
-    """Remembered: it never changes, may hold thousands of trials, and is part of each load."""
+    """Decodes and caches: it never changes, may hold thousands of trials, and is read often."""
     return read(EarlierStudies, text).studies
 
 
 @lru_cache(maxsize=4096)
 def read_trial(text: str) -> TrialRecord:
-    """Remembered: where another server wrote to a study, most of its trials are as they were.
+    """Decodes and caches: where another server wrote to a study, most trials stay the same.
 
     Raises as ``documents.read`` does.
     """

@@ -110,7 +110,7 @@ _WHOLE = select(studies, study_earlier.c.body.label("earlier")).outerjoin(study_
 
 
 class SqlStudies:
-    """Any number of threads may call it, and any number of servers."""
+    """The studies in SQL. Any number of threads and servers may use it at once."""
 
     def __init__(self, transactions: Transactions, max_reports: int = MAX_REPORTS) -> None:
         self._transactions = transactions

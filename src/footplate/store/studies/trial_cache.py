@@ -46,7 +46,7 @@ class TrialCache:
             return known.trials
 
     def put(self, uid: StudyUid, version: int, trials: tuple[TrialRecord, ...]) -> None:
-        """All trials of a study, in the order of their numbers; an older version is dropped."""
+        """Stores all trials of a study, in the order of their numbers; ignores older versions."""
         with self._lock:
             known = self._studies.get(uid)
             if known is not None and known.version > version:
@@ -64,7 +64,7 @@ class TrialCache:
         written: Iterable[TrialRecord],
         dropped: Collection[int],
     ) -> None:
-        """These trials were written, and those dropped, by whoever made it this version."""
+        """Updates the trials to this version with those that its writer has written and dropped."""
         before = self.get(uid, version - 1)
         if before is None:
             return

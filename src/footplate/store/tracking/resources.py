@@ -34,7 +34,7 @@ _BATCH = 200
 
 
 class SqlTracking(SqlLinks, SqlPoints):
-    """Any number of threads may call it, and any number of servers."""
+    """The tracking resources in SQL. Any number of threads and servers may use it at once."""
 
     def __init__(self, transactions: Transactions) -> None:
         SqlLinks.__init__(self, transactions)

@@ -25,7 +25,7 @@ def upgrade() -> None:
 
 
 def _fill(connection: sa.Connection) -> None:
-    """Not by the engine: documents hold what PostgreSQL's functions for JSON refuse."""
+    """Fills the column in Python: PostgreSQL's JSON functions reject some documents."""
     following = sa.select(_JOBS.c.uid, _JOBS.c.spec).order_by(_JOBS.c.uid).limit(_BATCH)
     entry = sa.update(_JOBS).where(_JOBS.c.uid == sa.bindparam("of"))
     entry = entry.values(region=sa.bindparam("place"))

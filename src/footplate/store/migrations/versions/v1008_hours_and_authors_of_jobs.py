@@ -40,7 +40,7 @@ def upgrade() -> None:
 
 
 def _fill(connection: sa.Connection) -> None:
-    """Not by the engine: documents hold what PostgreSQL's functions for JSON refuse."""
+    """Fills columns in Python: PostgreSQL's JSON functions reject some documents."""
     following = sa.select(_JOBS).order_by(_JOBS.c.uid).limit(_BATCH)
     entry = sa.text("UPDATE jobs SET project = :project, machines = :machines WHERE uid = :of")
     last = ""
