@@ -31,7 +31,7 @@ _KINDS = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.FOLDER, stat.S_IFLNK: Kind
 
 
 class UnfitError(Exception):
-    """Something that can't be part of a backup, and why; without a reason it just vanished."""
+    """The file can't be part of a backup, for this reason; without a reason it just vanished."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Found:
 
 
 def walk(top: Path, wanted: Callable[[str], bool]) -> Iterator[Found]:
-    """Everything below ``top`` whose path is wanted, each folder before what is in it.
+    """Yields everything below ``top`` whose path is wanted, each folder before its content.
 
     What vanishes meanwhile is left out. Raises OSError.
     """
@@ -178,7 +178,7 @@ def _chunks(descriptor: int, size_bytes: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _read(descriptor: int, offset: int, size: int) -> bytes:
-    """All of it; less only at the end of the file."""
+    """Reads all of it; less only at the end of the file."""
     chunk = b""
     while len(chunk) < size and (
         more := os.pread(descriptor, size - len(chunk), offset + len(chunk))

@@ -51,7 +51,7 @@ class Entry:
 
 
 def write_manifest(folder: Path, entries: Iterable[Entry]) -> None:
-    """Its last line says that nothing is missing."""
+    """Writes the entries, and a last line that says that nothing is missing."""
     count = 0
     with (folder / NAME).open("w", encoding="utf-8") as file:
         for count, entry in enumerate(entries, 1):  # noqa: B007 - the last one is the count

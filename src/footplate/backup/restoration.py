@@ -35,7 +35,7 @@ class Restored:
 
 
 def find_backups(directory: Path) -> list[Path]:
-    """Those in ``directory``, the newest last."""
+    """Returns the backups in ``directory``, the newest last."""
     try:
         names = [path.name for path in directory.iterdir() if _BACKUP.fullmatch(path.name)]
     except FileNotFoundError:
@@ -103,7 +103,7 @@ def restore(
 
 @contextmanager
 def _claimed(root: Path) -> Iterator[None]:
-    """No server starts there meanwhile."""
+    """Holds the lock of the empty folder, so that no server starts there meanwhile."""
     root.mkdir(parents=True, exist_ok=True)
     lock = root / "footplate.lock"
     if any(root.iterdir()):
@@ -172,7 +172,7 @@ def _fill(
 
 
 def _copy(source: Path, target: Path, entry: Entry) -> bool:
-    """False: it isn't what was backed up."""
+    """Copies a file; False: it isn't what was backed up."""
     try:
         descriptor = open_regular(source)
     except FileNotFoundError:
@@ -185,7 +185,7 @@ def _copy(source: Path, target: Path, entry: Entry) -> bool:
 
 
 def _set_state(path: Path, entry: Entry) -> None:
-    """Owner, rights, access lists and time; who isn't root owns everything himself."""
+    """Sets owner, rights, access lists and time; without root the user owns everything."""
     if os.geteuid() == 0:
         os.chown(path, entry.uid, entry.gid, follow_symlinks=False)
     if entry.kind is not Kind.LINK:

@@ -188,7 +188,7 @@ class _Backup:
                     self._drop(path)
 
     def _take(self, found: Found) -> None:
-        """Unless it is there already as it is now."""
+        """Adds the file to the backup, unless it is there already as it is now."""
         kept = self._entries.get(found.path)
         if kept is not None and kept.version == version_of(found.status):
             return
@@ -332,7 +332,7 @@ class _Records:
 
 
 def _storable(name: str) -> str:
-    """No object has a name that isn't UTF-8."""
+    """Returns the name as UTF-8, which all names of objects are."""
     return name.encode(errors="replace").decode()
 
 

@@ -108,7 +108,7 @@ class FolderCopies:
                 shutil.rmtree(path, ignore_errors=True)
 
     def _has_unsaved(self, job: JobUid) -> bool:
-        """Also of buckets that are bound no more."""
+        """Returns whether files are unsaved, also of buckets that aren't bound any more."""
         files = self._root / job / "files"
         names = [path.name for path in files.iterdir()] if files.is_dir() else []
         return any(self.unsaved(job, name) for name in names)
@@ -146,7 +146,7 @@ class FolderCopies:
                 yield chunk
 
     def _remove(self, bucket: str, name: str, known: Known) -> None:
-        """Unless somebody else has replaced it, or was faster."""
+        """Removes an object, unless somebody else has replaced or removed it."""
         try:
             self._buckets.remove(bucket, name, Conditions(generation=known.generation))
         except (NotFound, FailedPrecondition):

@@ -24,7 +24,7 @@ _REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 @contextmanager
 def disk_errors_as_service_errors() -> Iterator[None]:
-    """Around calls of the operating system only, never around what yields a client's bytes."""
+    """Translates errors of system calls alone; it must never enclose reads from a client."""
     try:
         yield
     except OSError as error:

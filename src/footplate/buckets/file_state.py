@@ -58,7 +58,7 @@ def may_be_copies(identity: str, other: str) -> bool:
 
 
 def look_at(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, FileState]]:
-    """Those of the names that are there, as files, links to files or, with a slash, directories."""
+    """Yields states of names that exist: files, links to them or, with a slash, directories."""
     paths = [(name, parse_object_name(name)) for name in names]
     for parents, group in itertools.groupby(paths, key=lambda item: item[1].parents):
         try:

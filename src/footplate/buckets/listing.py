@@ -108,7 +108,7 @@ class NameListing:
         return directory in self.placeholders and self.window.holds(directory)
 
     def _read(self, directory: str) -> list[str]:
-        """Full names of what is in there, sorted; directories have their slash."""
+        """Returns the full names in a directory, sorted; directories end in a slash."""
         parts = directory.removesuffix("/").split("/") if directory else []
         try:
             with safe_path.directory(self.folder, parts) as fd, os.scandir(fd) as entries:

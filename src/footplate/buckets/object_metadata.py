@@ -273,7 +273,7 @@ class Records:
                 raise self._damaged(str(error)) from error
 
     def _damaged(self, why: str) -> DataLoss:
-        """Not made anew by itself: a bucket without its record is open to all projects."""
+        """Makes the error; new records aren't made, as they would open buckets to all projects."""
         return DataLoss(
             f"the buckets' records {self._path} are damaged ({why}); restore a backup into "
             "another data directory with `footplate restore`, or put the file back from a "

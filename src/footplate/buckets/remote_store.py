@@ -62,7 +62,7 @@ class RemoteStore(Protocol):
     """
 
     def list(self, prefix: str, delimiter: str, start: str, limit: int) -> RemotePage:
-        """Up to ``limit`` keys and common prefixes of those that begin with ``prefix``.
+        """Returns up to ``limit`` keys and common prefixes of those that begin with ``prefix``.
 
         In order, from ``start`` on.
         """

@@ -94,7 +94,7 @@ def _open(path: Path) -> int:
 
 
 def write_all(descriptor: int, chunk: bytes) -> None:
-    """Every byte of ``chunk``, or an OSError."""
+    """Writes every byte of ``chunk``, or raises an OSError."""
     rest = memoryview(chunk)
     while rest:
         rest = rest[os.write(descriptor, rest) :]

@@ -140,7 +140,7 @@ class Uploads:
                 self._busy.discard(upload_id)
 
     def _lock_data(self, upload_id: str, claim: ExitStack) -> bool:
-        """False: another process has it. What has no bytes (any more) nobody can add to."""
+        """Locks an upload; False: another process has it. Without bytes nobody can add to it."""
         if not _ID.fullmatch(upload_id):
             return True
         try:

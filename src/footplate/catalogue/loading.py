@@ -41,7 +41,7 @@ def lay_over(below: Parts, draft: Draft, document: Document) -> Parts:
 
 
 def sized(machine_types: Mapping[str, MachineType]) -> dict[str, MachineType]:
-    """Those that are like another with the size of that one."""
+    """Gives types that are like another the size of that one."""
     return {name: _sized(machine, machine_types) for name, machine in machine_types.items()}
 
 

@@ -28,7 +28,7 @@ _LOCK_FORM = (
 
 
 def read_own_runtimes(root: Table, folder: Path) -> OwnRuntimes:
-    """Those of ``[runtimes]``, and ``default_runtime``; locks are looked for in ``folder``."""
+    """Reads ``[runtimes]`` and ``default_runtime``; lock files are looked for in ``folder``."""
     locks: dict[str, str] = {}
     entries = root.table("runtimes").entries(names.RUNTIME, names.RUNTIME_FORM)
     offers = tuple(_offer(name, table, folder, locks) for name, table in entries)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def read_machine_types(root: Table) -> Mapping[str, MachineType]:
-    """Those of ``[series]`` and of ``[machine_types]``."""
+    """Reads the types of ``[series]`` and of ``[machine_types]``."""
     found: dict[str, MachineType] = {}
     for series, table in root.table("series").entries(names.MACHINE_TYPE, names.MACHINE_TYPE_FORM):
         found |= _series(series, table)
@@ -41,7 +41,7 @@ def read_machine_types(root: Table) -> Mapping[str, MachineType]:
 
 
 def read_attachments(root: Table) -> tuple[Attachment, ...]:
-    """Those of ``[[attachments]]``."""
+    """Reads ``[[attachments]]``."""
     found = []
     seen: set[tuple[str, str]] = set()
     for table in root.tables("attachments"):
@@ -109,7 +109,7 @@ def _machine_type(name: str, table: Table) -> MachineType:
 
 
 def _like(table: Table, family: Family) -> str | None:
-    """Given for legacy types, instead of vCPUs and memory of their own."""
+    """Reads ``like``, which legacy types have instead of vCPUs and memory of their own."""
     if family is not Family.LEGACY:
         if "like" in table:
             table.fault("like", "a legacy type alone is like another; give vcpus and memory_gb")
@@ -216,7 +216,7 @@ def _region(name: str, table: Table) -> Region:
 
 
 def _scale_tiers(table: Table) -> dict[str, ScaleTier]:
-    """Only those without a fault: nothing names the others, so nobody will miss them."""
+    """Reads scale tiers; skips those with a fault, as nothing refers to them."""
     found = {}
     for name, entry in table.entries(names.SCALE_TIER, names.SCALE_TIER_FORM):
         faults = table.document.faults

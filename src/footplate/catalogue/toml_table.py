@@ -43,7 +43,7 @@ class Table:
         self.document.fault((*self.path, key) if key else self.path, description)
 
     def ask(self, *keys: str) -> None:
-        """These are known, though nobody reads them here."""
+        """Marks keys as known that are read elsewhere."""
         self._asked.update(keys)
 
     def whole(self, key: str, high: int = MAX_COUNT) -> int:
@@ -69,7 +69,7 @@ class Table:
         return self.whole(key, high) if key in self._values else None
 
     def text(self, key: str, allowed: Iterable[str] | None = None, default: str = "") -> str:
-        """One of those allowed, if not all are; required unless there is a default."""
+        """Reads a text, one of ``allowed`` if given; required unless there is a default."""
         value = self._take(key) if default else self._required(key)
         if value is None:
             return default
@@ -81,7 +81,7 @@ class Table:
         return default
 
     def flag(self, key: str) -> bool:
-        """False where it isn't given."""
+        """Reads a Boolean; False if it isn't given."""
         value = self._take(key)
         if value is None or isinstance(value, bool):
             return bool(value)
@@ -101,7 +101,7 @@ class Table:
         return tuple(found)
 
     def increasing(self, key: str, high: int = MAX_COUNT) -> tuple[int, ...]:
-        """At least one whole number, from 1, each larger than the one before; required."""
+        """Reads increasing whole numbers from 1, at least one; required."""
         allowed = f"whole numbers from 1 to {high}, each larger than the one before, at least one"
         value = self._required(key)
         if value is None:
@@ -119,17 +119,17 @@ class Table:
         return Table(self.document, (*self.path, key), {} if value is None else value)
 
     def tables(self, key: str) -> Iterator[Table]:
-        """Those in the list there."""
+        """Yields the tables of the list there."""
         for index, value in enumerate(self._list(key)):
             yield Table(self.document, (*self.path, key, index), value)
 
     def entries(self, name: re.Pattern[str], form: str) -> Iterator[tuple[str, Table]]:
-        """Every field as a table, by names of the ``form`` that the pattern tells."""
+        """Yields every field as a table; ``form`` describes names that match the pattern."""
         for key in self.names(name, form):
             yield key, self.table(key)
 
     def names(self, name: re.Pattern[str], form: str) -> Iterator[str]:
-        """Every field that hasn't been asked for, if it is called as it should be."""
+        """Yields every field that hasn't been read, if its name matches."""
         for key in self._values:
             if key in self._asked:
                 continue
