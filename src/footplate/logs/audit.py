@@ -82,13 +82,13 @@ class FileAuditLog:
                 os.close(descriptor)
 
     def _is_current(self, descriptor: int) -> bool:
-        """Or another server has put the file aside meanwhile."""
+        """Returns whether it is still the log; another server may have rotated the file."""
         with suppress(FileNotFoundError):
             return os.path.samestat(os.fstat(descriptor), self._path.stat())
         return False
 
     def _lines(self, stack: ExitStack, after: str | None) -> Iterator[tuple[str, bytes]]:
-        """Each with its place, which is a key; newest first."""
+        """Yields lines, each with its place, which is a key; newest first."""
         wanted, _, offset = (after or "").partition(":")
         for path in (self._path, self._older):
             try:
@@ -126,7 +126,7 @@ def _backwards(file: BinaryIO, end: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _parse(line: bytes) -> AuditEntry | None:
-    """None: it was not written to its end."""
+    """Parses an entry; None: it was not written to its end."""
     try:
         fields = json.loads(line)
         time = datetime.fromisoformat(fields.pop("time"))

@@ -102,7 +102,7 @@ class FileWatcher:
                     self._grown(uid)
 
     def _inspect(self) -> list[JobUid]:
-        """Those that have grown since the last look."""
+        """Returns jobs whose logs have grown since the last time."""
         with self._lock:
             found = {uid: self._size(uid) for uid in self._sizes}
             grown = [uid for uid, size in found.items() if size != self._sizes[uid]]
@@ -282,7 +282,7 @@ class FileLogs:
         self._watchers.wake(uid)
 
     def wake_all(self) -> None:
-        """All followers of any job look again."""
+        """Wakes all followers of any job, which read again."""
         self._watchers.wake_all()
 
     def delete(self, uid: JobUid) -> None:
@@ -292,7 +292,7 @@ class FileLogs:
             self._retire(uid, slot)
 
     def close(self) -> None:
-        """Waiting followers end; what is being read is read to its end."""
+        """Closes the logs: waiting followers end; reads in progress are completed."""
         with self._lock:
             self._closed = True
             self._trim(0)

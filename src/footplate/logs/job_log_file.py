@@ -90,7 +90,7 @@ class Journal:
             return self._append(writer, fresh, now)
 
     def check_log(self, writer: Writer) -> None:
-        """Each log costs memory, and bytes of each checkpoint. Raises InvalidArgument."""
+        """Raises InvalidArgument if it is one log too many: each costs memory and bytes."""
         self._inspect()
         logs = {each.log for each in self._lasts if each.log}
         if writer.log not in logs and len(logs) >= MAX_LOGS:
@@ -215,7 +215,7 @@ class Journal:
         return [log_records.encode_checkpoint(Checkpoint(self._lasts))]
 
     def _write(self, data: bytes) -> None:
-        """All or nothing, as far as this process can see to it."""
+        """Writes all or nothing, as far as this process can ensure it."""
         rest = memoryview(data)
         try:
             while rest:
@@ -279,7 +279,7 @@ class Journal:
         self._timestamp = timestamp or self._timestamp
 
     def _whole_size(self, size: int) -> int:
-        """Up to the end of the last whole entry: a write may have been cut anywhere."""
+        """Returns the end of the last whole entry: a write may have been cut anywhere."""
         size = lines.last_newline(self._fd, size)
         end = size
         for offset, text in lines.lines_before(self._fd, size):

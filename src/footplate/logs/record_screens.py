@@ -20,7 +20,7 @@ _ATTEMPT_AT = 31
 
 
 def compile_screen(screen: Screen) -> MayHold | None:
-    """False only for records whose line the screen doesn't take; None: it takes all."""
+    """Returns a test, False only for records that the screen excludes; None: it takes all."""
     tests: list[MayHold] = []
     if screen.attempt:
         tests.append(_starts(f"{screen.attempt},".encode()))
@@ -49,5 +49,5 @@ def _matches(pattern: re.Pattern[bytes]) -> MayHold:
 
 
 def _says(part: bytes) -> MayHold:
-    """Only ASCII is folded by its bytes: all else is decoded, and decided then."""
+    """Returns a test for a part; it folds only ASCII: other records are decoded to decide."""
     return lambda text: part in text.lower() or not text.isascii()

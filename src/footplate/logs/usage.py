@@ -172,7 +172,7 @@ class FileUsage:
         return count if count <= self._most else len(_read(path))
 
     def _replace(self, path: Path, fresh: Sequence[Record]) -> None:
-        """Everything so far and ``fresh``, in half as many points as there may be."""
+        """Rewrites the file with old and ``fresh`` records, in half as many points as allowed."""
         newest = fresh[-1]
         points = [record.point for record in (*_read(path), *fresh)]
         condensed = condense(points, max(1, self._most // 2))
@@ -253,7 +253,7 @@ def _follow(
 
 
 def _read(path: Path) -> list[Record]:
-    """All that is whole."""
+    """Reads all whole records."""
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
@@ -262,7 +262,7 @@ def _read(path: Path) -> list[Record]:
 
 
 def _cut(path: Path) -> None:
-    """Off a torn end, which the death of an earlier process may have left."""
+    """Cuts off a torn end, which the death of an earlier process may have left."""
     try:
         with path.open("r+b") as file:
             size = os.fstat(file.fileno()).st_size

@@ -83,7 +83,7 @@ class Environments:
         self._cache = Cache(str(settings.cache))
 
     def inventory(self) -> Inventory:
-        """All runtimes of the catalogue, and all that lies in the cache.
+        """Returns all runtimes of the catalogue, and all that the cache holds.
 
         Raises FailedPrecondition: there can't be a cache.
         """
@@ -167,7 +167,7 @@ class Environments:
         return max(0, before - measure(self._uv_cache()))
 
     def to_the_limit(self) -> EvictionPolicy:
-        """That the cache keeps to the limit of the settings, and no more."""
+        """Returns the policy that keeps the cache to the limit of the settings, and no more."""
         limit = self._settings.cache_limit_bytes
         return EvictionPolicy(below_bytes=limit or None)
 
@@ -225,7 +225,7 @@ class Environments:
         return {version: _find(finder, version) for version in versions}
 
     def _uv_cache(self) -> str:
-        """Empty: uv has none."""
+        """Returns uv's cache folder; empty: uv has none."""
         try:
             return self._make_uv().run(["cache", "dir"]).strip()
         except UvFailed:
