@@ -70,7 +70,7 @@ def _say_ignored(given: Values, name: str) -> None:
 
 
 def _own_arguments(args: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Those of the service, each with a value of its own, and the algorithm's."""
+    """Splits arguments: the service's, each with a value of its own, and the algorithm's."""
     own: dict[str, list[str]] = {name: [] for name in _OWN}
     left: list[str] = []
     index = 0

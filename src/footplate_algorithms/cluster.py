@@ -58,7 +58,7 @@ def read_cluster(text: str | None) -> Cluster:
 
 @contextmanager
 def joined(cluster: Cluster) -> Iterator[None]:
-    """While it lasts, XGBoost sums over all replicas; the primary one brings them together."""
+    """Makes XGBoost sum over all replicas meanwhile; the primary one brings them together."""
     if cluster.size == 1:
         yield
         return

@@ -47,7 +47,7 @@ class CsvFiles:
         self._expected = "the first row" if width is None else "the training data"
 
     def chunks(self, files: Sequence[str] | None = None) -> Iterator[Chunk]:
-        """All rows, in order; ``files``: of these alone. Raises DataError."""
+        """Yields all rows, in order; ``files``: of these alone. Raises DataError."""
         for path in self.paths if files is None else files:
             yield from self._chunks(path)
 
@@ -95,7 +95,7 @@ class CsvFiles:
             yield Chunk(self.shown(path), rows, lines)
 
     def _rows(self, path: str) -> Iterator[tuple[list[str], int]]:
-        """Each row with its line; lines without anything are passed over."""
+        """Yields each row with its line; skips empty lines."""
         csv.field_size_limit(MAX_CELL_CHARACTERS)
         with open(path, encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, skipinitialspace=True, strict=True)

@@ -55,7 +55,7 @@ class DatasetWriter:
                 np.ascontiguousarray(values, np.float32).tofile(file)
 
     def close(self) -> Dataset | None:
-        """None: there are no rows."""
+        """Returns the data written; None: there are no rows."""
         if not self.rows:
             return None
         shape = self.rows, self._width

@@ -53,7 +53,7 @@ class Encoder:
         return np.concatenate(parts, axis=1).astype(np.float32)
 
     def encode_column(self, index: int, cells: Any) -> Any:
-        """One column of numbers, or with ``one_hot`` one for each category."""
+        """Encodes a column: one of numbers, or with ``one_hot`` one for each category."""
         column = self.columns[index]
         if column["type"] == "number":
             fill = math.nan if column["fill"] is None else column["fill"]

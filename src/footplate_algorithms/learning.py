@@ -41,7 +41,7 @@ def build(values: Values, metadata: Mapping[str, Any]) -> Network:
 
 
 def optimizers(network: Network, values: Values) -> list[Any]:
-    """One for the linear part, one for the deep part."""
+    """Makes an optimizer for the linear part, and one for the deep part."""
     parts = (network.wide_weights(), ""), (network.deep_weights(), "dnn_")
     return [_optimizer(weights, values, prefix) for weights, prefix in parts if weights]
 

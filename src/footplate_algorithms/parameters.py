@@ -140,7 +140,7 @@ def _read_flag(text: str) -> bool:
 
 
 def _read_integer(text: str) -> int:
-    """Also ``8.0``: a tuning job writes whole numbers of a DOUBLE parameter so."""
+    """Reads an integer, also ``8.0``, which tuning jobs write for a DOUBLE parameter."""
     number = float(text)
     if not number.is_integer():
         raise ValueError(text)

@@ -135,7 +135,7 @@ class _Whole(Axis):
 
 
 class _Steps(Axis):
-    """Given values: on their scale, or evenly where no scale is given."""
+    """An axis of given values: on their scale, or evenly if no scale is given."""
 
     categories = 0
 

@@ -117,7 +117,7 @@ def neglected(space: SearchSpace, trials: Sequence[Point], *, again: bool) -> Ne
 
 @lru_cache(_SPACES)
 def branches(space: SearchSpace) -> tuple[SpaceBranch, ...]:
-    """Those of choices that aren't too large."""
+    """Returns the branches of choices that aren't too large."""
     small = (choice for choice in _choices(space) if _size(choice) <= MOST)
     return tuple(branch for choice in small for branch in _branches(space, choice))
 
@@ -210,7 +210,7 @@ def _group_count(parameter: CountableParameter) -> int:
 
 
 def _groups(parameter: CountableParameter) -> list[CountableParameter]:
-    """Each category by itself; numbers together where the same parameters are active below them."""
+    """Groups values: each category alone; numbers by the parameters active below them."""
     if isinstance(parameter, CategoricalParameter):
         return [
             replace(parameter, values=(value,), default=None, branches=_under(parameter, (value,)))

@@ -63,7 +63,7 @@ class Encoding:
         self._plain = np.flatnonzero(~self.conditional & ~self.categorical)
 
     def around(self, known: Floats) -> Encoding:
-        """One whose features tell how far any row is from ``known`` ones, in fewer columns.
+        """Returns an encoding that tells distances from ``known`` rows, in fewer columns.
 
         Categories that no known row has are as far from these as from each other, so that one
         column does for all of them.

@@ -71,7 +71,7 @@ def all_tried(study: Study) -> str:
 
 
 def generator(seed: int, *places: int) -> np.random.Generator:
-    """One of its own for each place, so that no draw depends on how many were made before."""
+    """Returns a generator for each place, so that no draw depends on the number of others."""
     return np.random.default_rng([seed, *places])
 
 
@@ -84,7 +84,7 @@ def draw(space: SearchSpace, rng: np.random.Generator) -> Point:
 def draw_new(
     space: SearchSpace, rng: np.random.Generator, known: SeenPoints, *, again: bool
 ) -> Point | None:
-    """None: all points have been tried. ``again``: then one of them comes back."""
+    """Draws a new point; None: all have been tried. ``again``: then one of them comes back."""
     if known.everything:
         return draw(space, rng) if again else None
     for _ in range(_ATTEMPTS):

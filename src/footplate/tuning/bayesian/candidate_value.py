@@ -51,7 +51,7 @@ _BEYOND = 0.1
 
 
 def labels(seen: Observations) -> tuple[Floats, Floats]:
-    """All rows with an end, and what a model of feasibility is fitted to."""
+    """Returns all rows that have ended, and the labels for a model of feasibility."""
     rows = np.vstack([seen.rows, seen.infeasible])
     found = np.zeros(len(rows))
     found[len(seen.rows) :] = _FAILED

@@ -47,7 +47,7 @@ class Candidates:
         return self.settled(rows) if self._within else rows
 
     def around(self, rows: Floats, count: int, *, near: bool) -> Floats:
-        """Each from a random one of ``rows``."""
+        """Returns rows each changed from a random one of ``rows``."""
         changed = rows[self._rng.integers(len(rows), size=count)].copy()
         self._move(changed, near=near)
         self._switch(changed, near=near)
@@ -55,7 +55,7 @@ class Candidates:
         return self.settled(changed)
 
     def few(self, rows: Floats, count: int) -> Floats:
-        """Each from a random one of ``rows``, with a few slots drawn anew."""
+        """Returns rows each from a random one of ``rows``, with a few slots drawn anew."""
         rng, width = self._rng, self._encoding.width
         parents = rows[rng.integers(len(rows), size=count)]
         drawn = self.anywhere(count)

@@ -81,7 +81,7 @@ def predicted(surrogate: Surrogate, metric: Metric, mean: float, spread: float) 
 
 
 def distance(encoding: Encoding, one: Floats, other: Floats) -> float:
-    """Mean over all slots; 1 for another category, or one that isn't active there."""
+    """Returns the mean over all slots; 1 for another category, or an inactive one."""
     apart = np.where(encoding.categorical, (one != other).astype(np.float64), np.abs(one - other))
     absent = np.isnan(one) & np.isnan(other)
     return float(np.where(absent, 0.0, np.nan_to_num(apart, nan=1.0)).mean())

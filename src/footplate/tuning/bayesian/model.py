@@ -102,7 +102,7 @@ class Model:
 
 
 def model_from_record(record: Mapping[str, object]) -> Model | None:
-    """None: it is of another version, and has to be fitted anew.
+    """Reads a model; None: it is of another version, and has to be fitted anew.
 
     Raises KeyError, TypeError or ValueError where it isn't what ``to_record`` made.
     """

@@ -41,7 +41,7 @@ def fits(study: Study, model: Model) -> bool:
 
 
 def refit(study: Study, model: Model | None = None) -> Model | None:
-    """None: too few trials have ended with values, and there is nothing to learn from.
+    """Fits the model anew; None: too few trials have values, and nothing else informs it.
 
     It begins where ``model`` left off, and looks far and wide again once there are a quarter more
     trials. Past the trials that ``schedule`` names it begins anew, and takes of ``model`` only what
@@ -105,7 +105,7 @@ class _Fitting:
 
 
 def fit_stack(study: Study, metric: int) -> tuple[Hyperparameters, ...]:
-    """One for each study to learn from, of the metric at this place."""
+    """Fits one set for each study to learn from, of the metric at this place."""
     found: list[Hyperparameters] = []
     for level, one in enumerate(unrelated_studies(study)):
         encoding = Encoding(one.config.space)

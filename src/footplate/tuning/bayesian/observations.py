@@ -69,7 +69,7 @@ def in_space(trials: Sequence[Trial], encoding: Encoding) -> list[Trial]:
 
 
 def counted(study: Study, encoding: Encoding) -> list[Trial]:
-    """All trials that count, whether they have ended or not, in their order."""
+    """Returns all trials that count, whether they have ended or not, in their order."""
     return [
         trial
         for one in (*related_studies(study), study)
@@ -87,7 +87,7 @@ def _number(trial: Trial) -> int:
 
 
 def _most_telling(losses: Floats) -> list[int]:
-    """Half of them for their first loss, half for being the latest."""
+    """Chooses half of them for their first loss, half for being the latest."""
     count = len(losses)
     if count <= MOST_ROWS:
         return list(range(count))

@@ -117,7 +117,7 @@ def _log_shares(along: Axis, positions: Floats) -> Floats:
 
 
 def _density(positions: Floats) -> Floats:
-    """On the grid: the mean of one normal density for each position, and a wide one for all."""
+    """Returns densities on the grid: the mean of a normal one per position and a wide one."""
     centres = np.append(positions, 0.5)
     order = np.argsort(centres, kind="stable")
     known = np.concatenate([[0.0], centres[order], [1.0]])

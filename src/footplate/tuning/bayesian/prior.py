@@ -105,7 +105,7 @@ class Prior:
         return self._mean_there(self._translation.rows(rows))
 
     def slopes(self, row: Floats) -> Floats:
-        """Along each slot, by small steps; 0 where there is none."""
+        """Returns the slope along each slot, by small steps; 0 where there is none."""
         width = len(row)
         ends = np.repeat(row[None, :], 2 * width, axis=0)
         places = np.arange(width)

@@ -88,7 +88,7 @@ class _Step:
         self._model = model if usable else None
 
     def next(self) -> Suggestion | None:
-        """None: all points have been tried."""
+        """Suggests the next point; None: all points have been tried."""
         if self._known.everything and not self._again:
             return None
         due = neglected(self._encoding.space, self._points, again=self._again)
@@ -171,7 +171,7 @@ class _Step:
         return self._model
 
     def _surrogates(self, model: Model) -> list[Surrogate]:
-        """One for each metric."""
+        """Makes a surrogate for each metric."""
         pending = self._encoding.rows(self._pending)
         return [
             Surrogate(self._encoding, output, self._seen.rows, losses, pending, prior)
@@ -195,7 +195,7 @@ class _Step:
     def _rows(
         self, surrogates: Sequence[Surrogate], model: Model, branch: SpaceBranch | None
     ) -> Iterator[Floats]:
-        """Best first."""
+        """Yields candidates, best first."""
         rng = generator(self._seed, self._given)
         worth, merit = self._worth(surrogates, model, rng)
         size = self._encoding.space.size
@@ -211,7 +211,7 @@ class _Step:
     def _worth(
         self, surrogates: Sequence[Surrogate], model: Model, rng: np.random.Generator
     ) -> tuple[LocalOptimum, Floats]:
-        """And how good the measured rows are by it."""
+        """Returns the value of candidates, and that of the measured rows."""
         trust = TrustRegion(self._encoding, self._seen.rows)
         feasibility = Feasibility(self._encoding, model.feasibility, self._seen)
         if len(surrogates) > 1:
@@ -234,7 +234,7 @@ class _Step:
         return weight(self._encoding, len(self._seen.rows), running, tied=tied)
 
     def _acquisition(self, surrogate: Surrogate) -> LogExpectedImprovement:
-        """Running trials are believed to end as expected: what they bring isn't gained again."""
+        """Makes it believe that running trials end as expected: their gain isn't counted again."""
         expected = surrogate.mean(self._encoding.rows(self._pending))
         return LogExpectedImprovement(float(expected.min(initial=surrogate.best)))
 

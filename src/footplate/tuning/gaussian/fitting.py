@@ -115,7 +115,7 @@ class Evidence:
         self._slots = beliefs.slots
 
     def loss(self, theta: Floats) -> tuple[float, Floats]:
-        """And its gradient, by the logarithms of lengths, signal, rough and noise."""
+        """Returns the loss and its gradient, by logarithms of lengths, signal, rough and noise."""
         scaled = self._features / np.exp(theta[: self._slots])[self._owners]
         signal, rough, noise = np.exp(theta[-3:])
         squared = squared_distances(scaled, scaled)

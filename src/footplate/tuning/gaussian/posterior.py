@@ -31,7 +31,7 @@ def matern(squared: Floats) -> Floats:
 
 
 def matern_with_slope(squared: Floats) -> tuple[Floats, Floats]:
-    """And its derivative by the squared distance."""
+    """Returns the kernel and its derivative by the squared distance."""
     scaled = _ROOT_5 * np.sqrt(squared)
     decay = np.exp(-scaled)
     return _matern(decay, scaled), -5.0 / 6.0 * (1.0 + scaled) * decay
@@ -56,7 +56,7 @@ def smooth_and_rough(squared: Floats, signal: float, rough: float) -> Floats:
 def smooth_and_rough_with_slope(
     squared: Floats, signal: float, rough: float
 ) -> tuple[Floats, Floats]:
-    """And its derivative by the squared distance."""
+    """Returns the kernel and its derivative by the squared distance."""
     smooth, slope = matern_with_slope(squared)
     short, short_slope = rough_with_slope(squared)
     return signal * smooth + rough * short, signal * slope + rough * short_slope
@@ -127,7 +127,7 @@ class Posterior:
         return found
 
     def predict(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the function, without the noise of a measurement."""
+        """Returns mean and standard deviation of the function, without measurement noise."""
         kernel = self._kernel(self._apart(self._scaled(rows)))
         known = kernel @ self._whitening.T
         variance = self._signal + self._rough - np.einsum("ij,ij->i", known, known)

@@ -86,7 +86,7 @@ class Ruler:
         return f"{self.metric.value(loss):.4g}" if math.isfinite(loss) else "no number"
 
     def worse(self) -> str:
-        """On which side bad values lie."""
+        """Says on which side bad values lie."""
         return "above" if self.metric.loss(1.0) > 0 else "below"
 
 
@@ -114,7 +114,7 @@ def order_holds(whole: Sequence[Curve], x: float) -> bool:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Equal ones share theirs."""
+    """Returns the rank of each value; equal values share their mean rank."""
     less = (values[None, :] < values[:, None]).sum(axis=1)
     equal = (values[None, :] == values[:, None]).sum(axis=1)
     return np.asarray(less + equal / 2.0)

@@ -60,7 +60,7 @@ class DecayCurveRule:
 
 
 def _foretell(own: Curve, curves: Sequence[Curve]) -> tuple[float, float]:
-    """Mean and standard deviation of the trial's final loss."""
+    """Predicts mean and standard deviation of the trial's final loss."""
     known = np.array([_features(curve, own.end) for curve in curves])
     drops = np.array([curve.best - curve.until(own.end).best for curve in curves])
     asked = np.array([_features(own, own.end)])
@@ -74,7 +74,7 @@ def _foretell(own: Curve, curves: Sequence[Curve]) -> tuple[float, float]:
 
 
 def _regress(known: Floats, y: Floats, asked: Floats) -> tuple[float, float]:
-    """One measurement's noise is part of the spread: it is one trial's end that is asked for."""
+    """Predicts one trial's end, so that one measurement's noise is part of the spread."""
     owners = np.arange(known.shape[1])
     beliefs = Beliefs(len(owners), noisy=True)
     hyper = fit(Evidence(known, owners, y, beliefs), beliefs, [beliefs.centre], _ITERATIONS)

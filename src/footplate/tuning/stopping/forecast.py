@@ -70,7 +70,7 @@ class _LevelLine:
         return float((self.left_out**2).mean()) + _MIN_VARIANCE
 
     def at(self, row: Floats) -> tuple[float, float]:
-        """Mean and variance; further off where no curve was."""
+        """Returns mean and variance, which grows away from known curves."""
         x = (row - self.centre) / self.widths
         variance = self.variance * (1.0 + float(x @ self.inverse @ x))
         return self.level + float(x @ self.slopes), variance
@@ -159,7 +159,7 @@ def _fall_columns(curves: CurveState, scale: Scale) -> tuple[Floats, Floats]:
 
 
 def _fallen(start: Floats, end: Floats, scale: Scale) -> Floats:
-    """At least the floor, so that it has a logarithm."""
+    """Returns the falls, at least the floor, so that they have logarithms."""
     fallen = np.maximum(_clipped(start, scale) - _clipped(end, scale), 0.0)
     return np.asarray(fallen + _FLOOR * scale.unit)
 
@@ -207,7 +207,7 @@ class ForecastResult:
 
 
 def forecast_end(own: Curve, whole: Sequence[Curve], longest: float) -> ForecastResult | None:
-    """None: too few went on from where ``own`` is, or their ends don't differ."""
+    """Forecasts an end; None: too few curves went on from here, or their ends don't differ."""
     longer = [curve for curve in whole if curve.end > own.end][-_MOST_CURVES:]
     scale = scale_of([curve.losses[-1] for curve in whole])
     if scale is None or len(longer) < MIN_CURVES:

@@ -45,7 +45,7 @@ _MIN_TRIALS = 8
 
 @dataclass(frozen=True)
 class HalvingRule:
-    """Nothing is stopped before some trials have run to their end."""
+    """A halving rule; it stops nothing before some trials have run to their end."""
 
     ruler: Ruler
     spec: HalvingSpec

@@ -67,7 +67,7 @@ def _moments(past: Sequence[PastTrial]) -> list[_Moment]:
 
 
 def _chosen(count: int, most: int) -> Sequence[int]:
-    """Evenly from ``range(count)``."""
+    """Chooses evenly from ``range(count)``."""
     if count <= most:
         return range(max(0, count))
     return sorted({round(at * count / most) for at in range(most)})
@@ -76,7 +76,7 @@ def _chosen(count: int, most: int) -> Sequence[int]:
 def _seen(
     past: Sequence[PastTrial], moment: _Moment, stops: Mapping[int, float]
 ) -> Iterator[Trial]:
-    """All other trials as they were then."""
+    """Yields all other trials as they were then."""
     for index, one in enumerate(past):
         if index == moment.index or one.start_s > moment.time_s:
             continue

@@ -58,7 +58,7 @@ class StoppingRule(Protocol):
 
 
 def stopping_rule(config: StudyConfig) -> StoppingRule | None:
-    """None: the study asks for no automated stopping.
+    """Makes the study's rule; None: it asks for no automated stopping.
 
     Raises ValueError where there are several metrics: no trial is clearly worse then.
     """
