@@ -32,7 +32,7 @@ def seconds(duration: str) -> float:
 
 
 def format_duration(duration_s: float) -> str:
-    """Rounded to microseconds; what isn't finite, or is beyond what messages hold, is bounded."""
+    """Formats it in microseconds; bounds infinite values and those that messages can't hold."""
     bounded = 0.0 if math.isnan(duration_s) else max(-_MAX_S, min(duration_s, _MAX_S))
     text = f"{bounded:.6f}".rstrip("0").rstrip(".")
     return f"{'0' if text == '-0' else text}s"

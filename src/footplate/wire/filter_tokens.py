@@ -61,7 +61,7 @@ def refuse_at(text: str, at: int, problem: str) -> NoReturn:
 
 
 def tokenize(text: str, dialect: Dialect = Dialect.LISTS) -> tuple[Token, ...]:
-    """Its tokens, END last. A word after a comparator may hold colons: it is a value.
+    """Returns the tokens, END last. A word after a comparator may hold colons: it is a value.
 
     Raises:
         InvalidArgument: a quote isn't closed, a character fits nowhere, or it is too long.

@@ -158,10 +158,9 @@ class _Clouded:
 
 
 def unknown_fields(model: type[JsonModel], value: object) -> Iterator[Violation]:
-    """Each field in ``value`` that the message doesn't have, or refuses, with the way out.
+    """Yields each field in ``value`` that the message lacks or refuses, with what to do instead.
 
-    That is the nearest ones it has, but for the later ones of very many: they take their time
-    to find.
+    That is the nearest names, except for the later ones of very many: finding them takes time.
     """
     for number, (path, inside) in enumerate(_unknown(model, value)):
         name = str(path[-1])
@@ -173,7 +172,7 @@ def unknown_fields(model: type[JsonModel], value: object) -> Iterator[Violation]
 
 
 def fields_without_effect(model: type[JsonModel], value: object) -> Iterator[tuple[str, str]]:
-    """Each field in ``value`` that has no effect, and why."""
+    """Yields each field in ``value`` that has no effect, and why."""
     for path, given, inside in _fields(model, value, ()):
         name = path[-1]
         for field, reason in inside.WITHOUT_EFFECT.items():
@@ -216,7 +215,7 @@ def refuse(violations: tuple[Violation, ...]) -> None:
 
 
 def limited(violations: tuple[Violation, ...], *, at_least: bool = False) -> tuple[Violation, ...]:
-    """So many of them as can be read, and how many more there are, or are at least."""
+    """Returns as many as one can read, and how many more there are, or are at least."""
     more = len(violations) - MAX_VIOLATIONS
     if more <= 1:
         return violations
@@ -324,7 +323,7 @@ def _nearest(name: str, model: type[JsonModel]) -> str:
 
 @cache
 def _names(model: type[JsonModel]) -> Mapping[str, str]:
-    """Every spelling of each field's name, and the canonical one."""
+    """Returns every spelling of each field's name with the canonical one."""
     known = (*model.OUTPUT_ONLY, *model.WITHOUT_EFFECT, *model.model_fields)
     names = {name: to_camel(name) for name in known}
     return names | {alias: alias for alias in names.values()}

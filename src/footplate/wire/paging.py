@@ -23,7 +23,7 @@ class PageRule:
     maximum: int
 
     def size(self, given: str | None) -> int:
-        """More than the maximum is the maximum, as in Google's services; 0 is the default.
+        """Returns a page's size: the maximum at most, as in Google's services; 0 is the default.
 
         Raises:
             InvalidArgument: a negative number, or no number.
@@ -82,5 +82,5 @@ def parse_number_token(token: str | None, query: str) -> int | None:
 
 
 def _digest(query: str) -> bytes:
-    """Not a secret: it only tells a token of another list."""
+    """Returns a digest, no secret: it only recognizes a token of another list."""
     return hashlib.sha256(query.encode()).digest()[:_DIGEST_LENGTH]

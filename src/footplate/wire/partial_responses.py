@@ -128,7 +128,7 @@ def _members(value: JsonObject, selection: Selection) -> JsonObject:
 
 
 def _select(value: JsonValue, selection: Selection) -> JsonValue:
-    """None: ``value`` has no fields, so nothing of it is meant."""
+    """Selects parts; None: ``value`` has no fields, so none can be selected."""
     if not selection:
         return value
     if isinstance(value, dict):

@@ -122,7 +122,7 @@ class Form:
 
 
 def resource(shown: str) -> Form:
-    """Each word in capitals stands for one segment of the name."""
+    """Makes a form in which each word in capitals stands for one segment of the name."""
     return Form(shown, re.compile(re.sub("[A-Z_]+", r"[^/\\s]+", shown)))
 
 

@@ -81,14 +81,14 @@ class Exit:
 
 @dataclass(frozen=True)
 class Failure:
-    """There is no shell, or no more, for this reason."""
+    """The shell doesn't exist, or has ended, for this reason."""
 
     message: str
 
 
 @dataclass(frozen=True)
 class LifeSign:
-    """Nothing is meant."""
+    """A keep-alive without meaning."""
 
 
 Request = Opening | Resize | EndOfInput | LifeSign

@@ -114,7 +114,7 @@ def _adapters() -> Mapping[type, TypeAdapter[Any]]:
 
 
 def _line(text: str) -> str:
-    """One line, not too long."""
+    """Returns the text as one line, not too long."""
     return " ".join(text[:MAX_TEXT_LENGTH].split())
 
 

@@ -19,7 +19,7 @@ _FIELDS = ("labels", "note")
 
 @dataclass(frozen=True)
 class JobPatch:
-    """None: it stays as it is."""
+    """The fields to change; None: the field stays as it is."""
 
     labels: tuple[tuple[str, str], ...] | None
     note: str | None

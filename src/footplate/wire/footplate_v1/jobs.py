@@ -79,7 +79,7 @@ def brief_json(
 def details_json(
     job: Job, waiting: Explanation | None, per_hour: JsonObject | None = None
 ) -> JsonObject:
-    """All that is known of a job; its trials, events, lines and usage have operations of their own.
+    """Returns all that is known of a job but trials, events, lines and usage.
 
     ``request`` is the accepted request, ``spec`` what the service made of it. Of a training
     pipeline ``backing`` is the job that runs its program, and ``model`` the version that it made.

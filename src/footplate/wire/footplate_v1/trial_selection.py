@@ -251,7 +251,7 @@ def _rank(value: Value) -> tuple[int, float, str]:
 
 
 def _number(value: object) -> float | None:
-    """None: it isn't there, or is no number. Texts stand for numbers that JSON hasn't."""
+    """Returns a number; None: there is none. Texts stand for numbers that JSON lacks."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -50,7 +50,7 @@ class _State(dict[str, "_State | None"]):
 
 
 class LinearPattern:
-    """Two are the same if they are spelt the same."""
+    """A pattern; two are equal if they are written equally."""
 
     def __init__(self, text: str) -> None:
         """Raises BadPattern."""
@@ -116,7 +116,7 @@ class LinearPattern:
         return isinstance(way, Characters) and way.holds(character)
 
     def _reached(self, state: _State, after: str) -> set[int]:
-        """All steps that are reached before the next character, which is of the kind ``after``."""
+        """Returns all steps reached before the next character, which is of the kind ``after``."""
         reached: set[int] = set()
         waiting = [*state.steps]
         while waiting:
@@ -167,7 +167,7 @@ class _Program:
         raise BadPattern(f"it is too large: more than {MAX_STEPS} steps, with all repetitions")
 
     def _add_branches(self, branches: Iterable[Node]) -> None:
-        """Each with a step before it that leads to the next one, and one behind it to the end."""
+        """Adds branches, each with a step before it to the next, and one after it to the end."""
         ends = []
         for branch in branches:
             fork = self._step(())

@@ -131,7 +131,7 @@ def _at(document: JsonObject, path: str) -> object:
 
 
 def _scalars(value: object) -> Iterator[object]:
-    """All in a document; its depth is bounded."""
+    """Yields all scalars in a document, whose depth is bounded."""
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _scalars(each)

@@ -229,7 +229,7 @@ class _Parser:
         return self._one(self._escaped_code())
 
     def _escaped_code(self) -> int:
-        """After the ``\\`` of a single character."""
+        """Reads the code after the ``\\`` of a single character."""
         if match := self._match(_HEX):
             code = int(match[1] or match[2], 16)
             if code > _LAST:

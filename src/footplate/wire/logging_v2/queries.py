@@ -80,7 +80,7 @@ class Resemblance:
 
 @dataclass(frozen=True)
 class Word:
-    """Some field's value contains it, whatever the case. It is casefolded."""
+    """A search for a text in any field's value, whatever the case. It is casefolded."""
 
     text: str
 

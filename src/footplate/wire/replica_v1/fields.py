@@ -64,7 +64,7 @@ class Fields:
         return None if name not in self._record else self.number(name, most)
 
     def real(self, name: str) -> float:
-        """Any number, also one that isn't finite."""
+        """Reads any number, also one that isn't finite."""
         value = self._record.get(name)
         if isinstance(value, str) and value in _UNBOUNDED:
             return _UNBOUNDED[value]
@@ -78,7 +78,7 @@ class Fields:
         raise self._wrong(name, f"a finite number, {', '.join(_UNBOUNDED)}")
 
     def flag(self, name: str) -> bool:
-        """False where the field isn't there."""
+        """Reads a Boolean; False if the field is missing."""
         value = self._record.get(name, False)
         if isinstance(value, bool):
             return value

@@ -64,7 +64,7 @@ class Role:
 
 
 def roles(training: TrainingInput) -> tuple[Role, ...]:
-    """All four, in the order of the ranks, as given: the counts of the tier aren't in them."""
+    """Returns all four, in the order of ranks, as given: without the counts of the tier."""
     t = training
     return (
         _role("master", "master", t.master_type, t.master_config, 1),

@@ -87,7 +87,7 @@ def _texts(space: SearchSpace, point: Point) -> dict[str, str]:
 
 
 def _final(trial: TrialRecord, metric: Metric) -> JsonObject:
-    """Nothing where there is no number: who sorts trials by it couldn't."""
+    """Returns the final value if it is a number: otherwise sorting by it would fail."""
     value = None if trial.final is None else trial.final.values.get(metric.name)
     if trial.final is None or value is None or not math.isfinite(value):
         return {}

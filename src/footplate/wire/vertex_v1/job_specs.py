@@ -113,7 +113,7 @@ def _program(pool: models.WorkerPoolSpec, index: int) -> Program:
 
 
 def _scheduling(given: models.Scheduling) -> Scheduling:
-    """Only FLEX_START jobs have a longest waiting time; 0s is for ever."""
+    """Reads limits; only FLEX_START jobs have a longest waiting time; 0s is for ever."""
     max_wait_time_s = None
     if given.strategy is Strategy.FLEX_START:
         asked = given.max_wait_duration

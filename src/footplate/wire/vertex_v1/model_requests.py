@@ -60,7 +60,7 @@ def version_of(request: str, now: datetime) -> ModelVersion:
 
 
 def _version(model: Model, now: datetime) -> ModelVersion:
-    """Its number is given when it is kept."""
+    """Makes a version; it gets its number when it is stored."""
     rest = {key: value for key, value in model.encode().items() if key not in _OF_VERSION}
     return ModelVersion(
         number=0,

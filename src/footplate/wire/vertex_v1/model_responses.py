@@ -53,7 +53,7 @@ def model_json(model: Model, version: ModelVersion, *, versioned: bool = False) 
 def upload_operation(
     name: str, at: datetime, api_version: str, model: str, number: int
 ) -> JsonObject:
-    """It is done when it is answered."""
+    """Returns an operation that is done as soon as it is answered."""
     return {
         "name": name,
         "metadata": _metadata("UploadModelOperationMetadata", api_version, at, at),
@@ -67,7 +67,7 @@ def upload_operation(
 
 
 def export_operation(name: str, export: Export) -> JsonObject:
-    """Done once the files are copied."""
+    """Returns an operation that is done once the files are copied."""
     version, updated = export.api_version, export.end_time or export.create_time
     metadata = _metadata("ExportModelOperationMetadata", version, export.create_time, updated)
     answer: JsonObject = {

@@ -81,7 +81,7 @@ def hyperparameter_tuning_job_json(
 
 
 def _error(job: Job) -> JsonObject:
-    """Never with code 0: the SDK would take the job for a success."""
+    """Returns an error, never with code 0: the SDK would take the job for a success."""
     if job.ending is None:
         return status_json(Code.UNKNOWN, f"the job ended {job.state.value}")
     return status_json(job.ending.code, job.ending.message or f"the job ended {job.state.value}")

@@ -29,7 +29,7 @@ class TrackingOperationId:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """None: no operation has this id."""
+        """Reads an operation's id; None: no operation has this id."""
         match = _ID.fullmatch(text)
         return match and cls(match[1], match[2], from_micros(int(match[3])))
 

@@ -49,7 +49,7 @@ class SuggestionId:
 
     @classmethod
     def parse(cls, text: str) -> SuggestionId | None:
-        """None: it is no such id."""
+        """Reads an operation's id; None: it is no such id."""
         match = _SUGGESTION.fullmatch(text)
         if match is None:
             return None
@@ -76,7 +76,7 @@ class CheckId:
 
     @classmethod
     def parse(cls, text: str) -> CheckId | None:
-        """None: it is no such id."""
+        """Reads an operation's id; None: it is no such id."""
         match = _CHECK.fullmatch(text)
         return match and cls(match[1], from_micros(int(match[2])), match[3] == "stop")
 

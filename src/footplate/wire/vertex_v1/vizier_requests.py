@@ -109,7 +109,7 @@ def read_trial(body: JsonObject) -> NewTrial:
 
 
 def metric_ids(request: str) -> frozenset[str]:
-    """All metrics of an accepted ``studySpec``, those too that nothing is optimised for."""
+    """Returns all metrics of an accepted ``studySpec``, also those that aren't optimised."""
     spec = StudySpec.understand(json.loads(request)).message
     return frozenset(metric.metric_id or "" for metric in spec.metrics or ())
 

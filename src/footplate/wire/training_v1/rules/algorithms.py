@@ -85,7 +85,7 @@ def _check_parameter(given: ParameterSpec, algorithm: Algorithm, field: str) -> 
 
 
 def _check_values(given: ParameterSpec, parameter: Parameter, field: str) -> Iterator[Violation]:
-    """Each bound and each value has to be one that the argument takes."""
+    """Checks that each bound and each value is one that the argument takes."""
     for at, text in _texts(given):
         try:
             parameter.read(text)
@@ -120,7 +120,7 @@ NOT_SERVED = {
 def check_algorithm(
     training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """Nothing, where the job runs no built-in algorithm."""
+    """Checks a built-in algorithm's job; yields nothing for other jobs."""
     name = image_name(master_image(training))
     if name is None:
         yield from _check_other_images(training)
@@ -160,7 +160,7 @@ def _check_other_images(training: TrainingInput) -> Iterator[Violation]:
 
 
 def _check_images(training: TrainingInput, name: str) -> Iterator[Violation]:
-    """All replicas train the same; what starts in the image isn't the user's."""
+    """Checks images: all replicas train the same, and users can't choose what starts in it."""
     for role in roles(training):
         given = role.config.image_uri
         if given and image_name(given) != name:

@@ -83,7 +83,7 @@ def _check_start(role: Role, training: TrainingInput, *, in_image: bool) -> Iter
 def _check_tpu_version(
     role: Role, training: TrainingInput, catalogue: Catalogue, *, in_image: bool
 ) -> Iterator[Violation]:
-    """It is for the TPU workers of custom containers alone."""
+    """Checks that only TPU workers of custom containers have it."""
     version, field = role.config.tpu_tf_version or "", f"{role.config_field}.tpuTfVersion"
     kind = catalogue.machine_types.get(role.machine_type)
     with_tpu = kind is not None and kind.family is Family.TPU
@@ -129,7 +129,7 @@ def _check_scheduling(scheduling: Scheduling) -> Iterator[Violation]:
 
 
 def check_job(understood: ParseResult[Job], catalogue: Catalogue) -> Iterator[Violation]:
-    """All that the rules don't allow of what was understood."""
+    """Yields all that the rules don't allow of what was understood."""
     job = understood.message
     try:
         check_training_job_id(job.job_id or "")

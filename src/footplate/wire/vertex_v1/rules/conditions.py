@@ -110,7 +110,7 @@ class Conditions:
 
 
 def _given(child: ConditionalParameterSpec) -> dict[str, Sequence[float | str] | None]:
-    """None: the condition isn't there."""
+    """Returns the conditions by field; None: it isn't given."""
     conditions = (
         child.parent_discrete_values,
         child.parent_int_values,

@@ -130,7 +130,7 @@ def _check_kind(
 
 
 def _specs(parameter: ParameterSpec) -> dict[str, ValueSpec]:
-    """Those that are given, by their fields."""
+    """Returns the specs that are given, by their fields."""
     specs = (
         parameter.double_value_spec,
         parameter.integer_value_spec,

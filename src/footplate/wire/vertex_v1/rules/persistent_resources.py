@@ -60,7 +60,7 @@ def check_resource_id(given: str | None) -> Iterator[Violation]:
 
 
 def check_pools(pools: list[ResourcePool]) -> Iterator[Violation]:
-    """All but their machines."""
+    """Checks pools, except for their machines."""
     if not 1 <= len(pools) <= MAX_POOLS:
         yield Violation("resourcePools", f"{len(pools)} given; allowed: 1 to {MAX_POOLS}")
     ids = Counter(pool.id for pool in pools if pool.id)

@@ -96,7 +96,7 @@ def _check_tuning(
 
 
 def _check_data(data: InputDataConfig) -> Iterator[Violation]:
-    """Only files that are in a bucket already, and already split."""
+    """Checks data: only files that are in a bucket already, and already split."""
     if data.dataset_id:
         said = (
             f"{describe(data.dataset_id)} given, but Footplate has no managed datasets: use "

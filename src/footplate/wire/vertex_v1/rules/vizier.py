@@ -109,7 +109,7 @@ def check_trial(trial: Trial, clouded: Callable[[str], bool]) -> Iterator[Violat
 def check_measurement(
     measurement: Measurement, at: str, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """That its metrics are the study's is for the study to say."""
+    """Checks a measurement; whether its metrics are the study's is checked later."""
     duration, step = measurement.elapsed_duration, measurement.step_count
     if duration and seconds(duration):
         yield from check_limit(duration, f"{at}.elapsedDuration")
@@ -129,7 +129,7 @@ def check_measurement(
 
 
 def _check_parameters(trial: Trial, clouded: Callable[[str], bool]) -> Iterator[Violation]:
-    """That they make a point of the study's space is for the study to say."""
+    """Checks parameters; whether they are a point of the study's space is checked later."""
     if not trial.parameters and not clouded("parameters"):
         yield Violation("parameters", "required: a value for each parameter of the study")
     if len(trial.parameters or ()) > MAX_PARAMETERS:
