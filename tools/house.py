@@ -2,7 +2,8 @@
 
 ``make house`` prints the figures, and records lines that have become fewer. ``make check`` fails
 where the lines have grown by more than a hundredth over the record: ``make house WHY="..."``
-records the growth with its reason, in the commit that has it.
+records the growth with its reason, in the commit that has it. It also fails where a docstring
+begins with a word such as "What" or "Whether" in place of a verb or a noun.
 """
 
 from __future__ import annotations
@@ -120,8 +121,7 @@ def count_comments(modules: Iterable[Module]) -> int:
     return sum(line.startswith("# ") and "noqa" not in line for line in lines)
 
 
-def measure(root: Path) -> dict[str, int]:
-    sources, tests = find_modules(root, SOURCES), find_modules(root, TESTS)
+def measure(sources: Sequence[Module], tests: Iterable[Module]) -> dict[str, int]:
     own = [module for module in sources if module.name.startswith("footplate.")]
     untyped = (module.text for module in sources if module.path.is_relative_to(_REPLICA))
     figures = {
@@ -152,6 +152,15 @@ def find_growth(recorded: dict[str, int], figures: dict[str, int]) -> Iterator[s
             )
 
 
+def find_faults(
+    recorded: dict[str, int], figures: dict[str, int], sources: Iterable[Module]
+) -> Iterator[str]:
+    """Yields a sentence for each reason to fail ``make check``."""
+    yield from find_growth(recorded, figures)
+    for place in find_bare_docstrings(sources):
+        yield f'{place}: the docstring has no subject: begin with a verb ("Returns") or a noun'
+
+
 def read_record(path: Path) -> dict[str, int]:
     """Returns the figures recorded last, none if nothing is recorded."""
     entries = tomllib.loads(path.read_text()).get("recorded") if path.exists() else None
@@ -167,18 +176,20 @@ def record(path: Path, figures: dict[str, int], why: str) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare only, and print growth alone")
+    parser.add_argument("--check", action="store_true", help="print only what must change")
     parser.add_argument("--why", default="", help="record the figures with this reason")
     parser.add_argument("--list", choices=("importers", "docstrings"), help="name them one by one")
     options = parser.parse_args(arguments)
+    sources = find_modules(ROOT, SOURCES)
     if options.list:
-        _write(_name_each(options.list, find_modules(ROOT, SOURCES)))
+        _write(_name_each(options.list, sources))
         return 0
-    figures, recorded = measure(ROOT), read_record(ROOT / RECORD)
-    excesses = list(find_growth(recorded, figures))
+    figures = measure(sources, find_modules(ROOT, TESTS))
+    recorded = read_record(ROOT / RECORD)
     if options.check:
-        _write(excesses)
-        return int(bool(excesses))
+        faults = list(find_faults(recorded, figures, sources))
+        _write(faults)
+        return int(bool(faults))
     for name, figure in figures.items():
         before = f"   (recorded: {recorded[name]:,})" if name in recorded else ""
         _write([f"{figure:>9,}  {name}{before}"])

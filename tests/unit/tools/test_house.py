@@ -35,7 +35,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_what_is_counted(root: Path) -> None:
-    figures = house.measure(root)
+    sources, tests = (house.find_modules(root, each) for each in (house.SOURCES, house.TESTS))
+    figures = house.measure(sources, tests)
     assert figures["lines of src"] == 13
     assert figures["lines of tests"] == 1
     assert figures["files"] == 6
@@ -63,3 +64,9 @@ def test_growth_is_refused_until_it_is_recorded(root: Path) -> None:
     assert "1,011 lines of src, and may be 1,010" in excess
     house.record(path, figures | {"lines of src": 1011}, "a reason")
     assert not list(house.find_growth(house.read_record(path), figures | {"lines of src": 1011}))
+
+
+def test_a_docstring_without_a_subject_is_named(root: Path) -> None:
+    modules = house.find_modules(root, house.SOURCES)
+    (fault,) = house.find_faults({}, {}, modules)
+    assert fault.startswith("src/footplate/trials/page.py:6: the docstring has no subject")
