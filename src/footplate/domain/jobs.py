@@ -146,7 +146,7 @@ class Directory:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """A job as an API understood the request: everything that runs it, as explicit values."""
+    """A request as its API understood it: all that the service depends on, as explicit values."""
 
     region: str
     pools: tuple[WorkerPool, ...]

@@ -60,7 +60,7 @@ class SpaceBranch:
         return all(one.name in point and one.has(point[one.name]) for one in self.chosen)
 
     def slots(self, space: SearchSpace) -> Iterator[tuple[int, CountableParameter]]:
-        """Yields the places of the branch's parameters in the whole space, with their rest."""
+        """Yields the branch's parameters, narrowed to it, with their places in the whole space."""
         left = {one.name: one for one in self.chosen}
         found: dict[int, CountableParameter] = {}
         for place, slot in enumerate(space.slots):

@@ -34,7 +34,7 @@ Stream = tuple[str, str, str]
 
 
 def invocation(user_agent: str) -> str | None:
-    """Returns an id of this run of a gcloud that follows a log; None for other clients."""
+    """Returns the id of a gcloud command that follows a log; None for other clients."""
     if _COMMAND.search(user_agent) and (match := _INVOCATION.search(user_agent)):
         return match.group(1)
     return None

@@ -147,7 +147,7 @@ class StartRefused:
 class TrialsBegin:
     """The start of a tuning job's trials: they are prepared, or, ``running``, one runs.
 
-    It also stands for the job behind a pipeline. ``since``: when the first of them began to run.
+    For a pipeline: of the job behind it. ``since``: when the first of them began to run.
     """
 
     at: datetime

@@ -234,7 +234,7 @@ class _Step:
         return weight(self._encoding, len(self._seen.rows), running, tied=tied)
 
     def _acquisition(self, surrogate: Surrogate) -> LogExpectedImprovement:
-        """Makes it believe that running trials end as expected: their gain isn't counted again."""
+        """Makes an acquisition that counts the results expected of running trials as reached."""
         expected = surrogate.mean(self._encoding.rows(self._pending))
         return LogExpectedImprovement(float(expected.min(initial=surrogate.best)))
 

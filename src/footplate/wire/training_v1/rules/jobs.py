@@ -83,7 +83,7 @@ def _check_start(role: Role, training: TrainingInput, *, in_image: bool) -> Iter
 def _check_tpu_version(
     role: Role, training: TrainingInput, catalogue: Catalogue, *, in_image: bool
 ) -> Iterator[Violation]:
-    """Checks that only TPU workers of custom containers have it."""
+    """Checks ``tpuTfVersion``, which only TPU workers of custom containers may have."""
     version, field = role.config.tpu_tf_version or "", f"{role.config_field}.tpuTfVersion"
     kind = catalogue.machine_types.get(role.machine_type)
     with_tpu = kind is not None and kind.family is Family.TPU
