@@ -22,7 +22,7 @@ _WORKBENCH = pytest.StashKey["Workbench"]()
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """Add the jobs that failed, with their last lines, to the report of a test that failed."""
+    """Adds failed jobs, with their last lines, to the report of a failed test."""
     outcome: Any = yield
     report = outcome.get_result()
     workbench = item.stash.get(_WORKBENCH, None)

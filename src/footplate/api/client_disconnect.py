@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 async def leaves(request: Request) -> None:
-    """Return when the client is gone. The body has been read."""
+    """Returns when the client is gone. The body has been read."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

@@ -34,7 +34,7 @@ async def read_body(request: Request, limit_bytes: int) -> bytes:
 
 
 async def drop_body(request: Request, limit_bytes: int) -> None:
-    """Read the rest of a rejected body, so that the client receives the response."""
+    """Reads the rest of a rejected body, so that the client receives the response."""
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
@@ -43,7 +43,7 @@ async def drop_body(request: Request, limit_bytes: int) -> None:
 
 
 def require_json(request: Request) -> None:
-    """Reject a body with another content type, such as a web form.
+    """Rejects a body with another content type, such as a web form.
 
     Raises:
         UnsupportedMediaType: saying what to send.

@@ -57,7 +57,7 @@ def find_newest(directory: Path) -> Path:
 
 
 def check(backup: Path, report: Callable[[str], None]) -> Restored:
-    """Read every file. Raises DataLoss: the list of them is damaged."""
+    """Reads every file. Raises DataLoss: the list of them is damaged."""
     entries = read_manifest(backup)
     damaged = []
     files = [entry for entry in entries.values() if entry.kind is Kind.FILE]
@@ -80,7 +80,7 @@ def _is_whole(backup: Path, entry: Entry) -> bool:
 def restore(
     backup: Path, root: Path, report: Callable[[str], None], *, skip_damaged: bool = False
 ) -> Restored:
-    """Make the data directory ``root`` as it was; it must be empty, or not there.
+    """Restores the data directory ``root``, which must be empty or not exist.
 
     Raises:
         FailedPrecondition: there is something in ``root``.

@@ -110,7 +110,7 @@ def _locked(directory: Path) -> Iterator[None]:
 
 
 def prune(directory: Path, keep: int) -> list[Path]:
-    """Remove all backups in ``directory`` but the newest ones; returns those that are gone."""
+    """Removes all backups in ``directory`` but the newest ones; returns those removed."""
     gone = find_backups(directory)[:-keep]
     for folder in gone:
         shutil.rmtree(folder)

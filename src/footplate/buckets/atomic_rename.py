@@ -21,9 +21,9 @@ _ATTEMPTS = 5
 
 
 def move_into(folder: Path, path: ObjectPath, source: Path, *, clear: bool) -> None:
-    """Make the file that ``path`` names, durably, of ``source``, in one step.
+    """Moves ``source`` to the path in one step, durably.
 
-    ``clear``: a directory of that name gives way, if nothing but directories is in it.
+    ``clear``: a directory at that path is removed, if it contains nothing but directories.
 
     Raises:
         InvalidArgument: a directory is there, or a file where a directory is needed.
@@ -49,7 +49,7 @@ def move_into(folder: Path, path: ObjectPath, source: Path, *, clear: bool) -> N
 def remove_empty_directories(
     folder: Path, parts: tuple[str, ...], has_object: Callable[[tuple[str, ...]], bool]
 ) -> None:
-    """Remove the directory ``parts`` and those above it, as long as each holds only directories.
+    """Removes the directory ``parts`` and those above it that contain only directories.
 
     ``has_object(parts)``: whether a directory, or one below it, is an object itself. Failures are
     ignored: an empty directory that stays is listed nowhere.

@@ -160,7 +160,7 @@ class _Copy:
         self.known = known
 
     def take(self, info: ObjectInfo, chunks: Callable[[str], Iterator[bytes]]) -> None:
-        """Make the object's file, unless it is there or the program has its own.
+        """Makes the object's file, unless it exists or the program has its own.
 
         Raises InvalidArgument: no file can have its name.
         """

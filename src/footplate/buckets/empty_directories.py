@@ -12,7 +12,7 @@ _MOST_LEVELS = 512
 
 
 def remove_empty_tree(name: str, parent: int) -> bool:
-    """Remove a directory that has nothing but directories in it.
+    """Removes a directory that contains nothing but directories.
 
     False: it has more, or a running program was given it or one below it (``footplate.replica``
     locks those), or so many levels that no object can have led to them.
@@ -66,7 +66,7 @@ def _is_locked(current: int) -> bool:
 
 
 def remove_directory(name: str, parent: int) -> bool:
-    """Remove an empty directory; False: there is something in it."""
+    """Removes an empty directory; False: it isn't empty."""
     try:
         os.rmdir(name, dir_fd=parent)
     except OSError:  # an empty one may stay

@@ -128,12 +128,12 @@ class Records:
         return [(row[-1], _record(row)) for row in rows]
 
     def adopt(self, bucket: str, found: Mapping[str, Record], now: datetime) -> dict[str, Record]:
-        """Keep records, with new generations, of files that a program wrote, and no others."""
+        """Stores records, with new generations, of files that a program wrote, and no others."""
         with self._transaction():
             return {name: self._adopt(bucket, name, rec, now) for name, rec in found.items()}
 
     def prepare(self, bucket: str, name: str, record: Record, now: datetime) -> Record:
-        """Keep the record, with its generation, of a file that is about to be moved into place."""
+        """Stores the record, with its generation, of a file about to be moved into place."""
         with self._transaction():
             record = replace(record, generation=self._next_generation(now))
             self._insert(bucket, name, record)
@@ -149,7 +149,7 @@ class Records:
             self._insert(bucket, name, record)
 
     def add_checksums(self, bucket: str, found: Mapping[str, Record]) -> None:
-        """Keep the checksums of these records, if they are still kept themselves."""
+        """Stores the checksums of these records, if the records still exist."""
         with self._transaction():
             self._connection.executemany(
                 "UPDATE objects SET crc32c = ? WHERE bucket = ? AND name = ? AND identity = ?",

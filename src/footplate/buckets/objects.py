@@ -103,7 +103,7 @@ class Objects:
         return info
 
     def place(self, draft: Draft, source: Path, digest: Digest) -> ObjectInfo:
-        """Make the object of a file with its bytes, on the same file system, which moves away."""
+        """Makes an object of a file, which it moves away, on the same file system."""
         path = parse_object_name(draft.name)
         draft.checksums.check(digest.crc32c, digest.md5)
         if draft.conditions != Conditions():
@@ -119,7 +119,7 @@ class Objects:
         return _info(draft.bucket, draft.name, state, record)
 
     def place_directory(self, draft: Draft, digest: Digest) -> ObjectInfo:
-        """Make an object whose name ends in a slash: the directory itself."""
+        """Makes an object whose name ends in a slash: the directory itself."""
         path = parse_object_name(draft.name)
         draft.checksums.check(digest.crc32c, digest.md5)
         with disk_errors_as_service_errors(), self._lock.held():

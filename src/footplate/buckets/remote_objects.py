@@ -47,7 +47,7 @@ class RemoteObjects:
         return self._info(self._find(name))
 
     def place(self, draft: Draft, source: Path, digest: Digest) -> ObjectInfo:
-        """Make the object of a file's bytes."""
+        """Makes an object of a file's bytes."""
         draft.checksums.check(digest.crc32c, digest.md5)
         if draft.conditions != Conditions():
             self._require(draft)

@@ -75,11 +75,11 @@ class RemoteStore(Protocol):
         ...
 
     def put(self, draft: RemoteDraft, path: Path, conditions: Conditions) -> RemoteObject:
-        """Make or replace an object of the file's bytes."""
+        """Makes or replaces an object of the file's bytes."""
         ...
 
     def update(self, draft: RemoteDraft, found: RemoteObject) -> RemoteObject:
-        """Give the object the description of ``draft``, its bytes as they are."""
+        """Gives the object the description of ``draft``; its bytes stay as they are."""
         ...
 
     def delete(self, found: RemoteObject) -> None: ...

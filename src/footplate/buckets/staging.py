@@ -57,7 +57,7 @@ def is_staged(records: Path, name: str) -> bool:
 
 
 def sweep(directory: Path, release: Callable[[Path], bool] = lambda _path: True) -> None:
-    """Remove files that no process uses, and that ``release`` lets go."""
+    """Removes files that no process uses, and that ``release`` permits to remove."""
     for path in directory.iterdir():
         with suppress(OSError):  # a program put a directory there: harmless
             descriptor = open_regular(path)
@@ -70,7 +70,7 @@ def sweep(directory: Path, release: Callable[[Path], bool] = lambda _path: True)
 
 
 def sweep_outside(records: Path, folders: Container[Path | None]) -> None:
-    """Remove the temporary files of dead processes in these folders; others wait until then."""
+    """Removes dead processes' temporary files in these folders; those elsewhere stay."""
 
     def release(record: Path) -> bool:
         place = Path(os.fsdecode(record.read_bytes()))

@@ -46,7 +46,7 @@ class Uploads:
         self._digests: dict[str, Digest] = {}
 
     def sweep(self, now: datetime) -> None:
-        """Delete abandoned uploads."""
+        """Deletes abandoned uploads."""
         for path in self._directory.iterdir():
             with suppress(OSError, ValueError, OverflowError):  # what a program put there
                 if now - datetime.fromtimestamp(path.lstat().st_mtime, UTC) > KEPT:
@@ -111,7 +111,7 @@ class Uploads:
         return digest
 
     def finish(self, upload_id: str) -> None:
-        """Remember that it has become an object, for a client that asks again."""
+        """Notes that it has become an object, for a client that asks again."""
         draft, _ = self.read(upload_id)
         self._write(upload_id, {"draft": _encode(draft), "done": True})
         self.data(upload_id).unlink(missing_ok=True)

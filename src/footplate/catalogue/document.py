@@ -51,7 +51,7 @@ class Document:
             raise _refusal(name, "is not UTF-8 text") from None
 
     def fault(self, path: Path, description: str) -> None:
-        """Report an error at ``path``, once."""
+        """Reports an error at ``path``, once."""
         origin = self._origin(path)
         line = self._line(origin)
         place = f"{self.name}:{line}" if line else self.name
@@ -73,7 +73,7 @@ class Document:
         return len(self._faults)
 
     def refuse_faults(self) -> None:
-        """Raise InvalidArgument with all faults, in the order of the lines, if there are any."""
+        """Raises InvalidArgument with all faults, in the order of the lines, if there are any."""
         if self._faults:
             ordered = sorted(self._faults, key=lambda fault: fault[0])
             raise InvalidArgument.of(tuple(violation for _, violation in ordered))

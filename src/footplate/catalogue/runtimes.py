@@ -37,7 +37,7 @@ class _Catalogue(TypedDict):
 
 
 def load() -> Runtimes:
-    """Read the built-in catalogue."""
+    """Reads the built-in catalogue."""
     data = cast("_Catalogue", tomllib.loads(_read("runtimes.toml")))
     locks = _Locks()
     offers = tuple(_offer(table, locks) for table in data["runtimes"])

@@ -20,7 +20,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def run_program(words: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Wait for the program; its exit code, or minus the signal that ended it.
+    """Waits for the program; returns its exit code, or minus the signal that ended it.
 
     Signals that are sent to this process reach the program; those of the terminal reach both, and
     only the program obeys. Were this process killed, the program would be, too. Raises OSError:
@@ -57,7 +57,7 @@ def run_program(words: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def end_by(number: int) -> None:
-    """End this process by the signal that ended the program."""
+    """Ends this process by the signal that ended the program."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the program has left a core of its own
     if number not in (signal.SIGKILL, signal.SIGSTOP):
         signal.signal(number, signal.SIG_DFL)

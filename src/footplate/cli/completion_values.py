@@ -79,7 +79,7 @@ def _name(ctx: click.Context, text: str) -> JobName:
 
 
 def _job(ctx: click.Context) -> JobName:
-    """The job of the line; click leaves it among the rest where an option wants its value."""
+    """Returns the job of the line; click leaves it among the rest if an option lacks its value."""
     return _name(ctx, str(ctx.params.get("job") or next(iter(ctx.args), "")))
 
 

@@ -32,7 +32,7 @@ _PRIVATE = 0o600
 
 
 def start_detached(settings: Settings, words: Sequence[str]) -> None:
-    """Return when the server answers; ``words`` are the options of ``footplate up``.
+    """Starts a server and returns when it answers; ``words`` are options of ``footplate up``.
 
     Its messages go to LOG_NAME in the data directory; those of the start before are kept beside.
 

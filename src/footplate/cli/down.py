@@ -74,7 +74,7 @@ def command(session: Session, timeout_s: float, *, yes: bool) -> None:
 
 
 def _ask(session: Session, service: Service) -> None:
-    """Raises Failure: jobs of others would end, and nobody is there to agree to that."""
+    """Asks the user; raises Failure: others' jobs would end, and no user can confirm that."""
     projects = _active(service)
     target = session.target()
     shared = target.token is not None or urlsplit(target.url).hostname not in LOOPBACK

@@ -33,7 +33,7 @@ _COLUMNS = {"VERDICT": "verdict", "GOOGLE_ACCEPTS": "parity.accepted"}
 def finish(
     checked: Checked, layout: Layout, packages: Sequence[PackageCheck] | None = None
 ) -> NoReturn:
-    """Print the verdict, and end: with 0 if the job is accepted, with 1 if it is refused.
+    """Prints the verdict, and exits: with 0 if the job is accepted, with 1 if it is refused.
 
     ``packages``: what was found where they were checked; those that fail end it with 1, too.
     """

@@ -125,7 +125,7 @@ def write_files(
     allowed: Sequence[str],
     environ: Mapping[str, str],
 ) -> Files:
-    """Write those into the user's cache that aren't there yet: a name says what is in the file."""
+    """Writes missing files into the user's cache: a name says what is in the file."""
     cache = _cache(environ)
     trusted = proxy.authority + (machine_roots() if allowed else "")
     roots = cache / f"roots-{_digest(trusted)}"
@@ -197,7 +197,7 @@ def take_away(environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def forget(environ: MutableMapping[str, str]) -> None:
-    """Take what `footplate env` has set out of the environment of a server.
+    """Removes what `footplate env` has set from the environment of a server.
 
     A server downloads packages, and so do its jobs' builds: the proxy would refuse them.
     """
@@ -301,7 +301,7 @@ def _java_options(proxy: ProxyTarget, files: Files, beside: Sequence[str], befor
 
 
 def _node_options() -> str:
-    """Trust ``SSL_CERT_FILE`` alone, also where a client passes by the proxy."""
+    """Returns options that trust ``SSL_CERT_FILE`` alone, also for clients without the proxy."""
     return f'--use-openssl-ca "--require={_NODE}"'
 
 

@@ -29,13 +29,13 @@ _RSA_OID = bytes.fromhex("06092a864886f70d0101010500")
 
 
 def write_account(path: Path, url: str, project: str, random_bits: Callable[[int], int]) -> None:
-    """Create the file atomically if it does not exist."""
+    """Creates the file atomically if it does not exist."""
     if not path.exists():
         write_once(path, json.dumps(make_account(url, project, random_bits), indent=2))
 
 
 def write_once(path: Path, content: str | bytes) -> None:
-    """Create the file atomically, for this user alone, if it does not exist."""
+    """Creates the file atomically, for this user alone, if it does not exist."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

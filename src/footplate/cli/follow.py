@@ -136,7 +136,7 @@ class Follower:
         self._looked_in_vain_after = -1
 
     def run(self, *, events: bool = True) -> Job:
-        """Print until the job has ended; the job as it ended.
+        """Prints until the job has ended; returns the job as it ended.
 
         Raises:
             ServiceError: the job is gone, or the server stayed away too long.
@@ -194,7 +194,7 @@ class Follower:
             self._stop.wait(RETRY_S)
 
     def _read_rest(self, service: Service, cursor: int) -> None:
-        """Read the lines written between the end of the stream and the job's end."""
+        """Reads the lines written between the end of the stream and the job's end."""
         for line in self._lines(service, cursor):
             self._queue.put(line)
 

@@ -16,7 +16,7 @@ _KEY = "footplate.interruption"
 
 
 def at_interrupt(text: str) -> None:
-    """Set the message for Ctrl-C."""
+    """Sets the message for Ctrl-C."""
     ctx = click.get_current_context(silent=True)
     if ctx is not None:
         ctx.meta[_KEY] = text
@@ -32,5 +32,5 @@ def job_goes_on(job_id: str, commands: Mapping[str, str]) -> str:
 
 
 def describe_interrupt(ctx: click.Context) -> str:
-    """Print the message on its own line, after the terminal's ``^C``."""
+    """Prints the message on its own line, after the terminal's ``^C``."""
     return f"\n{ctx.meta.get(_KEY, 'Interrupted.')}"

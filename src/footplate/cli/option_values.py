@@ -143,7 +143,7 @@ R = TypeVar("R")
 def gathered(
     name: str, kind: type[DataclassInstance]
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Hand the options that are fields of ``kind`` over as one of it, the argument ``name``."""
+    """Passes the options that are fields of ``kind`` as one of it, the argument ``name``."""
     parts = [field.name for field in fields(kind)]
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

@@ -240,7 +240,7 @@ def unset(
 
 
 def _tell_what_stays(quota: Quota, asked: set[str]) -> None:
-    """Print which limits remain and why; ``asked`` empty: all."""
+    """Prints which limits remain and why; ``asked`` empty: all."""
     here = (quota.project, quota.region, "SETTINGS")
     stay = [r.name for r in quota.resources if (r.project, r.region, r.source) == here]
     names = [name for name in stay if not asked or fold(name) in asked]

@@ -120,7 +120,7 @@ def _end_as(code: int) -> NoReturn:
 
 
 def _report(session: Session, newest: str) -> None:
-    """Show the jobs that failed since."""
+    """Shows the jobs that failed since."""
     try:
         with session.connect(_TIMEOUT_S) as service:
             failed = service.failed_jobs(newest)

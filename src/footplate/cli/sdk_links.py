@@ -67,7 +67,7 @@ def rewrite_records(url: str) -> None:
 
 
 def run_next(folder: str) -> None:
-    """Run the ``sitecustomize.py`` that Python would have found without the one in ``folder``."""
+    """Runs the ``sitecustomize.py`` that Python would find without the one in ``folder``."""
     paths = [path for path in sys.path if os.path.abspath(path) != folder]  # noqa: PTH100 - sys.path has texts
     spec = PathFinder.find_spec("sitecustomize", paths)
     if spec is not None and spec.loader is not None:

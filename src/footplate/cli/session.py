@@ -157,7 +157,7 @@ _ANY_PROJECT = click.option(
 
 
 def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
-    """Add --project, --url and --data-dir, and hand them over as a Session."""
+    """Adds --project, --url and --data-dir, and passes them as a Session."""
     return _PROJECT(_with_server(function))
 
 

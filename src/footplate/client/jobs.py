@@ -50,7 +50,7 @@ class TrainingJobs:
     def relabel(
         self, name: TrainingJobName, labels: Mapping[str, str], etag: str = ""
     ) -> TrainingJob:
-        """Replace the labels; with ``etag`` only if the job's is still this one."""
+        """Replaces the labels; with ``etag`` only if the job's is still this one."""
         body: JsonObject = {"labels": dict(labels)}
         mask = "labels"
         if etag:
@@ -69,7 +69,8 @@ class TrainingJobs:
         remove: Collection[str] = (),
         clear: bool = False,
     ) -> TrainingJob:
-        """Take away ``remove``, or all, then put others; nobody else's change is lost.
+        """Removes labels (``remove``, or all), then sets others; keeps what others change
+        meanwhile.
 
         Raises:
             NotFound: there is no such job.

@@ -72,7 +72,7 @@ class Quotas:
         return Quota.read(self._connection.call("GET", _path(project, region)))
 
     def change(self, project: str, region: str, limits: Mapping[str, int | None]) -> Quota:
-        """Set these limits and leave all others; None unsets. Raises InvalidArgument."""
+        """Sets these limits and leaves all others; None unsets. Raises InvalidArgument."""
         body: dict[str, JsonValue] = {"limits": dict(limits)}
         return Quota.read(self._connection.call("PATCH", _path(project, region), body=body))
 

@@ -25,7 +25,7 @@ N = TypeVar("N", CustomJobName, TuningJobName)
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A job of the ml v1 face; ``resource`` is the answer itself."""
+    """A job of the API ml v1; ``resource`` is the answer itself."""
 
     name: TrainingJobName
     state: State
@@ -46,7 +46,7 @@ class TrainingJob:
 
 @dataclass(frozen=True)
 class LocatedJob(Generic[N]):
-    """A job of the aiplatform face; ``resource`` is the answer itself."""
+    """A job of the API aiplatform; ``resource`` is the answer itself."""
 
     name: N
     display_name: str

@@ -22,6 +22,6 @@ class Regions:
         return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
     def check(self, region: str) -> JsonObject:
-        """Ask its engine now. Raises NotFound."""
+        """Checks its engine now. Raises NotFound."""
         path = f"/footplate/v1/regions/{quote(region, safe='')}/check"
         return self._connection.call("GET", path)

@@ -116,7 +116,7 @@ class Service:
         return Status.read(self._connection.call("GET", "/footplate/v1/status"))
 
     def end(self) -> Ending:
-        """Cancel every active job, and stop this server when the last has ended."""
+        """Cancels every active job, and stops this server when the last has ended."""
         answer = self._connection.call("POST", "/footplate/v1/down", body={})
         return Ending.read(answer)
 
@@ -135,7 +135,7 @@ class Service:
         return backing_job_name(name, tunes=isinstance(spec, dict) and bool(spec.get("tuning")))
 
     def job(self, name: JobName) -> Job:
-        """The job of either face; of a pipeline the one behind it. Raises NotFound."""
+        """Returns the job of either API; for a pipeline the one behind it. Raises NotFound."""
         name = self.program(name)
         if isinstance(name, TrainingJobName):
             return self.training_jobs.get(name)

@@ -53,7 +53,7 @@ class Storage:
     def upload(
         self, uri: GcsUri, content: bytes, content_type: str = "application/octet-stream"
     ) -> StoredObject:
-        """Make or replace an object.
+        """Makes or replaces an object.
 
         Raises:
             NotFound: the bucket isn't there.
@@ -103,7 +103,7 @@ class Storage:
         self._connection.call("DELETE", f"/storage/v1/b/{quote(name, safe='')}")
 
     def upload_file(self, uri: GcsUri, path: Path) -> StoredObject:
-        """Make or replace an object, a part of the file at a time.
+        """Makes or replaces an object, a part of the file at a time.
 
         Raises:
             NotFound: the bucket isn't there.

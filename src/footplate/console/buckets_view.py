@@ -45,7 +45,7 @@ async def _list(visit: Visit) -> Response:
 
 
 async def _show(visit: Visit) -> Response:
-    """``?folder=`` ends with a slash or is empty, ``?page=`` goes on."""
+    """Shows a folder: ``?folder=`` ends with a slash or is empty, ``?page=`` continues."""
     bucket, folder = visit.request.path_params["bucket"], visit.parameter("folder")
     asked = {"prefix": folder, "delimiter": "/", "maxResults": _PAGE}
     if token := visit.parameter("page"):

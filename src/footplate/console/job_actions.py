@@ -51,7 +51,7 @@ async def _again(visit: Visit) -> Response:
 
 
 async def _submit_again(visit: Visit) -> Response:
-    """Make a job of the same request, and go to its page."""
+    """Makes a job of the same request, and redirects to its page."""
     job = await visit.get(f"/footplate/v1/{visit.request.path_params['name']}/details")
     new_id = (await read_form(visit.request, _MAX_FORM_BYTES)).get("jobId", "").strip()
     parent, kind = parent_of(job), job["kind"]

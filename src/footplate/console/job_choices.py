@@ -83,7 +83,7 @@ async def _look(visit: Visit, name: str) -> Chosen:
 
 
 async def _delete(visit: Visit) -> Response:
-    """Delete one after the other, and show those that are left; without any, the list."""
+    """Deletes one after the other, and shows those that are left; without any, the list."""
     fields = parse_qs((await _body(visit)).decode("utf-8", "replace"))
     left: list[Chosen] = []
     for name in fields.get("job", [])[:_MOST_DELETED]:

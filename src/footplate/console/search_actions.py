@@ -43,7 +43,7 @@ async def _replay(visit: Visit) -> Response:
 
 
 async def _extend(visit: Visit) -> Response:
-    """Submit a job that goes on with the search, and go to its trials."""
+    """Submits a job that continues the search, and redirects to its trials."""
     name = visit.request.path_params["name"]
     job = await visit.get(f"/footplate/v1/{name}/details")
     body = more_trials(job, _count(await _field(visit)), suffix=f"_{secrets.token_hex(3)}")

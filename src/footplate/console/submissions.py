@@ -38,7 +38,7 @@ def request_of(job: Mapping[str, JsonValue], *, new_id: str = "") -> JsonObject:
 
 
 def more_trials(job: Mapping[str, JsonValue], count: int, *, suffix: str) -> JsonObject:
-    """The body of a tuning job that goes on with the search of ``job`` for ``count`` trials.
+    """Returns the body of a tuning job that continues the search of ``job`` with ``count`` trials.
 
     A training job resumes it; a job of Vertex AI, which has no field for that, learns from it.
     """

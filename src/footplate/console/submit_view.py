@@ -53,7 +53,7 @@ class Draft:
         return project if self.kind == "jobs" else f"{project}/locations/{self.region}"
 
     def add(self, name: str, path: str, text: str) -> None:
-        """Note what is wrong at ``path``, and at the form's field ``name`` if there is one."""
+        """Notes what is wrong at ``path``, and at the form's field ``name`` if there is one."""
         if name:
             self.errors.setdefault(name, []).append(text)
         self.others.append((path, text))
@@ -119,7 +119,7 @@ async def _check(visit: Visit) -> Response:
 
 
 async def _create(visit: Visit) -> Response:
-    """Make the job and go to its page; what is wrong with it is shown as by a check."""
+    """Makes the job and redirects to its page; shows what is wrong as a check does."""
     fields = await read_form(visit.request, _MAX_BYTES)
     draft = await _ask(visit, read_draft(fields))
     if not draft.accepted:

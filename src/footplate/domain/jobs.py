@@ -92,7 +92,7 @@ class WorkerPool:
 
 @dataclass(frozen=True)
 class Scheduling:
-    """Limits and order; the bounds of restarts are values of the job, set by its face."""
+    """Limits and order; the bounds of restarts are values of the job, set by its API."""
 
     max_running_time_s: float = DEFAULT_RUNNING_TIME_S
     max_wait_time_s: float | None = None

@@ -158,7 +158,7 @@ def add_version(model: Model, version: ModelVersion) -> Model:
 
 
 def merge_aliases(model: Model, key: str, changes: Sequence[str], at: datetime) -> Model:
-    """Add aliases to a version, and remove those with a leading ``-``.
+    """Adds aliases to a version, and removes those with a leading ``-``.
 
     Raises:
         NotFound: there is no such version.

@@ -31,7 +31,7 @@ _PROJECT_SEGMENT = rf"(?:{_SEGMENT}:)?{_SEGMENT}"
 
 @dataclass(frozen=True)
 class TrainingJobName:
-    """``projects/{project}/jobs/{job_id}``: a job of the ml v1 face."""
+    """``projects/{project}/jobs/{job_id}``: a job of the API ml v1."""
 
     project: str
     job_id: str
@@ -50,7 +50,7 @@ class TrainingJobName:
 
 @dataclass(frozen=True)
 class _LocatedJobName:
-    """``projects/{project}/locations/{location}/{KIND}/{job_id}``: of the aiplatform face."""
+    """``projects/{project}/locations/{location}/{KIND}/{job_id}``: of the API aiplatform."""
 
     KIND: ClassVar[str]
     project: str
@@ -292,7 +292,7 @@ def parse_study_name(text: str) -> StudyName:
 
 
 def check_training_job_id(job_id: str) -> None:
-    """Refuse what ml v1 refuses as a job id (rule: its reference page for jobs.create).
+    """Refuses what ml v1 refuses as a job id (rule: its reference page for jobs.create).
 
     Raises:
         InvalidArgument: naming ``jobId``, what was given and what is allowed.
@@ -307,7 +307,7 @@ PROJECT_NUMBER = "0"
 
 
 def check_project(project: str) -> None:
-    """Refuse what can't be the id or number of a project.
+    """Refuses what can't be the id or number of a project.
 
     Raises:
         InvalidArgument: naming ``project``, what was given and what is allowed.
@@ -323,7 +323,7 @@ def check_project(project: str) -> None:
 
 
 def check_location(location: str) -> None:
-    """Refuse what can't be the name of a region.
+    """Refuses what can't be the name of a region.
 
     Raises:
         InvalidArgument: naming ``location``, what was given and what is allowed.

@@ -1,4 +1,4 @@
-"""Stack traces of a job's processes: values, their comparison, and the text that tells it."""
+"""Stack traces of a job's processes: values, their comparison, and a text that describes it."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ _STARTING = ("_run_code", "_run_module_as_main", "_run_module_code", "run_path",
 
 
 def describe(comparison: Comparison) -> str:
-    """Place by place, the ranks that differ from the majority named as such."""
+    """Describes place by place, and names the ranks that differ from the majority."""
     places, majority = comparison.places, comparison.majority
     total = sum(len(place.members) for place in places)
     blocks = []
@@ -217,7 +217,7 @@ def place_name(frame: Frame) -> str:
 
 
 def shorten(file: str) -> str:
-    """The part of a path that tells: below the installed packages, or its last two names."""
+    """Returns the useful part of a path: below the installed packages, or its last two names."""
     packages = _PACKAGES.match(file)
     return file[packages.end() :] if packages else "/".join(file.rsplit("/", 2)[-2:])
 

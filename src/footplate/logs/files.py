@@ -67,7 +67,7 @@ class FileWatcher:
         self._thread: threading.Thread | None = None
 
     def watch(self, uid: JobUid, remove: Callable[[], None]) -> Callable[[], None]:
-        """Look at the job's file from now on; returns what ends that, and calls ``remove``."""
+        """Watches the job's file from now on; returns what ends that, and calls ``remove``."""
         with self._lock:
             self._followed[uid] += 1
             # Followers read only after this: they need no notification of what they read.
@@ -359,7 +359,7 @@ class FileLogs:
         return slot.journal
 
     def _trim(self, allowed: int) -> None:
-        """Close those used longest ago, except what is in use."""
+        """Closes those used longest ago, except what is in use."""
         excess = len(self._slots) - allowed
         if excess > 0:
             idle = [uid for uid, slot in self._slots.items() if not slot.users]

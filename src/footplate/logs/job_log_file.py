@@ -46,7 +46,7 @@ class Journal:
     def __init__(
         self, path: Path, *, create: bool, checkpoint_bytes: int = CHECKPOINT_BYTES
     ) -> None:
-        """Open the file, or make it.
+        """Opens the file, or makes it.
 
         Raises:
             FileNotFoundError: it isn't there, and ``create`` is false.
@@ -74,7 +74,7 @@ class Journal:
     def append(
         self, writer: Writer, fresh: Sequence[Line], now: datetime, above: int | None = None
     ) -> bool:
-        """Keep what isn't kept yet, in one write; False where there is nothing of that.
+        """Stores what isn't stored yet, in one write; returns False if nothing is new.
 
         ``above``: lines have no numbers yet, and get some above this one and those that the writer
         has used.
@@ -294,7 +294,7 @@ class Journal:
 def _take(
     entries: list[Entry], text: bytes, offset: int, screen: Screen, may_hold: MayHold | None
 ) -> None:
-    """Add the record's entry if the screen takes it; most others are not decoded."""
+    """Adds the record's entry if the screen takes it; most others are not decoded."""
     if may_hold is not None and not may_hold(text):
         return
     record = log_records.decode_record(text, offset)

@@ -274,7 +274,7 @@ def _cut(path: Path) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Append, all or nothing, as far as this process can see to it."""
+    """Appends all or nothing, as far as this process can ensure it."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o600)
     try:

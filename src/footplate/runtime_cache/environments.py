@@ -112,7 +112,7 @@ class Environments:
     def build(
         self, name: str, *, gpu: bool, part: str, teller: ProgressOutput
     ) -> tuple[Runtime, int]:
-        """Make the environment of a runtime, if it isn't there; the runtime, and its size.
+        """Makes a runtime's environment, if it doesn't exist; returns the runtime and its size.
 
         ``name`` is a version or an image; ``part`` a slice of it, such as ``full``.
 
@@ -145,7 +145,7 @@ class Environments:
         return self._cache.plan(eviction_policy)
 
     def prune(self, eviction_policy: EvictionPolicy) -> Pruned:
-        """Remove what the policy selects, except environments in use.
+        """Removes what the policy selects, except environments in use.
 
         Raises FailedPrecondition: the cache can't be changed.
         """
@@ -155,7 +155,7 @@ class Environments:
             raise FailedPrecondition(f"{self._cache.root} can't be changed: {error}") from error
 
     def prune_uv(self) -> int:
-        """Remove what uv keeps and doesn't need any more; how many bytes that came to.
+        """Removes what uv keeps and doesn't need any more; returns how many bytes that were.
 
         Raises FailedPrecondition: it can't.
         """
@@ -259,7 +259,7 @@ def _is_other(found: CacheEntry, locks: set[str]) -> bool:
 
 
 def _open(cache: Path) -> None:
-    """Make the cache for this user alone, as a server does. Raises FailedPrecondition."""
+    """Makes the cache for this user alone, as a server does. Raises FailedPrecondition."""
     try:
         for folder in reversed((cache, *cache.parents)):
             folder.mkdir(mode=0o700, exist_ok=True)

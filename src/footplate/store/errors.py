@@ -29,7 +29,7 @@ _ADVICE = {
 
 @contextmanager
 def translated(url: URL) -> Iterator[None]:
-    """Turn what SQLAlchemy raises about the state of the database into what clients may see.
+    """Translates errors of SQLAlchemy about the database into those that clients may see.
 
     Raises:
         Unavailable: it can't be reached, is locked or full; later it may be well again.

@@ -33,7 +33,7 @@ _INSERT = insert(job_events)
 def append_events(
     connection: Connection, uid: JobUid, events: Sequence[JobEvent], last: int | None = None
 ) -> int | None:
-    """Number them on from the last one; leave out those whose key is there already.
+    """Numbers events on from the last one; leaves out those whose key exists already.
 
     ``last`` is its number, None if that isn't known. Returns the number of the one that is the
     last then, as far as it is known.

@@ -34,7 +34,7 @@ def countable(number: int) -> bool:
 
 
 def check_texts(job: Job) -> None:
-    """Refuse texts that are kept as they are and can't be, and names too long for an index.
+    """Refuses texts that can't be stored as they are, and names too long for an index.
 
     Raises:
         InvalidArgument: naming the field.
@@ -55,7 +55,7 @@ def check_texts(job: Job) -> None:
 
 
 def check_quota_texts(project: str, region: str, resources: Iterable[str]) -> None:
-    """Refuse names that can't be kept.
+    """Refuses names that can't be stored.
 
     Raises:
         InvalidArgument: naming the field.
@@ -72,7 +72,7 @@ def check_point(point: Point) -> None:
 
 
 def check_study_texts(study: StudyRecord) -> None:
-    """Refuse texts of a study that are kept as they are and can't be; its documents hold any.
+    """Refuses a study's texts that can't be stored as they are; its documents hold any.
 
     Raises:
         InvalidArgument: naming the field.
@@ -93,7 +93,7 @@ def _check_storable(texts: Mapping[str, str]) -> None:
 
 
 def check_filter(where: Filter) -> None:
-    """Refuse a filter that is too large, or compares what can't be compared.
+    """Refuses a filter that is too large, or compares what can't be compared.
 
     Raises:
         InvalidArgument: naming ``filter`` and what is allowed.

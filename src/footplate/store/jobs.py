@@ -137,7 +137,7 @@ class SqlStore:
     def listen(
         self, receive: Callable[[Notice], None], missed: Callable[[], None]
     ) -> Listener | None:
-        """Hear what other servers write; None: there are none.
+        """Listens to what other servers write; None: there are no others.
 
         ``missed`` is called when anything may have been written unheard.
         """

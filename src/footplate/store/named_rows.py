@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_version(connection: Connection, table: Table, name: object, version: int | None) -> None:
-    """Lock the row of ``name``; None: any version will do.
+    """Locks the row of ``name``; None: any version will do.
 
     Raises NotFound; Aborted: another has written it.
     """

@@ -34,7 +34,7 @@ _INDEX_BYTES = 32768
 
 
 def keep_room(engine: Engine, transactions: Transactions) -> None:
-    """Take the room that is missing; nothing happens where nothing is.
+    """Takes the room that is missing; does nothing if none is.
 
     Raises:
         OSError, Unavailable: the disk hasn't that much.

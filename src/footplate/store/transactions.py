@@ -77,7 +77,7 @@ class Transactions:
         self._following.append(follow)
 
     def tell(self, connection: Connection, kind: NoticeKind, *keys: str) -> None:
-        """Notify the other servers once the transaction is committed."""
+        """Notifies the other servers once the transaction is committed."""
         if self.several:
             notify(connection, self._server, kind, keys or ("",))
 

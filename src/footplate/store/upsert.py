@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *to: str) -> None:
-    """Insert rows; of those whose primary key is there, write the columns ``to`` alone.
+    """Inserts rows; of those whose primary key exists, writes only the columns ``to``.
 
     Any, as SQLAlchemy has it. Of several rows with one key the last counts.
     """

@@ -187,7 +187,7 @@ class _Categories(Axis):
 
 
 def _effective(parameter: DoubleParameter | IntegerParameter) -> Scale:
-    """A range so narrow that logarithms don't tell its ends apart is linear."""
+    """Returns the scale: linear for a range whose ends have the same logarithms."""
     if parameter.scale.logarithmic and np.log(parameter.low) == np.log(parameter.high):
         return Scale.LINEAR
     return parameter.scale

@@ -106,7 +106,7 @@ class Encoding:
         return self._deactivate(np.column_stack(spread))
 
     def settle(self, rows: Floats, rng: np.random.Generator) -> Floats:
-        """The nearest rows of the space; what becomes active without a position gets any."""
+        """Returns the nearest rows of the space; newly active slots get random positions."""
         settled = np.empty_like(rows)
         for j, along in enumerate(self.axes):
             missing = np.isnan(rows[:, j])

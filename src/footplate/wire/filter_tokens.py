@@ -53,7 +53,7 @@ _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def refuse_at(text: str, at: int, problem: str) -> NoReturn:
-    """Raise InvalidArgument that names the place."""
+    """Raises InvalidArgument that names the place."""
     near = text[at - 1 : at - 1 + _SHOWN]
     where = f"at character {at}, near {near!r}" if near else f"at character {at}, the end"
     violation = Violation("filter", f"{problem} {where}")

@@ -45,7 +45,7 @@ NOTHING = And(
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The fields of a face's jobs, by each of their spellings, and its names of the states.
+    """The fields of an API's jobs, by each of their spellings, and its names of the states.
 
     A state of the face that no job here ever has is None. Without ``regions`` any name is taken
     for one.
@@ -69,7 +69,7 @@ def parse_filter(text: str | None, vocabulary: Vocabulary) -> Filter | None:
 
 
 class _Reader:
-    """Makes comparisons of a face's fields of restrictions."""
+    """Makes comparisons of an API's fields of restrictions."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._fields = vocabulary.fields

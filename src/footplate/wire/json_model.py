@@ -209,7 +209,7 @@ def _fields(
 
 
 def refuse(violations: tuple[Violation, ...]) -> None:
-    """Raise InvalidArgument if there are any."""
+    """Raises InvalidArgument if there are any."""
     if violations:
         raise InvalidArgument.of(limited(violations))
 
@@ -282,7 +282,7 @@ _MOST_ITEMS = 1000
 def _leave_all_out(
     root: JsonObject, error: ValidationError, stand_in: JsonValue, wrong: dict[str, Violation]
 ) -> None:
-    """Remove what is wrong from the message, and add it to ``wrong``, by its path."""
+    """Removes what is wrong from the message, and adds it to ``wrong``, by its path."""
     gone: set[tuple[str | int, ...]] = set()
     for number, found in enumerate(error.errors(include_url=False, include_context=False)):
         location = found["loc"]
@@ -297,7 +297,7 @@ def _leave_all_out(
 
 
 def _leave_out(root: JsonObject, location: tuple[str | int, ...], stand_in: JsonValue) -> None:
-    """Remove the value at the location, or the nearest one above it that is there."""
+    """Removes the value at the location, or the nearest one above it that exists."""
     parent: JsonValue = root
     for depth, part in enumerate(location):
         last = depth == len(location) - 1

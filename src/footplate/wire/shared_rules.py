@@ -38,7 +38,7 @@ MAX_DISK_GB = 65_536
 def check_disk(
     kind: str | None, size_gb: int | None, types: Sequence[str], field: str
 ) -> Iterator[Violation]:
-    """``types`` are those of the face; absent ones, and 0 GB, are the default."""
+    """Checks a disk; ``types`` are the API's; an absent type, and 0 GB, are the default."""
     if kind and kind not in types:
         allowed = ", ".join(types)
         yield Violation(f"{field}.bootDiskType", f"{describe(kind)} given; allowed: {allowed}")
@@ -48,7 +48,7 @@ def check_disk(
 
 
 def check_words(words: Sequence[str] | None, field: str) -> Iterator[Violation]:
-    """Refuse arguments with which Linux starts no program."""
+    """Refuses arguments with which Linux starts no program."""
     for index, word in enumerate(words or ()):
         yield from check_word(word, f"{field}[{index}]")
 

@@ -22,7 +22,7 @@ __all__ = ["ReductionError", "attach", "hook", "offloaded", "register"]
 
 
 def attach(model: Any, wire: str | None = None) -> None:
-    """Have the gradients of a DistributedDataParallel averaged by reducers.
+    """Makes reducers average the gradients of a DistributedDataParallel.
 
     All workers of the model's process group call it, once, before the first step. ``wire``: as
     what gradients of float32 travel; ``bfloat16`` and ``float16`` are half the bytes, and rounded.
@@ -40,8 +40,10 @@ def hook(group: Any = None, wire: str | None = None) -> tuple[Any, Callable[...,
 
 
 def register() -> None:
-    """Make the backend known to ``init_process_group``. Any number of times; never raises, since
-    PyTorch calls it while it is imported."""
+    """Makes the backend known to ``init_process_group``. May be called any number of times.
+
+    It never raises, since PyTorch calls it while it is imported.
+    """
     import torch.distributed as dist
 
     if not dist.is_available() or not _takes_devices(dist.Backend):

@@ -32,11 +32,13 @@ class Vector(Protocol):
     held: WireType
 
     def settle(self) -> memoryview:
-        """Wait until the host has them. Their bytes, which the result takes the place of."""
+        """Waits until the host has them; returns their bytes, which the result will replace."""
 
     def deliver(self, done: Callable[[], None]) -> None:
-        """Give the tensors the result. ``done`` is called where whatever comes after it, on the
-        tensors' device, finds them changed."""
+        """Gives the tensors the result.
+
+        ``done`` is called when work that follows on the tensors' device finds them changed.
+        """
 
 
 class _Transfer(NamedTuple):
@@ -73,7 +75,7 @@ class TransferThread:
         done(self._lost or ReductionError("this process group was destroyed"))
 
     def close(self, why: str | None = None) -> None:
-        """Leave the group; with ``why``, as a loss to all others. Twice: nothing."""
+        """Leaves the group; with ``why``, as a loss to all others. A second call does nothing."""
         with self._lock:
             if self._closed:
                 return

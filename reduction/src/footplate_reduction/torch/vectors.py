@@ -40,7 +40,7 @@ def flat(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def unflatten(result: Tensor, tensors: Sequence[Tensor]) -> None:
-    """Give ``tensors`` what ``flat`` took of them, changed."""
+    """Copies a vector's elements back into the ``tensors`` that ``flat`` took them from."""
     begin = 0
     for each in tensors:
         part = result[begin : begin + each.numel()]

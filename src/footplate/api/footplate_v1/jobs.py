@@ -166,7 +166,7 @@ class _JobsApi:
         return {}
 
     def delete(self, kind: Callable[..., JobName], call: Call) -> JsonObject:
-        """Delete a finished job of any kind: ``DELETE /footplate/v1/JOB_NAME``.
+        """Deletes a finished job of any kind: ``DELETE /footplate/v1/JOB_NAME``.
 
         Its trials go with it, its log and its usage, and the job behind a pipeline.
         """
@@ -174,7 +174,7 @@ class _JobsApi:
         return {}
 
     def patch(self, kind: Callable[..., JobName], call: Call) -> JsonObject:
-        """Change labels and note of a job of any kind: ``{"labels": {...}, "note": "..."}``.
+        """Changes labels and note of a job: ``{"labels": {...}, "note": "..."}``.
 
         Google's API of Vertex AI has no method for that. What isn't given stays.
         """

@@ -110,7 +110,7 @@ class _FootplateApi:
         }
 
     def down(self, _call: Call) -> JsonObject:
-        """Cancel every active job, and stop when the last one has ended."""
+        """Cancels every active job, and stops when the last one has ended."""
         cancelled = self._status.cancel_all()
         others: JsonObject = {}
         if urls := [s.url for s in self._servers() if s.url != self._about.url]:

@@ -19,7 +19,7 @@ _DIGITS = tuple("0123456789")
 
 
 class JobFinder:
-    """Ids of ml v1 begin with a letter, those of the other face with a digit."""
+    """A finder of jobs by id: those of ml v1 begin with a letter, aiplatform's with a digit."""
 
     def __init__(self, get_job: Callable[[JobName], Job], locations: Sequence[str]) -> None:
         self._get_job = get_job

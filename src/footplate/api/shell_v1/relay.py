@@ -94,7 +94,7 @@ class Window:
         self._opened = asyncio.Event()
 
     async def take(self, count: int) -> None:
-        """Wait until some of the window is open."""
+        """Waits until some of the window is open."""
         while self._left_bytes <= 0:
             self._opened.clear()
             await self._opened.wait()

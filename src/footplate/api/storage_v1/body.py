@@ -78,7 +78,7 @@ class Body:
         return parse_object(content) if content.strip() else {}
 
     async def drain(self) -> None:
-        """Read what is left, within reason."""
+        """Reads what is left, within reason."""
         left = DRAINED_BYTES
         with anyio.move_on_after(DRAINED_S):
             async for part in self._stream:

@@ -61,7 +61,7 @@ class UploadHandlers:
         raise InvalidArgument.of((Violation("uploadType", text),))
 
     def put(self, request: Request, body: Body) -> Response:
-        """Go on with a resumable upload, or ask how far it is."""
+        """Continues a resumable upload, or returns how much has arrived."""
         upload_id = self._upload_id(request)
         upload = self._buckets.upload(upload_id)
         if upload.result is not None:

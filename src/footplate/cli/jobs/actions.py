@@ -108,7 +108,7 @@ def say_use(used: Mapping[str, Any]) -> str:
 
 
 def print_warnings(happened: Sequence[Event]) -> None:
-    """Print a job's warnings, lost files and what its search resumed, on stderr."""
+    """Prints a job's warnings, lost files and what its search resumed, on stderr."""
     for event in happened:
         if event.kind == "WARNING":
             click.secho(f"Warning: {disarm(event.message)}", err=True, fg="yellow")
@@ -223,7 +223,7 @@ def show_usage(
 def stream_logs(
     session: Session, name: JobName, replica: str = "", trial: int | None = None
 ) -> None:
-    """Follow the job; ends the process: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C.
+    """Follows the job; exits: 0 if it succeeded, 1 otherwise, 130 at Ctrl-C.
 
     With ``trial`` it is the job that runs this trial of it.
     """

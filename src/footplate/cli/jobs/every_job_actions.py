@@ -99,7 +99,7 @@ def _in_states(states: Iterable[State]) -> str:
 
 
 def describe_jobs(session: Session, place: Place, texts: tuple[str, ...], layout: Layout) -> None:
-    """Show what is found, then report what is not."""
+    """Shows what is found, then reports what is not."""
     names: list[JobName] = []
     with session.connect() as service:
         failed = _each(texts, lambda text: names.append(_find(service, session, place, text)))

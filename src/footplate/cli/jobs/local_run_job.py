@@ -49,7 +49,7 @@ def run_here(run: LocalRun, args: Sequence[str]) -> NoReturn:
 
 
 def _run_image(run: LocalRun, image: str, args: Sequence[str]) -> NoReturn:
-    """Build the image, and run it in the container engine."""
+    """Builds the image, and runs it in the container engine."""
     build_image(_code(run), run.executor_image_uri, image, "--output-image-uri", pushes=False)
     program: JsonObject = {"containerSpec": {"imageUri": image, "args": [*args]}}
 

@@ -80,7 +80,7 @@ def train_here(run: LocalTrain, user_args: Sequence[str] | None) -> NoReturn:
 
 
 def _stage(service: Service, program: Program, place: str | GcsUri | None) -> list[str]:
-    """Make the buckets that the job names, and upload its packages; their URIs."""
+    """Makes the buckets that the job names, and uploads its packages; returns their URIs."""
     check_names(program.packages)
     buckets = [_STAGE]
     if isinstance(place, GcsUri):

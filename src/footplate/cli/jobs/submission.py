@@ -51,11 +51,11 @@ class Draft(Protocol):
         """Checks whether its packages can be installed; ``built``: those that ``stage`` uploads."""
 
     def create(self, service: Service, request: JsonObject) -> Job:
-        """Make the job."""
+        """Makes the job."""
 
 
 def submit(session: Session, options: SubmissionOptions, draft: Draft) -> Job:
-    """Submit the job, print its warnings, and follow it if requested.
+    """Submits the job, prints its warnings, and follows it if requested.
 
     With --dry-run nothing is made, and the process ends with the verdict.
     """
@@ -85,7 +85,7 @@ def _finish_dry_run(service: Service, options: SubmissionOptions, draft: Draft) 
 
 
 def announce(session: Session, name: JobName, *, tuning: bool) -> None:
-    """Print the id and next commands on stderr; stdout is for the resource.
+    """Prints the id and next commands on stderr; stdout is for the resource.
 
     ``tuning``: it has trials.
     """
@@ -100,13 +100,13 @@ def announce(session: Session, name: JobName, *, tuning: bool) -> None:
 
 
 def print_submission_notes(session: Session, name: JobName) -> None:
-    """Print the job's warnings. Errors are ignored: the submission has succeeded."""
+    """Prints the job's warnings. Errors are ignored: the submission has succeeded."""
     with suppress(ServiceError), session.connect() as service:
         print_warnings(list(service.events(name)))
 
 
 def print_queue_reason(session: Session, name: JobName) -> None:
-    """Print once why the job waits. Errors are ignored: the submission has succeeded."""
+    """Prints once why the job waits. Errors are ignored: the submission has succeeded."""
     with suppress(ServiceError), session.connect() as service:
         job = service.job(name)
         if job.state is State.QUEUED:

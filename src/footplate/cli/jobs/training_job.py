@@ -179,7 +179,7 @@ def _put_fields(given: JsonObject, options: Mapping[str, object]) -> None:
 
 
 def _drop_machines(given: JsonObject, options: Mapping[str, object]) -> None:
-    """Leave out the file's machines where an option names another tier than CUSTOM.
+    """Leaves out the file's machines if an option names another tier than CUSTOM.
 
     They belong to the file's tier, over which the option wins, and would be refused beside it.
     """
@@ -241,7 +241,7 @@ class PackageArguments:
     """Where it was given, and what: the module that is to run."""
 
     def stage(self, storage: PackageStore) -> list[str]:
-        """Build and upload what is local; the URIs of all packages, the built one first."""
+        """Builds and uploads what is local; returns all packages' URIs, the built one first."""
         local, location = self._local(), self._location()
         if location is None:
             return self._remote()

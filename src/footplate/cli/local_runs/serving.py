@@ -38,7 +38,7 @@ _WITH_GPUS = 4
 def main(
     folder: Path, replicas: int | None = None, *, seen: Path | None = None, gpus: bool = False
 ) -> None:
-    """Serve in ``folder``, or end what a service left there that was killed; then remove it."""
+    """Serves in ``folder``, or ends what a killed service left there; then removes it."""
     forget(os.environ)
     token = secrets.token_urlsafe()
     try:

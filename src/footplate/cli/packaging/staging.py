@@ -60,14 +60,14 @@ def read_package(path: str) -> Archive:
 
 
 def check_names(archives: Iterable[Archive]) -> None:
-    """Refuse two packages of one name: one would hide the other."""
+    """Refuses two packages of one name: one would hide the other."""
     counts = Counter(archive.name for archive in archives)
     if twice := [name for name, count in counts.items() if count > 1]:
         raise InvalidArgument(f"two packages have the name {', '.join(twice)}; rename one of them")
 
 
 def stage(storage: PackageStore, location: GcsUri, archives: Sequence[Archive]) -> list[str]:
-    """Upload each to a folder named by its content; their URIs, in order.
+    """Uploads each to a folder named by its content; returns their URIs, in order.
 
     A terminal shows how far it is.
 

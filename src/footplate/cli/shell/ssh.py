@@ -101,7 +101,7 @@ def find_uri(job: Job, replica: str) -> str:
 
 
 def _follow(shell: RemoteShell) -> int:
-    """Bring out what comes, until the shell ends. Raises ServiceError: it was cut off."""
+    """Prints what the shell sends until it ends. Raises ServiceError: it was cut off."""
     target = _STDOUT
     for message in shell:
         match message:

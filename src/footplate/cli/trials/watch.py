@@ -39,7 +39,7 @@ _LEAST, _AROUND = 5, 6
 
 
 def watch(session: Session, name: JobName, read: Read) -> Job:
-    """Show the trials until the job has ended; the job as it ended.
+    """Shows the trials until the job has ended; returns the job as it ended.
 
     A table that changes on a terminal, else a line for each trial that has ended; on stderr how
     the job stands, when that changes.

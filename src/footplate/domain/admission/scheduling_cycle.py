@@ -159,7 +159,7 @@ class _Round:
         return self.reservations.delayed_by(needs, now, now + group.longest_s) is not None
 
     def _consider(self, group: Group) -> bool:
-        """Start the first of the group, or reserve capacity for it; False: neither."""
+        """Starts the first of the group, or reserves capacity for it; False: neither."""
         if group in self._held_up or not self._cycle.free.fits(group.quota_needs):
             self._held_up.add(group)
             self._advance(group)

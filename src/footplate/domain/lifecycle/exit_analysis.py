@@ -55,7 +55,7 @@ def is_decisive(job: Job, failure: Replica) -> bool:
 
 
 def judged_failures(job: Job) -> list[Replica]:
-    """The replicas without which the job goes on, as long as its primary does."""
+    """Returns failed replicas without which the job continues, as long as its primary does."""
     return sorted((r for r in job.replicas if r.judged), key=lambda replica: replica.ended_as)
 
 

@@ -27,7 +27,7 @@ def next_attempt(job: Job, replicas: Iterable[Replica]) -> Job:
 
 
 def restart_in_place(job: Job, at: datetime) -> Change:
-    """Start again, in place, those that are gone and are not to stay so.
+    """Restarts, in place, those that are gone and are not to stay so.
 
     Echoes wait until all that were lost are on their way back: else they would only fail again.
     """

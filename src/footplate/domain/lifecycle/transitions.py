@@ -227,7 +227,7 @@ def _expire_hang(job: Job, event: HangExpired) -> Change:
 
 
 def _end(job: Job, ending: Ending) -> Change:
-    """Decide the end, unless it is decided; nothing started means nothing to wait for."""
+    """Decides the end, unless it is decided; if nothing started, there is nothing to wait for."""
     if job.ending is not None:
         return job, ()
     if job.attempt == 0:
@@ -240,7 +240,7 @@ _ORDER = {phase: index for index, phase in enumerate(Phase)}
 
 
 def _report(job: Job, event: ReplicaEvent) -> Change:
-    """Move one replica forward, never back, and see what follows for the job."""
+    """Moves one replica forward, never back, and applies what follows for the job."""
     known = next((r for r in job.replicas if r.name == event.replica), None)
     if known is None or (event.attempt, event.restart) != (job.attempt, known.restart):
         return job, ()
@@ -383,7 +383,7 @@ def _settle(job: Job, event: _End) -> Change:
 
 
 def _enter(before: Job, after: Job, at: datetime) -> Job:
-    """Check the step against the table, and note the times that belong to the new state."""
+    """Checks the step against the table, and notes the times that belong to the new state."""
     if after.state not in TRANSITIONS[before.state]:
         raise AssertionError(f"no way from {before.state.value} to {after.state.value}")
     if after.state is State.RUNNING and after.start_time is None:

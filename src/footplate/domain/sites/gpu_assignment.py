@@ -88,7 +88,7 @@ def _requested_devices(spec: JobSpec, catalogue: Catalogue) -> ControlRequests:
 
 
 def _share(requested_devices: ControlRequests, available: int) -> ControlRequests:
-    """Distribute the available devices as evenly as possible."""
+    """Distributes the available devices as evenly as possible."""
     granted: Counter[str] = Counter()
     most = max((count for _, count in requested_devices.values()), default=0)
     turns = (

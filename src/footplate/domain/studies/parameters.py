@@ -36,7 +36,7 @@ class Scale(Enum):
 
 @dataclass(frozen=True)
 class Branch:
-    """A parameter that is there only for some values of the parameter that it stands below."""
+    """A parameter that is active only for some values of its parent."""
 
     values: tuple[Value, ...]
     parameter: Parameter

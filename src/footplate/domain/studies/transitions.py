@@ -67,13 +67,13 @@ def complete(
 
 
 def end(study: StudyRecord, trial: TrialRecord, now: datetime) -> Change:
-    """Give a trial that has come to its end its place in the order of ends."""
+    """Gives a trial that has ended its place in the order of ends."""
     placed = replace(trial, end_time=now, ended_as=study.ended + 1)
     return Change(_next(replace(study, ended=study.ended + 1)), (placed,))
 
 
 def stop(study: StudyRecord, trial: TrialRecord, reason: str) -> Change | None:
-    """Ask the trial's client to stop; None: already asked, or ended."""
+    """Asks the trial's client to stop; None: already asked, or ended."""
     if trial.state.ended or trial.state is TrialState.STOPPING:
         return None
     stopping = replace(trial, state=TrialState.STOPPING, stop_reason=reason)
@@ -83,7 +83,7 @@ def stop(study: StudyRecord, trial: TrialRecord, reason: str) -> Change | None:
 def hand_out(
     study: StudyRecord, trials: Iterable[TrialRecord], client_id: str, now: datetime
 ) -> Change:
-    """Assign requested trials to a client."""
+    """Assigns requested trials to a client."""
     active = (
         replace(trial, state=TrialState.ACTIVE, client_id=client_id, start_time=now)
         for trial in trials
@@ -96,7 +96,7 @@ def drop(study: StudyRecord, trial: TrialRecord) -> Change:
 
 
 def halt(study: StudyRecord, state: StudyState, why: str) -> Change | None:
-    """Suggest nothing more, for good; None: that is so already.
+    """Stops all suggestions, for good; None: they are stopped already.
 
     Only an inactive study says why. Source: Study.inactive_reason.
     """
@@ -107,7 +107,7 @@ def halt(study: StudyRecord, state: StudyState, why: str) -> Change | None:
 
 
 def refuse_ended(trial: TrialRecord) -> None:
-    """Raise FailedPrecondition if it has ended."""
+    """Raises FailedPrecondition if it has ended."""
     if trial.state.ended:
         given = f"trial {trial.number} has ended as {trial.state.name}"
         raise FailedPrecondition(f"{given}; a trial that has ended doesn't change any more")

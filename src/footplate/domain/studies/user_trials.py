@@ -77,7 +77,7 @@ class NewTrial:
 
 
 def bring(study: StudyRecord, new: NewTrial, now: datetime) -> Change:
-    """Add a user's trial to the study; REQUESTED trials are suggested first.
+    """Adds a user's trial to the study; REQUESTED trials are suggested first.
 
     Raises:
         InvalidArgument: its point isn't one of the space, or it has succeeded with nothing.

@@ -1,4 +1,4 @@
-"""Decides how a search goes on: more trials, waiting, or its end."""
+"""Decides how a search continues: more trials, waiting, or its end."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def configuration(connection: Connection | None = None) -> Config:
 
 
 def migrate(connection: Connection, revision: str = REVISION) -> None:
-    """Bring the database to ``revision`` within the transaction that ``connection`` is in.
+    """Migrates the database to ``revision`` in the transaction of ``connection``.
 
     Raises:
         FailedPrecondition: it is at a revision that this version doesn't know.

@@ -42,7 +42,7 @@ _of = trial_reports.c
 def append_reports(
     connection: Connection, uid: StudyUid, number: int, reports: Sequence[Report], most: int
 ) -> int:
-    """Keep those whose keys are new, as long as the trial has no more than ``most``; how many.
+    """Stores reports with new keys, up to ``most`` a trial; returns how many it stored.
 
     Raises:
         NotFound: there is no such trial.

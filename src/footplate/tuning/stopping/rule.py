@@ -53,7 +53,7 @@ class StoppingRule(Protocol):
     """``others``: all other trials of the study, whatever their states, in any order."""
 
     def reason_to_stop(self, trial: Trial, others: Sequence[Trial]) -> str:
-        """A sentence with numbers; empty: the trial goes on."""
+        """Returns a sentence with numbers; empty: the trial continues."""
         ...
 
 

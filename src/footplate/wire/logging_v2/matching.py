@@ -109,7 +109,7 @@ def _is_there(document: JsonObject, path: str) -> bool:
 
 
 def _find(document: JsonObject, path: str) -> Iterator[object]:
-    """The scalar at ``path``; those in the list that is there."""
+    """Yields the scalar at ``path``, or those in the list at ``path``."""
     value = _at(document, path)
     for each in value if isinstance(value, list) else [value]:
         if each is not None and not isinstance(each, dict | list):

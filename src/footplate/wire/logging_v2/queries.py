@@ -71,7 +71,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Resemblance:
-    """The field is there, and the pattern matches in it; or, ``negated``, doesn't."""
+    """A test that the field exists, and the pattern matches in it; or, ``negated``, doesn't."""
 
     field: str
     pattern: LinearPattern

@@ -153,7 +153,7 @@ def _pool(each: Staffed, program: Program) -> WorkerPool:
 
 
 def _program(role: Role, training: TrainingInput, runtime: str) -> Program:
-    """An empty command or list of arguments is none: proto3 can't tell them apart."""
+    """Reads a program; an empty command or list is none: proto3 can't distinguish them."""
     config = role.config
     name = algorithms.image_name(master_image(training))
     if name in ALGORITHMS:

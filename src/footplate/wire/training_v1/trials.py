@@ -43,7 +43,7 @@ def trials_output(trials: Sequence[TrialRecord], outputs: Sequence[JsonObject]) 
 
 
 def in_order(trials: Sequence[TrialRecord], search: Search, *, ended: bool) -> list[TrialRecord]:
-    """The best first once the job has ended; by number while it goes on."""
+    """Sorts trials: the best first once the job has ended; by number while it runs."""
     by_number = {trial.number: trial for trial in sorted(trials, key=lambda t: t.number)}
     if not ended:
         return list(by_number.values())

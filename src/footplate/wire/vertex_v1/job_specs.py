@@ -92,7 +92,7 @@ def _pool(index: int, pool: models.WorkerPoolSpec, at: str) -> WorkerPool:
 
 
 def _program(pool: models.WorkerPoolSpec, index: int) -> Program:
-    """An empty command or list of arguments is none: proto3 can't tell them apart."""
+    """Reads a program; an empty command or list is none: proto3 can't distinguish them."""
     if pool.container_spec:
         container = pool.container_spec
         image = container.image_uri or ""

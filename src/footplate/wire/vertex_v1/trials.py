@@ -63,7 +63,7 @@ def trial_json(
 
 
 def measurement_json(measurement: Measurement) -> JsonObject:
-    """A value that isn't finite is there as a text."""
+    """Encodes a measurement; values that aren't finite become texts."""
     return {
         "elapsedDuration": format_duration(measurement.elapsed_s),
         "stepCount": str(measurement.step),

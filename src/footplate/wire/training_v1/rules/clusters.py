@@ -95,7 +95,7 @@ def _check_custom(
 
 
 def _check_accelerator_name(role: Role, catalogue: Catalogue) -> Iterator[Violation]:
-    """The API's names, and those of the operator; others are those of the other face."""
+    """Checks names: the API's and the operator's are allowed; others belong to the other API."""
     name = role.custom_request.machine.accelerator_type
     own = sorted(catalogue.own & catalogue.accelerators.keys())
     if name is not None and name not in AcceleratorType.__members__ and name not in own:
@@ -105,7 +105,7 @@ def _check_accelerator_name(role: Role, catalogue: Catalogue) -> Iterator[Violat
 
 
 def _check_home(role: Role, catalogue: Catalogue) -> Iterator[Violation]:
-    """Machine types of the other face, which have come since."""
+    """Checks for machine types that only the other, newer API has."""
     kind = catalogue.machine_types.get(role.machine_type)
     if kind is not None and of_vertex(kind, catalogue):
         instead = "cloud_tpu" if kind.family is Family.TPU else "n1-standard-8 or a2-highgpu-1g"
