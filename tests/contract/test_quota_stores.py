@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from footplate.domain.errors import InvalidArgument
-from footplate.domain.quotas import Quota
 from footplate.ports.quotas import QuotaStore
 from footplate.store import open_store
-from footplate.store.quotas import SqlQuotas
 from tests.support.postgresql import Postgresql
 from tests.support.profiles import scaled
 from tests.support.quotas import MemoryQuotas
@@ -59,61 +56,21 @@ class TestSqlite(SqlQuotaContract):
     def url(self, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path}/footplate.db"
 
-    @given(changes, st.booleans())
+    @given(changes)
     @settings(max_examples=scaled(25), deadline=None)
     def test_any_changes_leave_it_as_the_one_in_memory(
         self,
         made: list[tuple[str, str, dict[str, int | None] | None]],
-        sole: bool,  # noqa: FBT001
     ) -> None:
         oracle = MemoryQuotas()
         with (
             TemporaryDirectory() as folder,
-            closing(open_store(f"sqlite:///{folder}/db", sole=sole)) as store,
+            closing(open_store(f"sqlite:///{folder}/db")) as store,
         ):
             for project, region, limits in made:
                 for quotas in (oracle, store.quotas):
                     _apply(quotas, project, region, limits)
                 assert store.quotas.list() == oracle.list()
-
-
-class TestSoleSqlite(QuotaContract):
-    """Which nobody else writes: it remembers what it has read."""
-
-    @pytest.fixture
-    def quotas(self, tmp_path: Path) -> Iterator[QuotaStore]:
-        with closing(open_store(f"sqlite:///{tmp_path}/footplate.db", sole=True)) as store:
-            yield store.quotas
-
-    @pytest.fixture
-    def elsewhere(self, quotas: QuotaStore) -> QuotaStore:
-        return quotas
-
-    def test_what_was_read_before_a_write_is_not_remembered_after_it(
-        self, quotas: SqlQuotas, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        read = quotas._read
-
-        def read_slowly() -> tuple[Quota, ...]:
-            found = read()
-            quotas.change("ads", REGION, {"vcpus": 64})
-            return found
-
-        with monkeypatch.context() as patch:
-            patch.setattr(quotas, "_read", read_slowly)
-            assert quotas.list() == ()
-
-        assert quotas.list() == (Quota("ads", REGION, {"vcpus": 64}),)
-
-    def test_a_write_that_fails_leaves_nothing_remembered_that_is_not_stored(
-        self, quotas: SqlQuotas
-    ) -> None:
-        quotas.change("ads", REGION, {"vcpus": 64})
-        assert quotas.list()
-        with pytest.raises(InvalidArgument):
-            quotas.change("ads", REGION, {"\0": 1})
-
-        assert quotas.list() == (Quota("ads", REGION, {"vcpus": 64}),)
 
 
 class TestPostgresql(SqlQuotaContract):

@@ -191,14 +191,10 @@ def test_sqlite_does_as_the_model(tmp_path: Path) -> None:
     _compare(f"sqlite:///{tmp_path}/footplate.db")
 
 
-def test_sqlite_that_nobody_else_writes_does_as_the_model(tmp_path: Path) -> None:
-    _compare(f"sqlite:///{tmp_path}/footplate.db", sole=True)
-
-
 def test_postgresql_does_as_the_model(postgresql: Postgresql) -> None:
     _compare(postgresql.create_database())
 
 
-def _compare(url: str, *, sole: bool = False) -> None:
-    with closing(open_store(url, sole=sole)) as StoreMachine.real:
+def _compare(url: str) -> None:
+    with closing(open_store(url)) as StoreMachine.real:
         run_state_machine_as_test(StoreMachine, settings=SETTINGS)

@@ -69,19 +69,6 @@ class TestSqlite(SqlContract):
         return f"sqlite:///{tmp_path}/footplate.db"
 
 
-class TestSqliteAlone(WholeContract):
-    """As a server has it: nobody else writes the file, and what was written isn't read again."""
-
-    @pytest.fixture
-    def store(self, tmp_path: Path) -> Iterator[Store]:
-        with closing(open_store(f"sqlite:///{tmp_path}/footplate.db", sole=True)) as store:
-            yield store
-
-    @pytest.fixture
-    def elsewhere(self, store: Store) -> Store:
-        return store
-
-
 class TestPostgresql(SqlContract):
     @pytest.fixture
     def url(self, postgresql: Postgresql) -> str:

@@ -41,7 +41,7 @@ def open_store(
     ``sqlite:////PATH/TO/FILE`` (its folder must be there) or ``postgresql://...``.
     ``lock_timeout_s`` is how long a write to SQLite waits for other programs, ``server`` the id
     of the server that writes. ``sole``: if it is SQLite, nobody else writes it as long as the
-    store is open, and it needn't read again what it has written; its pages are checked then.
+    store is open, and its pages are checked before.
     ``lost``: what refuses a database with nothing in it, where there has been one.
 
     Raises:
@@ -62,7 +62,7 @@ def open_store(
     except BaseException:
         engine.dispose()
         raise
-    return SqlStore(engine, server, sole=sole)
+    return SqlStore(engine, server)
 
 
 def bring_up_to_date(engine: Engine) -> None:

@@ -30,24 +30,16 @@ _INSERT = insert(job_events)
 """Put together once: that takes as long as the rest."""
 
 
-def append_events(
-    connection: Connection, uid: JobUid, events: Sequence[JobEvent], last: int | None = None
-) -> int | None:
-    """Numbers events on from the last one; leaves out those whose key exists already.
-
-    ``last`` is its number, None if that isn't known. Returns the number of the one that is the
-    last then, as far as it is known.
-    """
+def append_events(connection: Connection, uid: JobUid, events: Sequence[JobEvent]) -> None:
+    """Numbers events on from the last one; leaves out those whose key exists already."""
     fresh = list(_fresh(connection, uid, events))
     if not fresh:
-        return last
-    if last is None:
-        last = connection.scalar(_LAST, {"uid": uid}) or 0
+        return
+    last = connection.scalar(_LAST, {"uid": uid}) or 0
     rows = [
         row_codec.event_values(uid, last + index, event) for index, event in enumerate(fresh, 1)
     ]
     connection.execute(_INSERT, rows)
-    return last + len(rows)
 
 
 def select_events(

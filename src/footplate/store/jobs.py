@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, bindparam, delete, func, insert, or_, select, update
@@ -20,7 +19,6 @@ from footplate.ports.store import ACTIVE, Page
 from footplate.store import row_codec
 from footplate.store.events import append_events, select_events
 from footplate.store.input_checks import check_filter
-from footplate.store.job_cache import JobCache
 from footplate.store.leases import SingleServerLeases, SqlLeases, fence
 from footplate.store.list_query import Section, find_jobs
 from footplate.store.log_uploads import SqlLogUploads
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
     from footplate.ports.notifications import Notice
     from footplate.ports.servers import Servers
     from footplate.ports.store import StoredEvent
-    from footplate.store.job_cache import Remembered
     from footplate.store.row_codec import Record
 
 _ACTIVE = [state.value for state in ACTIVE]
@@ -77,7 +74,6 @@ _IN_STATES = (
     .where(jobs.c.state.in_(bindparam("states", expanding=True)))
     .order_by(jobs.c.create_time, jobs.c.uid)
 )
-_ACTIVE_VERSIONS = _IN_STATES.with_only_columns(jobs.c.uid, jobs.c.version)
 _NEXT_COLLECTION = select(func.min(jobs.c.collection)).where(jobs.c.collection > _WANTED)
 _UPDATE = update(jobs).where(jobs.c.uid == _WANTED)
 _INSERT = insert(jobs)
@@ -91,21 +87,15 @@ class SqlStore:
     Any number of threads may call it; ``close`` comes after the last call.
     """
 
-    def __init__(self, engine: Engine, server: str = "", *, sole: bool = False) -> None:
-        """``server``: who writes, for the notices to others.
-
-        ``sole``: nobody else writes SQLite's file as long as this store is used, so that jobs
-        needn't be read again.
-        """
+    def __init__(self, engine: Engine, server: str = "") -> None:
+        """``server``: who writes, for the notices to others."""
         self._engine = engine
         self._server = server
-        self._sole = sole and engine.dialect.name == "sqlite"
         self._use(Transactions(engine, server))
-        self._memory = JobCache() if self._sole else None
 
     def _use(self, transactions: Transactions) -> None:
         self._transactions = transactions
-        self.quotas = SqlQuotas(transactions, sole=self._sole)
+        self.quotas = SqlQuotas(transactions)
         self.studies = SqlStudies(transactions)
         self.models = SqlModels(transactions)
         self.persistent_resources = SqlPersistentResources(transactions)
@@ -153,47 +143,32 @@ class SqlStore:
             except IntegrityError as error:
                 raise name_taken(job.name) from error
             _index_labels(connection, job)
-            self._remember(job, append_events(connection, job.uid, events, 0))
+            append_events(connection, job.uid, events)
             kind = NoticeKind.JOB if job.spec.runs_itself else NoticeKind.SEARCH
             self._transactions.tell(connection, kind, job.uid)
 
     def get(self, name: JobName) -> Job:
-        known = None if self._memory is None else self._memory.find(name)
-        return self._get(_BY_NAME, str(name)) if known is None else known.job
+        return self._get(_BY_NAME, str(name))
 
     def get_by_uid(self, uid: JobUid) -> Job:
-        known = self._known(uid)
-        return self._get(_BY_UID, uid) if known is None else known.job
+        return self._get(_BY_UID, uid)
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
         with self._transactions.writing() as connection:
-            known = self._known(job.uid)
-            if known is None:
-                stored = _lock(connection, _LOCK_BY_UID, job.uid)
-                _, version, *indexed = stored
-                values = row_codec.job_values(job)
-            else:
-                version, indexed = known.job.version, _indexed(known.job)
-                values = row_codec.changed_values(known.job, job)
+            _, version, *indexed = _lock(connection, _LOCK_BY_UID, job.uid)
+            values = row_codec.job_values(job)
             _guard(job.uid, version, job.version - 1)
-            self._forget(job.uid)
             connection.execute(_UPDATE, {**values, _WANTED.key: job.uid})
             if indexed != _indexed(job):
                 connection.execute(delete(job_labels).where(job_labels.c.job_uid == job.uid))
                 _index_labels(connection, job)
-            last = append_events(connection, job.uid, events, None if known is None else known.last)
-            self._remember(job, last)
+            append_events(connection, job.uid, events)
             self._transactions.tell(connection, NoticeKind.JOB, job.uid)
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
         with self._transactions.writing() as connection:
-            known = self._known(uid)
-            if known is None:
-                _lock(connection, _LOCK_BY_UID, uid)
-            self._forget(uid)
-            last = append_events(connection, uid, events, None if known is None else known.last)
-            if known is not None:
-                self._remember(known.job, last)
+            _lock(connection, _LOCK_BY_UID, uid)
+            append_events(connection, uid, events)
             self._transactions.tell(connection, NoticeKind.EVENTS, uid)
 
     def delete(self, name: JobName, version: int) -> None:
@@ -204,7 +179,6 @@ class SqlStore:
             runs = connection.scalars(removed).all()
             connection.execute(delete(studies).where(studies.c.uid == stored.uid))
             connection.execute(delete(jobs).where(jobs.c.uid == stored.uid))
-            self._forget(stored.uid, *runs)
             self._transactions.tell(connection, NoticeKind.JOB, stored.uid, *runs)
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
@@ -270,11 +244,6 @@ class SqlStore:
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         wanted = {"states": [state.value for state in states]}
         with self._transactions.reading() as connection:
-            if self._memory is not None:
-                versions = connection.execute(_ACTIVE_VERSIONS, wanted).all()
-                known = [self._at_version(*each) for each in versions]
-                if None not in known:
-                    return tuple(job for job in known if job is not None)
             rows = connection.execute(_IN_STATES, wanted).all()
         return tuple(job for job in map(_readable, rows) if job is not None)
 
@@ -338,21 +307,6 @@ class SqlStore:
         else:
             with kept_log(self._engine):
                 self._transactions.close()
-
-    def _known(self, uid: JobUid) -> Remembered | None:
-        return None if self._memory is None else self._memory.get(uid)
-
-    def _at_version(self, uid: JobUid, version: int) -> Job | None:
-        known = self._known(uid)
-        return known.job if known is not None and known.job.version == version else None
-
-    def _forget(self, *uids: JobUid) -> None:
-        if self._memory is not None:
-            self._memory.forget(*uids)
-
-    def _remember(self, job: Job, last: int | None) -> None:
-        if self._memory is not None:
-            self._transactions.after_commit(partial(self._memory.put, job, last))
 
     def _get(self, query: Select[Any], value: str) -> Job:
         if not storable(value):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from itertools import groupby
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select
@@ -17,9 +15,9 @@ from footplate.store.tables import quotas
 from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement
 
     from footplate.store.transactions import Transactions
 
@@ -29,41 +27,10 @@ _KEY = (quotas.c.project, quotas.c.region, quotas.c.resource)
 class SqlQuotas:
     """The quotas in SQL. Any number of threads and servers may use it at once."""
 
-    def __init__(self, transactions: Transactions, *, sole: bool = False) -> None:
-        """``sole``: nobody else writes them as long as this is used."""
+    def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
-        self._sole = sole
-        self._lock = Lock()
-        self._known: tuple[Quota, ...] | None = None
-        self._writes = 0
 
     def list(self) -> tuple[Quota, ...]:
-        with self._lock:
-            known, writes = self._known, self._writes
-        if known is not None:
-            return known
-        found = self._read()
-        with self._lock:
-            if self._sole and self._writes == writes:
-                self._known = found
-        return found
-
-    def _forget(self) -> None:
-        """Drops the cache before and after a write's commit; reads between them don't fill it."""
-        with self._lock:
-            self._known = None
-            self._writes += 1
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        try:
-            with self._transactions.writing() as connection:
-                yield connection
-                self._forget()
-        finally:
-            self._forget()
-
-    def _read(self) -> tuple[Quota, ...]:
         with self._transactions.reading() as connection:
             rows = connection.execute(select(quotas).order_by(*_KEY)).all()
         return tuple(
@@ -73,7 +40,7 @@ class SqlQuotas:
 
     def change(self, project: str, region: str, limits: Mapping[str, int | None]) -> None:
         check_quota_texts(project, region, limits)
-        with self._writing() as connection:
+        with self._transactions.writing() as connection:
             # In one order everywhere: else two writers could each wait for the other's row.
             for resource in sorted(limits):
                 amount = limits[resource]
@@ -88,7 +55,7 @@ class SqlQuotas:
     def remove(self, project: str, region: str) -> None:
         if not (storable(project) and storable(region)):
             return
-        with self._writing() as connection:
+        with self._transactions.writing() as connection:
             connection.execute(delete(quotas).where(_at(project, region)))
             self._transactions.tell(connection, NoticeKind.QUOTAS)
 

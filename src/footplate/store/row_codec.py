@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from footplate.domain.errors import DataLoss, NotFound
@@ -56,7 +55,14 @@ def job_values(job: Job) -> Values:
         "request": job.request,
         "tuning_job": job.tuning_job,
         **listed_values(job),
-        **_course_values(job),
+        "state": job.state.value,
+        "update_time": to_micros(job.update_time),
+        "start_time": to_micros_or_none(job.start_time),
+        "end_time": to_micros_or_none(job.end_time),
+        "attempt": job.attempt,
+        "version": job.version,
+        "replicas": documents.write(Replicas(job.replicas, job.images)),
+        "ending": None if job.ending is None else documents.write(job.ending),
     }
 
 
@@ -67,35 +73,6 @@ def listed_values(job: Job) -> Values:
         "create_time": to_micros(job.create_time),
         "job_id_folded": job.name.job_id.casefold(),
         "display_name_folded": job.display_name.casefold(),
-    }
-
-
-def changed_values(before: Job, job: Job) -> Values:
-    """Returns the columns that differ between ``before`` and ``job``, and perhaps more.
-
-    Raises InvalidArgument as ``job_values`` does.
-    """
-    same = replace(before, **{name: getattr(job, name) for name in _COURSE}) == job
-    return _course_values(job) if same else job_values(job)
-
-
-_COURSE = (
-    *("state", "update_time", "start_time", "end_time"),
-    *("attempt", "version", "replicas", "ending", "images"),
-)
-"""What changes in the course of a job; the rest was asked for."""
-
-
-def _course_values(job: Job) -> Values:
-    return {
-        "state": job.state.value,
-        "update_time": to_micros(job.update_time),
-        "start_time": to_micros_or_none(job.start_time),
-        "end_time": to_micros_or_none(job.end_time),
-        "attempt": job.attempt,
-        "version": job.version,
-        "replicas": documents.write(Replicas(job.replicas, job.images)),
-        "ending": None if job.ending is None else documents.write(job.ending),
     }
 
 

@@ -43,7 +43,6 @@ class Transactions:
         # process queue up here instead, and each goes on the moment its turn has come.
         one_by_one = engine.dialect.name == "sqlite"
         self._turn: AbstractContextManager[object] = Lock() if one_by_one else nullcontext()
-        self._following: list[Callable[[], None]] = []
 
     def guarded(self, guard: Callable[[Connection], None]) -> Transactions:
         """The same with a guard; only where there may be several servers."""
@@ -63,18 +62,10 @@ class Transactions:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        with translated(self._writer.url), self._turn:
-            self._following.clear()
-            with self._writer.begin() as connection:
-                if self._guard is not None:
-                    self._guard(connection)
-                yield connection
-            for follow in self._following:
-                follow()
-
-    def after_commit(self, follow: Callable[[], None]) -> None:
-        """Runs it before anybody else writes; only where one writes at a time (SQLite)."""
-        self._following.append(follow)
+        with translated(self._writer.url), self._turn, self._writer.begin() as connection:
+            if self._guard is not None:
+                self._guard(connection)
+            yield connection
 
     def tell(self, connection: Connection, kind: NoticeKind, *keys: str) -> None:
         """Notifies the other servers once the transaction is committed."""

@@ -156,9 +156,9 @@ def read_earlier(text: str) -> tuple[Study, ...]:
     return read(EarlierStudies, text).studies
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=10_000)
 def read_trial(text: str) -> TrialRecord:
-    """Decodes and caches: where another server wrote to a study, most trials stay the same.
+    """Decodes and caches: all trials of a study are read with it, and most stay as they were.
 
     Raises as ``documents.read`` does.
     """

@@ -15,7 +15,6 @@ from footplate.store.input_checks import countable
 from footplate.store.named_rows import unknown
 from footplate.store.paging import Position
 from footplate.store.studies import rows
-from footplate.store.studies.trial_cache import TrialCache
 from footplate.store.tables import studies, study_earlier, study_models, trial_reports, trials
 from footplate.store.tables import trials as trial_rows
 from footplate.store.upsert import upsert
@@ -115,7 +114,6 @@ class SqlStudies:
     def __init__(self, transactions: Transactions, max_reports: int = MAX_REPORTS) -> None:
         self._transactions = transactions
         self._max_reports = max_reports
-        self._memory = TrialCache()
 
     def create(self, study: StudyRecord) -> None:
         values = {**rows.study_values(study), "last_position": 0}
@@ -170,17 +168,15 @@ class SqlStudies:
         dropped: Sequence[int] = (),
     ) -> None:
         values = rows.study_values(study)
-        rows_of_trials = [rows.trial_values(study.uid, trial) for trial in trials]
         fitted = [rows.model_values(study.uid, n, model) for n, model in (models or {}).items()]
         with self._transactions.writing() as connection:
             _guard(_lock(connection, study.uid), study.version - 1)
             connection.execute(update(studies).where(studies.c.uid == study.uid).values(values))
-            upsert(connection, trial_rows, rows_of_trials, "body")
+            written = [rows.trial_values(study.uid, trial) for trial in trials]
+            upsert(connection, trial_rows, written, "body")
             upsert(connection, study_models, fitted, "body")
             _drop(connection, study.uid, dropped)
             self._notify(connection, study.uid)
-        written = [rows.read_trial(row["body"]) for row in rows_of_trials]
-        self._memory.follow(study.uid, study.version, written, dropped)
 
     def model(self, uid: StudyUid, finished: int) -> Mapping[str, object] | None:
         if not (storable(uid) and countable(finished)):
@@ -211,7 +207,6 @@ class SqlStudies:
         with self._transactions.writing() as connection:
             connection.execute(delete(studies).where(studies.c.uid == uid))
             self._notify(connection, uid)
-        self._memory.forget(uid)
 
     def _notify(self, connection: Connection, uid: StudyUid) -> None:
         self._transactions.tell(connection, NoticeKind.STUDY, uid)
@@ -224,11 +219,7 @@ class SqlStudies:
             if row is None:
                 raise unknown(value)
             study = rows.study_of(row)
-            trials = self._memory.get(study.uid, study.version)
-            if trials is None:
-                trials = _trials(connection, study.uid)
-                self._memory.put(study.uid, study.version, trials)
-        return StudyWithTrials(study, trials)
+            return StudyWithTrials(study, _trials(connection, study.uid))
 
 
 def _trials(connection: Connection, uid: StudyUid) -> tuple[TrialRecord, ...]:
