@@ -45,7 +45,7 @@ def plan(nbytes: int, seq: int, endpoints: int, world: int, limits: Limits) -> P
 
 
 def credit_bytes(limits: Limits, world: int, endpoints: int) -> int:
-    """Returns the most bytes that one connection sends before they are answered.
+    """Returns the most bytes that one connection may have sent and not had answered.
 
     All workers' credit meets at a reducer's switch port, all endpoints' credit at a worker's.
     """

@@ -59,7 +59,7 @@ class Client:
     def all_reduce(
         self, buffer: Any, dtype: WireType, op: Op = Op.SUM, wire: WireType | None = None
     ) -> None:
-        """Starts an all-reduce like ``start``, and waits for it. Raises ReductionError."""
+        """Runs ``start`` and waits for the result. Raises ReductionError."""
         self.start(buffer, dtype, op, wire).wait()
 
     def close(self, why: str | None = None) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Counters:
-    """The counters of one lane. They only grow; its thread writes them, any thread reads them."""
+    """The figures of one lane; each only grows. Written by the lane's thread, read by any."""
 
     received_bytes: int = 0
     sent_bytes: int = 0

@@ -29,7 +29,7 @@ def close_in_children(descriptors: Sequence[int]) -> None:
 
 
 def _close_copies() -> None:
-    """Closes the child's copies. It takes no lock: a thread of the parent may have held it."""
+    """Closes what the child inherited, without the lock, which may be held for ever there."""
     for descriptor, inode in list(_kept.items()):
         if _is(descriptor, inode):
             os.close(descriptor)

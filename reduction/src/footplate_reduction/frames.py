@@ -33,7 +33,7 @@ class FrameType(IntEnum):
 
 
 class WireType(IntEnum):
-    """The type of elements as they are sent."""
+    """The type of elements as they travel."""
 
     FLOAT32 = 0
     FLOAT16 = 1

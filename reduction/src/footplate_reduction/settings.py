@@ -92,7 +92,7 @@ def group_name(environment: Mapping[str, str]) -> str:
 
 
 def reducers_of(environment: Mapping[str, str]) -> str:
-    """Returns the reducers as they are written; empty: none are named."""
+    """Returns the reducers as the environment names them; '' if it names none."""
     return environment.get("FOOTPLATE_REDUCERS", "").strip()
 
 

@@ -121,7 +121,7 @@ class Library:
         raise AttributeError(name)
 
     def instruction_set(self) -> str:
-        """Returns the instruction set that the library adds with, for people: ``AVX2``."""
+        """Returns what the library adds with, for people: ``AVX2``."""
         return str(self.instructions().decode())
 
     def last_failure(self) -> str:
@@ -130,7 +130,7 @@ class Library:
         return _decoded(text, self.failure(text, len(text)))
 
     def lane_error(self, lane: int) -> ReductionError:
-        """Returns the error that ended the lane's group."""
+        """Returns the error that has ended the lane's group."""
         return self._error(self.lane_loss, lane)
 
     def sender_error(self, sender: int) -> ReductionError:

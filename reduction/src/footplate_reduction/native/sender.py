@@ -135,7 +135,7 @@ class _LibraryPlan(NamedTuple):
 
 
 def _cuts(endpoints: int, world: int, limits: Limits) -> Callable[[int, int], _LibraryPlan]:
-    """Returns the plan by a vector's bytes and turn; cached, as programs repeat the same ones."""
+    """Returns a function that plans a vector of so many bytes; it keeps plans, as they repeat."""
 
     @lru_cache(maxsize=256)
     def cut(nbytes: int, turn: int) -> _LibraryPlan:

@@ -22,7 +22,7 @@ MOST_GROUPS = 64
 
 
 class LaneEnd(NamedTuple):
-    """The end of a lane's thread; no error: all workers have left."""
+    """The end of a lane's thread; without an error all workers have left."""
 
     group: Group
     lane: int
@@ -61,7 +61,7 @@ class Groups:
         return len(self._groups)
 
     def counters(self) -> Counters:
-        """Returns the sum over all lanes so far, ended ones included."""
+        """Returns the sums of all lanes there were."""
         total = Counters()
         for each in [self._ended, *self._running]:
             _add(total, each)

@@ -60,7 +60,7 @@ class Reducer:
         return tcp_options.address(self._listener, peer=False)
 
     def run(self) -> int:
-        """Runs until SIGTERM, SIGINT or until it is cut off. Returns the exit status."""
+        """Serves until SIGTERM or SIGINT, or until it is cut off. Returns the exit status."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self.end())
         signal.set_wakeup_fd(self._ringer.fileno(), warn_on_full_buffer=False)
@@ -78,7 +78,7 @@ class Reducer:
         return self._leave(self._status)
 
     def end(self, status: int = ENDED) -> None:
-        """Ends the process with this status. May be called from any thread or a signal handler."""
+        """Makes ``run`` return ``status``; any thread or signal handler may call it."""
         if self._status is None:
             self._status = status
         self._ring()

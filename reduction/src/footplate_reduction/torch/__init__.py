@@ -33,7 +33,7 @@ def attach(model: Any, wire: str | None = None) -> None:
 
 
 def hook(group: Any = None, wire: str | None = None) -> tuple[Any, Callable[..., Any]]:
-    """Returns what ``register_comm_hook`` takes; like ``attach``, which knows its model's group."""
+    """Returns what ``register_comm_hook`` takes; ``attach`` knows the group of its model."""
     from footplate_reduction.torch.ddp_hook import make_hook
 
     return make_hook(group, wire)
@@ -54,7 +54,7 @@ def register() -> None:
 
 
 def _takes_devices(backend: Any) -> bool:
-    """Returns whether backends can be registered for devices: PyTorch 2.1 and later."""
+    """Returns whether others' backends can be registered for devices: from PyTorch 2.1 on."""
     return "devices" in inspect.signature(backend.register_backend).parameters
 
 

@@ -55,10 +55,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
         return "footplate"
 
     def relay(self) -> TransferThread | None:
-        """Connects to this group's reducers when first called; None: it has none.
-
-        Blocks until all its workers have come.
-        """
+        """Connects to the group's reducers; None if it has none. Blocks until all workers came."""
         with self._connecting:
             if self._relay is None and self._name is not None and not self._destroyed:
                 self._relay = TransferThread(
@@ -103,7 +100,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
         return name
 
     def _reduce(self, tensors: Sequence[Tensor], opts: Any) -> Reduction | None:
-        """Reduces by reducers; None: they can't, or none exist. Tensors of a type form a vector."""
+        """Starts a sum by reducers; None if they can't. Tensors of one type are one vector."""
         op = _op_of(opts)
         by_type = _by_type(tensors)
         relay = self.relay() if op is not None and by_type else None

@@ -40,7 +40,7 @@ class BucketState(NamedTuple):
 
 
 def make_hook(group: Any, wire: str | None) -> tuple[Any, Callable[..., Any]]:
-    """Does the work of ``footplate_reduction.torch.hook``."""
+    """Implements ``footplate_reduction.torch.hook``."""
     group = dist.group.WORLD if group is None else group
     chosen = _wire_of(wire)
     relay = group.relay() if isinstance(group, FootplateGroup) else _relay_of(group)

@@ -32,7 +32,7 @@ def vector_of(tensors: Sequence[Tensor], held: WireType) -> Vector:
 
 
 class GpuStaging:
-    """One GPU's stream, on which all copies run in order, and the buffers that they use."""
+    """The stream of one GPU, on which all copies go in order, and the buffers that they use."""
 
     def __init__(self, device: Any) -> None:
         self.device = device

@@ -14,7 +14,7 @@ class Event(Protocol):
     """An event of CUDA."""
 
     def query(self) -> bool:
-        """Returns whether all work queued before the event is done."""
+        """Returns whether all work that was queued before the event is done."""
 
 
 class PinnedPool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class WorkerInfo(NamedTuple):
-    """The facts that one worker tells the others."""
+    """The facts that one worker tells the others of its group."""
 
     reducers: str
     """As the environment has them; empty: none."""
@@ -39,10 +39,9 @@ def agree(found: Sequence[WorkerInfo]) -> str | None:
 
 
 def meet(store: Any, rank: int, world: int, mine: WorkerInfo) -> list[WorkerInfo]:
-    """Returns every worker's facts, exchanged through a store of torch.distributed.
+    """Returns what all workers tell, through a store of torch.distributed.
 
-    Each worker reads one key, which rank 0 writes: in a large group it would be too much for the
-    store if each worker read all keys.
+    Each asks rank 0 alone: in a large group each reading all would be too much for the store.
     """
     store.set(f"found/{rank}", json.dumps(mine))
     if rank == 0:

@@ -49,10 +49,10 @@ class _Transfer(NamedTuple):
 
 
 class TransferThread:
-    """A client whose calls run in order, in two threads.
+    """Sends vectors in the order of the calls.
 
     One thread starts vectors, another one waits for them, so the next is under way while the one
-    before comes back. After an error all later calls fail with it.
+    before comes back. After an error all others fail with it.
     """
 
     def __init__(self, client: Client) -> None:
@@ -138,7 +138,7 @@ class TransferThread:
 
 
 def offloaded() -> int:
-    """Returns how many all-reduces of this process reducers made: a batch of tensors is one.
+    """Returns how many all-reduces of this process reducers have made: a batch of tensors is one.
 
     Those that PyTorch's own backends made instead don't count, so 0 after a training says that
     reducers had no part in it.

@@ -24,7 +24,7 @@ _TYPES = {
 
 
 def wire_type(tensor: Tensor) -> WireType | None:
-    """Returns its elements' type; None: reducers can't take it (other types, sparse, empty)."""
+    """Returns the type of its elements; None if reducers can't take it: other, sparse, empty."""
     if tensor.layout is not torch.strided or tensor.numel() == 0:
         return None
     if tensor.device.type not in ("cpu", "cuda"):
@@ -57,7 +57,7 @@ def memory(tensor: Tensor) -> memoryview:
 
 
 class HostVector:
-    """A vector of tensors on the host. One contiguous tensor is changed in place."""
+    """A vector of tensors on the host. One contiguous tensor is changed where it stands."""
 
     def __init__(self, tensors: Sequence[Tensor], held: WireType) -> None:
         self.held = held

@@ -39,7 +39,7 @@ _COLLECTIVES = (
 
 
 def make_own(options: Any) -> Any:
-    """Makes a group of gloo for the host's tensors, and of NCCL for GPUs, where it exists."""
+    """Makes a group with gloo for the host's tensors, and NCCL, where it is, for those of GPUs."""
     rank, size = options.group_rank, options.group_size
     own = dist.ProcessGroup(options.store, rank, size)
     kinds = dist.ProcessGroup.BackendType
