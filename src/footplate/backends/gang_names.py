@@ -1,4 +1,4 @@
-"""Which names a gang may have, where they become names of directories."""
+"""The names that a gang may have, where they become names of directories."""
 
 from __future__ import annotations
 

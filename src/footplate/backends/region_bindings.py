@@ -34,7 +34,7 @@ _RESOURCE = re.compile(r"[A-Za-z0-9._:-]+=[0-9]+(?:\.[0-9]+)?")
 
 @dataclass(frozen=True)
 class RegionBinding:
-    """What of an engine one region is. None: the engine's own default.
+    """The part of an engine that one region is. A field of None means the engine's own default.
 
     ``machines`` holds what finds such a machine by machine type, or ``*`` for all others: options
     of Slurm (``--constraint=c8``), labels of nodes of Kubernetes (``pool=large``), resources of Ray
@@ -172,7 +172,7 @@ def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
 
 
 def _check_rest(index: int, table: Mapping[str, Any]) -> Iterator[Violation]:
-    """Of keys that are right by themselves."""
+    """Yields what is wrong between keys that are right by themselves."""
     if table["backend"] == SLURM:
         machines = _make(table).machines
         yield from rest_settings.check_together(f"regions[{index}]", table, machines)

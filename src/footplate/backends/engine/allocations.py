@@ -100,7 +100,7 @@ class Allocations:
         return observe(attempt, replica, self._known(allocation), trouble)
 
     def is_served(self, attempt: Attempt, replica: str) -> bool:
-        """Whether the replica's launcher is there, as far as is known, to start it again.
+        """Returns whether the replica's launcher is there, as far as is known, to start it again.
 
         The engine's word counts before the launcher's last call, which may have come before it.
         """
@@ -145,7 +145,7 @@ class Allocations:
             self.busy = self.busy or busy
 
     def _advance_attempt(self, attempt: Attempt) -> bool:
-        """Whether any allocation of it has yet to end."""
+        """Advances all allocations; returns whether any of the attempt has yet to end."""
         running = []
         for allocation in attempt.allocations.values():
             needed = [r for r in attempt.served_by(allocation) if r.gone is None]
@@ -248,7 +248,7 @@ class Allocations:
     def _end_tasks(
         self, attempt: Attempt, allocation: Allocation, job: EngineJob, needed: Iterable[Replica]
     ) -> None:
-        """Of a job that may go on: the replicas whose launchers have ended, or never come."""
+        """Ends replicas whose launchers have ended or will never come, in a job that may go on."""
         for replica in needed:
             task = _find_task(allocation, job, replica.name)
             reason, cancelled = task.reason or "its launcher has ended", task.cancelled
@@ -289,7 +289,7 @@ class Allocations:
         self._files.end(attempt.id, allocation.number, job.reason, cancelled=job.cancelled)
 
     def _is_over(self, attempt: Attempt, allocation: Allocation, job: EngineJob) -> bool:
-        """Whether nothing of it can run, by the word of the engine alone.
+        """Returns whether nothing of the job can run, by the word of the engine alone.
 
         A node that comes back runs for a while what ended without it: its launchers decide.
         """
@@ -324,7 +324,7 @@ class Allocations:
                 self._end_start(attempt, replica, reason)
 
     def _has_ended(self, attempt: Attempt, replica: Replica) -> bool:
-        """Whether nothing of it runs, by its launcher's word, or its silence."""
+        """Returns whether nothing of the replica runs, by its launcher's word or its silence."""
         report = current_report(replica)
         if report is not None and report.state is LauncherState.GONE:
             return True
@@ -368,18 +368,18 @@ class Allocations:
 
 
 def _has_launcher(attempt: Attempt, allocation: Allocation) -> bool:
-    """Whether one has called: an engine may say only later that its task has started."""
+    """Returns whether a launcher has called: an engine may say only later that it started."""
     return any(replica.claim is not None for replica in attempt.served_by(allocation))
 
 
 def _find_task(allocation: Allocation, job: EngineJob, replica: str) -> EngineTask:
-    """What the engine says of the replica's launcher."""
+    """Returns what the engine says of the replica's launcher."""
     tasks = dict(zip(allocation.replicas, job.tasks, strict=False))
     return tasks.get(replica, EngineTask())
 
 
 def _is_being_made(attempt: Attempt, allocation: Allocation) -> bool:
-    """Whether the tickets for it may yet come: they are written after it, by another thread."""
+    """Returns whether its tickets may yet come: another thread writes them after the allocation."""
     return not attempt.served_by(allocation) and allocation.number == max(attempt.allocations)
 
 

@@ -65,7 +65,7 @@ class Replica:
 
     @property
     def may_move(self) -> bool:
-        """Whether it waits for the launcher of an earlier start, which doesn't have it yet.
+        """Says whether it waits for the launcher of an earlier start, which doesn't have it yet.
 
         A start whose allocation was made for it stays there: one that can't run would move forever.
         """
@@ -215,7 +215,7 @@ class AttemptFiles:
         return self._path(attempt_id, replica, "stop").exists()
 
     def move(self, attempt_id: AttemptId, replica: Replica, first: int) -> None:
-        """To a new allocation, with the number ``first`` or a higher one. Raises OSError.
+        """Moves a start to a new allocation numbered ``first`` or higher. Raises OSError.
 
         Nothing happens to a start that was given to its launcher: one link decides between both.
         """
@@ -280,7 +280,7 @@ def _run_kind(moved: int | None) -> str:
 
 
 def _read_moved(path: Path) -> int | None:
-    """Where the start has been moved to by this mark of it."""
+    """Returns the allocation that the start was moved to by this mark; None if there is no mark."""
     return (_read(path) or {}).get("allocation")
 
 
@@ -337,7 +337,7 @@ def _read(path: Path) -> Content | None:
 
 
 def write_once(path: Path, content: Content) -> Content:
-    """What the file says: ``content`` if it wasn't there. Raises OSError."""
+    """Writes ``content`` if there is no such file; returns what the file says. Raises OSError."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         _write(part, content)

@@ -38,7 +38,7 @@ _IDLE_S = 30.0
 
 @dataclass(frozen=True)
 class LauncherSettings:
-    """What launchers of one region are given.
+    """The settings for launchers of one region.
 
     ``url`` is where nodes reach the server, ``authority`` the certificate (PEM) that it is believed
     by if that is https. ``archive`` and ``supervisor`` are digests of what launchers run.
@@ -122,7 +122,7 @@ class EngineBackend:
         self._files.make(request.attempt_id, request.region, tickets)
 
     def _restart(self, attempt: Attempt, request: AttemptStart) -> None:
-        """What is gone, and older than its ticket, starts where it was, or in a new allocation."""
+        """Starts what is gone and older than its ticket where it was, or in a new allocation."""
         late = [t for t in request.tickets if _is_later(attempt, t)]
         number = max(attempt.allocations) + 1
         moved = [t.replica for t in late if not self._allocations.is_served(attempt, t.replica)]
@@ -279,7 +279,7 @@ class EngineBackend:
                 log.exception("a listener failed for %s", attempt_id)
 
     def _make_program(self, attempt: Attempt, allocation: int, replicas: tuple[str, ...]) -> bytes:
-        """What each rank of an allocation runs: the first program of launchers, configured."""
+        """Returns what each rank of an allocation runs: the launchers' configured program."""
         settings = self._settings
         config = {
             "url": settings.url(),

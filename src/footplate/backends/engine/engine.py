@@ -1,4 +1,4 @@
-"""What an engine must be able to do."""
+"""The interface that an engine must implement."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JobPhase(Enum):
 
 @dataclass(frozen=True)
 class EngineTask:
-    """What an engine that sees the launchers of a job one by one says of one."""
+    """The state of one launcher, from an engine that sees the launchers of a job one by one."""
 
     ended: bool = False
     """None of its processes is left."""
@@ -94,7 +94,7 @@ class JobRequest:
 
 @dataclass(frozen=True)
 class EngineReport:
-    """What ``check`` has found: plain sentences."""
+    """The findings of ``check``: plain sentences."""
 
     reachable: bool
     facts: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class Engine(Protocol):
     node_variable: str
 
     def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:
-        """Why no job can ever have these launchers; None: nothing is wrong. Asks nobody."""
+        """Returns why no job can ever have these launchers; None if one can. Asks nobody."""
         ...
 
     def submit(self, request: JobRequest) -> str:
@@ -146,5 +146,5 @@ class Engine(Protocol):
         ...
 
     def check(self) -> EngineReport:
-        """What it has, and what is wrong with it or with the settings; never raises."""
+        """Reports what it has, and what is wrong with it or with the settings; never raises."""
         ...

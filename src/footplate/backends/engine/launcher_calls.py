@@ -138,7 +138,7 @@ def _serves(
     bearer: LauncherBearer,
     report: LauncherReport,
 ) -> bool:
-    """Whether this launcher is the one that serves the replica."""
+    """Returns whether this launcher is the one that serves the replica."""
     allocation = attempt.allocations.get(bearer.allocation)
     if allocation is None or allocation.ended is not None:
         return False

@@ -1,4 +1,4 @@
-"""What is seen of a replica, decided from what its launcher and the engine say."""
+"""Decides whether a replica is there from what its launcher and the engine say."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class KubernetesEngine:
             return name
 
     def _read_images(self, core: Any, request: JobRequest) -> dict[str, ImageConfig]:
-        """What the registries say of the images of a job, each asked once."""
+        """Returns what the registries say of the images of a job, each asked once."""
         names = {launcher.image for launcher in request.launchers if launcher.image}
         logins = find_logins(self._read_pull_secrets(core)) if names else {}
         try:
@@ -193,7 +193,7 @@ class KubernetesEngine:
         return tuple(name for name in wanted if not _is_ready(known.get(name)))
 
     def _find_silent(self, core: Any, pods: Sequence[dict[str, Any]]) -> frozenset[str]:
-        """Of the nodes that take long to start a Pod, those that Kubernetes knows to be away."""
+        """Returns those nodes slow to start a Pod that Kubernetes knows to be away."""
         silent = set()
         for name in find_slow_nodes(pods, datetime.now(UTC))[:MAX_ASKED_NODES]:
             try:
@@ -324,7 +324,7 @@ def _is_ready(node: dict[str, Any] | None) -> bool:
 
 
 def _is_old(secret: dict[str, Any], pods: Sequence[dict[str, Any]]) -> bool:
-    """Of a job that has ended: whether that is so long ago that nobody looks at it."""
+    """Returns whether the job of the Secret, which has ended, did so longer ago than ``KEEP``."""
     name = secret["metadata"]["name"]
     moments = [secret["metadata"]["creationTimestamp"]]
     for pod in pods:

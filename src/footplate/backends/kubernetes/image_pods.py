@@ -1,4 +1,4 @@
-"""What a Pod has more where its container is an image of the user's: a Python that comes along.
+"""Adds what a Pod needs where its container is an image of the user's: a Python that comes along.
 
 An init container of the region's image copies its Python into a volume, with which the container
 starts; nothing of the image is needed for that.
@@ -35,7 +35,7 @@ def read_copy_program() -> str:
 
 
 def describe(image: ImageConfig) -> dict[str, Any]:
-    """What the supervisor reads about the image."""
+    """Returns what the supervisor reads about the image."""
     variables = dict(
         str(pair).partition("=")[::2] for pair in image.config.get("Env") or () if "=" in str(pair)
     )

@@ -205,7 +205,7 @@ class _Registry:
 
 
 def _choose(entries: Iterable[Content]) -> str:
-    """Of a list, the image for Linux on the usual processors, or the first for Linux."""
+    """Returns a list's image for Linux on the usual processors, else the first for Linux."""
     linux = [each for each in entries if (each.get("platform") or {}).get("os") == "linux"]
     usual = [each for each in linux if each["platform"].get("architecture") == _USUAL]
     if not linux:

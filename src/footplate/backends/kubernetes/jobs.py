@@ -77,7 +77,7 @@ def _phase(views: list[PodView]) -> JobPhase:
 
 
 def _reason(views: list[PodView], phase: JobPhase) -> str:
-    """Of the first Pod that the phase is of; of a job that runs, what its other Pods wait for."""
+    """Returns why the job ended, or what its Pods wait for: by the first Pod that says it."""
     if phase is JobPhase.ENDED:
         return next((view.reason for view in views if view.reason), "")
     waiting = [view for view in views if view.state is PodState.WAITING]

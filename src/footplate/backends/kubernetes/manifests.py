@@ -36,7 +36,7 @@ GRACE_S = 90
 
 @dataclass(frozen=True)
 class PodSettings:
-    """What a region says of its Pods."""
+    """The settings of a region for its Pods."""
 
     image: str = ""
     """Has a Python of 3.8 or later; empty: the template names it."""
@@ -55,7 +55,7 @@ class PodSettings:
 
     @property
     def container(self) -> Mapping[str, Any]:
-        """Of the template: what the one of the replica is made from."""
+        """The container of the template from which the replica's is made."""
         found: Mapping[str, Any] = ((self.template.get("spec") or {}).get("containers") or [{}])[0]
         return found
 
@@ -66,7 +66,7 @@ class PodSettings:
 
 
 def object_name(job: str) -> str:
-    """Of the Secret of a job, and the beginning of those of its Pods: a DNS-1123 label."""
+    """Returns the name of a job's Secret, with which its Pods' names begin: a DNS-1123 label."""
     return f"footplate-{hashlib.sha256(job.encode()).hexdigest()[:20]}"
 
 
@@ -75,7 +75,7 @@ def pod_name(secret: str, rank: int) -> str:
 
 
 def make_secret(request: JobRequest) -> dict[str, Any]:
-    """With the program of all Pods of a job: it has the tokens of their launchers in it.
+    """Makes the Secret with the program of all Pods of a job: it has their launchers' tokens in it.
 
     It stands for the job: the Pods belong to it, and it says how many there are to be.
     """

@@ -1,4 +1,4 @@
-"""What the state of a Pod means for its replica, in our words.
+"""Translates the state of a Pod into what it means for its replica.
 
 The fields are those of core/v1 ``PodStatus``; https://kubernetes.io/docs/concepts/workloads/pods/
 pod-lifecycle has what each says.
@@ -131,6 +131,6 @@ def _containers(status: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _shorten(text: str) -> str:
-    """In one line: some messages have several, and name each node."""
+    """Puts the message into one line: some have several lines, and name each node."""
     line = " ".join(text.split())
     return line if len(line) <= MOST_CHARACTERS else line[: MOST_CHARACTERS - 1] + "…"

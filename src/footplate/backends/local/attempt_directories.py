@@ -194,7 +194,7 @@ class AttemptDirectories:
         self._root.chmod(0o700)
 
     def _begin(self) -> None:
-        """Where things are made there is nothing. It stays: to make it costs as much as a HOME."""
+        """Makes the directory for new attempts, or empties it. It stays: making one costs time."""
         with suppress(FileExistsError):
             self._making.mkdir(mode=0o700)
         with os.scandir(self._making) as left:
@@ -220,7 +220,7 @@ class AttemptDirectories:
         return min(due_s, default=None)
 
     def _expire(self, now_s: float) -> Iterator[float]:
-        """When that was kept which stays."""
+        """Deletes kept files whose time is over; yields when each of the others was kept."""
         try:
             with os.scandir(self.kept) as entries:
                 found = [(entry.name, entry.stat().st_mtime) for entry in entries]

@@ -205,12 +205,12 @@ class LocalBackend:
             self._watcher.close()
 
     def seconds_to_due(self) -> float | None:
-        """When something will be looked at again for its own sake; None: nothing will."""
+        """Returns in how many seconds a replica is due for another look; None if none is."""
         with self._mutex:
             return self._controller.seconds_to_due()
 
     def _seconds_to_work(self) -> float | None:
-        """As ``seconds_to_due``, after kept files were deleted whose time is over."""
+        """Deletes kept files that are due; returns as ``seconds_to_due``, with the next of them."""
         try:
             expires_s = self._attempts.discard_expired(time.time())
         except OSError:
@@ -252,9 +252,9 @@ class LocalBackend:
 
 
 def _is_later(ticket: Ticket, seen: ReplicaObservation | None) -> bool:
-    """Whether the ticket is for a start that comes after what was seen, and may be now.
+    """Returns whether the ticket is for a start after the one seen, and may start now.
 
-    None: its HOME was removed from among the others.
+    ``seen`` None: its HOME was removed from among the others.
     """
     if seen is None:
         return True

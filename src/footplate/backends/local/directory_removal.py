@@ -77,7 +77,7 @@ def _flatten(top: int, name: str, numbers: Iterator[int]) -> None:
 
 
 def _remove_empty(directory: int, name: str) -> bool:
-    """Whether the directory ``name`` is gone now."""
+    """Removes the directory ``name`` if it is empty; returns whether it is gone now."""
     try:
         os.rmdir(name, dir_fd=directory)
     except OSError:  # it stays, and is moved up
@@ -86,9 +86,10 @@ def _remove_empty(directory: int, name: str) -> bool:
 
 
 def _remove_shallow(directory: int, name: str, depth: int) -> bool:
-    """Whether the directory ``name`` is gone now, with what was in it.
+    """Removes the directory ``name`` with what is in it; returns whether it is gone now.
 
-    Not if anything hinders it, or there are more than ``depth`` levels below it: much may be gone.
+    It isn't if anything hinders it, or there are more than ``depth`` levels below it: much may be
+    gone.
     """
     try:
         inner = os.open(name, _DIRECTORY, dir_fd=directory)
@@ -126,7 +127,7 @@ def _move_up(directory: int, child: str, top: int, numbers: Iterator[int]) -> No
 
 
 def _entries(directory: int) -> dict[str, bool]:
-    """By name whether it is a directory."""
+    """Returns for each name whether it is a directory."""
     with os.scandir(directory) as entries:
         return {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
 

@@ -45,7 +45,7 @@ def make_fork_server(python: Path, archive: Path) -> ForkServer | None:
 
 
 class ForkServer:
-    """For one thread at a time."""
+    """The parent of supervisors, which it forks on request. One thread at a time may use this."""
 
     def __init__(
         self, python: Path, archive: Path, monotonic: Callable[[], float] = time.monotonic
@@ -140,7 +140,7 @@ class ForkServer:
             return b""
 
     def _end(self, reason: str) -> None:
-        """From now on it surely forks nothing."""
+        """Ends the fork server: from now on it surely forks nothing."""
         self.close()
         self._rest(reason)
 

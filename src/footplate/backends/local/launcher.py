@@ -93,7 +93,7 @@ class Launcher:
         return process.pid
 
     def is_supervisor(self, pid: int, home: Home) -> bool:
-        """Whether the process is the supervisor of ``home``, by its command line.
+        """Returns whether the process is the supervisor of ``home``, by its command line.
 
         A pid that a program wrote, or that was used again, must not be signalled. Where there
         is no /proc any other process than this one is believed.

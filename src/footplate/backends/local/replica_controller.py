@@ -133,7 +133,7 @@ class ReplicaController:
     def observations(
         self, homes: Iterable[Home], of: AttemptId | None = None
     ) -> tuple[ReplicaObservation, ...]:
-        """Of ``homes``, and of those whose directory is gone but not their supervisor.
+        """Returns what is seen of ``homes``, and of supervisors whose directory is gone.
 
         ``of``: of these those of one attempt only, to which ``homes`` belong.
         """

@@ -52,7 +52,7 @@ class Home:
 
     @property
     def was_locked(self) -> bool:
-        """Whether a supervisor got as far as its lock."""
+        """Says whether a supervisor got as far as its lock."""
         return untrusted_files.exists(f"{self.path}/pid")
 
     # Asked of all homes in each pass: where that is, a Path would take longer than the kernel.
@@ -73,7 +73,7 @@ class Home:
         return SupervisorStatus.UNSPAWNED if self.is_untouched() else self._left()
 
     def is_untouched(self) -> bool:
-        """Whether no supervisor ever came near its lock, and none is held off from it."""
+        """Returns whether no supervisor ever came near its lock, and none is held off from it."""
         return not (
             self.was_locked
             or untrusted_files.exists(f"{self.path}/lock")
@@ -84,7 +84,7 @@ class Home:
         return SupervisorStatus.LOST if self.gone() is None else SupervisorStatus.GONE
 
     def gone(self) -> str | None:
-        """Why nothing is left of the replica; None: that isn't so yet."""
+        """Returns why nothing is left of the replica; None if that isn't so yet."""
         content = untrusted_files.read(f"{self.path}/gone")
         if content is None:
             return None
@@ -96,7 +96,7 @@ class Home:
         return text[:MOST_REASON_CHARACTERS] or "it ended"
 
     def write_gone(self, reason: str) -> None:
-        """For a replica that never had a supervisor; holds off any that would still come.
+        """Marks a replica that never had a supervisor as gone; holds off any that would come.
 
         Raises:
             OSError: it can't be written now, or a supervisor is there after all.
@@ -126,7 +126,7 @@ class Home:
         return untrusted_files.exists(f"{self.path}/stop")
 
     def mark_stop(self) -> None:
-        """From now on its supervisor ends at once, also one that has yet to start.
+        """Makes its supervisor end at once, also one that has yet to start.
 
         Raises:
             OSError: it can't be written now.

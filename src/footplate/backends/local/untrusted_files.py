@@ -20,7 +20,7 @@ _NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENODEV)
 
 
 def exists(path: Path | str) -> bool:
-    """Whether anything has this name, a link to nowhere included.
+    """Returns whether anything has this name, a link to nowhere included.
 
     Raises OSError: that can't be found out now.
     """
@@ -32,7 +32,7 @@ def exists(path: Path | str) -> bool:
 
 
 def read(path: Path | str) -> bytes | None:
-    """What a regular file begins with; None: a program left none there, or none to be read.
+    """Returns what a regular file begins with; None if a program left none there that can be read.
 
     Raises OSError: it can't be read now.
     """
@@ -56,7 +56,7 @@ def append_to(path: Path) -> int:
 
 
 def is_locked(path: Path | str) -> bool:
-    """Whether some process holds the lock of this file; also where that can't be found out.
+    """Returns whether some process holds the lock of this file; also where that can't be found out.
 
     Asking takes the lock for a moment, together with all who ask: a process that tries to take
     it for itself just then would fail. Ask only when nobody is about to.

@@ -55,7 +55,7 @@ _NODES = 10_000
 
 @dataclass(frozen=True)
 class RaySettings:
-    """What a region says of its cluster.
+    """The settings of a region for its cluster.
 
     ``address`` is the URL of the dashboard. ``machines`` has the resources of Ray for each machine
     type, beside processors and memory (``{"pool_large": 1}``); those of ``*`` hold for all others.
@@ -159,7 +159,7 @@ class RayEngine:
         return EngineReport(True, facts, problems)
 
     def _read_health_checks(self, session: str) -> HealthChecks | None:
-        """By a small job, once for each start of the head; None: it didn't say them."""
+        """Reads them by a small job, once for each start of the head; None if it says none."""
         known, found, asked_s = self._health_checks
         if known == session and (found or time.monotonic() - asked_s < _CHECK_AGAIN_S):
             return found
@@ -185,7 +185,7 @@ class RayEngine:
             self.cancel(job_id)
 
     def _live_totals(self) -> builtins.list[dict[str, float]]:
-        """What each node has that is alive."""
+        """Returns the resources of each node that is alive."""
         answer = self._ask("GET", "/api/v0/nodes", params={"limit": _NODES})
         return _read(
             answer,
@@ -239,7 +239,7 @@ def pack(settings: RaySettings, request: JobRequest) -> bytes:
 
 
 def bundle(settings: RaySettings, launcher: LauncherRequest) -> dict[str, float]:
-    """What one launcher reserves. An empty bundle is none for Ray: a part of a processor."""
+    """Returns what one launcher reserves: at least a part of a processor, which Ray needs."""
     found: dict[str, float] = {}
     if settings.reserve:
         if launcher.vcpus:
@@ -295,7 +295,7 @@ def _checked(answer: httpx.Response) -> httpx.Response:
 
 
 def _read(answer: httpx.Response, read: Callable[[Any], Read]) -> Read:
-    """What ``read`` makes of the answer's JSON.
+    """Returns what ``read`` makes of the answer's JSON.
 
     Raises EngineUnavailable: it is something else, such as the page of a proxy.
     """
@@ -311,7 +311,7 @@ def _is_ours(job: Mapping[str, Any], prefix: str) -> bool:
 
 
 def _listed(said: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Of the API of states."""
+    """Returns the entries in an answer of Ray's State API."""
     found: list[dict[str, Any]] = said["data"]["result"]["result"]
     return found
 

@@ -1,4 +1,4 @@
-"""How long Ray takes to see that a node was cut off: settings of its head, read by a job.
+"""Reads how long Ray takes to see that a node was cut off: settings of its head, by a job.
 
 No call of Ray's HTTP API has them. A job inherits the environment of the head that started it.
 """
@@ -48,7 +48,7 @@ class HealthChecks:
 
 
 def read(output: str) -> HealthChecks | None:
-    """From what PROGRAM has printed, among other lines; None: it isn't there."""
+    """Reads what PROGRAM has printed, among other lines; None if it isn't there."""
     for line in output.splitlines():
         if line.startswith(_MARK):
             try:

@@ -1,4 +1,4 @@
-"""What the engine needs of Slurm: by its commands, or by slurmrestd."""
+"""The operations of Slurm that the engine needs: by its commands, or by slurmrestd."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class SlurmClient(Protocol):
     def read_status(self) -> SlurmStatus: ...
 
     def try_out(self, launcher: LauncherRequest) -> str | None:
-        """Why Slurm would not take a job with one such launcher; None: nothing is known against it.
+        """Returns why Slurm would not take a job with one such launcher; None if that isn't known.
 
         Makes no job.
         """
         ...
 
     def run_on_node(self, program: bytes) -> str:
-        """What a Python program prints on some node, if one is free now."""
+        """Returns what a Python program prints on some node, if one is free now."""
         ...

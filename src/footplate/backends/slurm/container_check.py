@@ -21,7 +21,7 @@ AGE_S = 300.0
 
 
 def make_program(socket: str) -> bytes:
-    """What finds the engine on a node and prints what it found. ``socket``: its path, or empty."""
+    """Returns a program that prints the engine of a node. ``socket``: its path, or empty."""
     source = resources.files("footplate") / "replica" / "container" / "node_engine.py"
     return source.read_bytes() + f"\nreport({socket!r})\n".encode()
 

@@ -79,7 +79,7 @@ def fault(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str 
 
 
 def submit_options(settings: SlurmSettings, request: JobRequest) -> list[str]:
-    """What stands behind sbatch; no secret: everybody on the machine may see it."""
+    """Returns the arguments of sbatch; no secret: everybody on the machine may see them."""
     launchers = request.launchers
     count = len(launchers)
     cpus = max(each.vcpus for each in launchers)
@@ -109,7 +109,7 @@ def submit_options(settings: SlurmSettings, request: JobRequest) -> list[str]:
 
 
 def node_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
-    """What stands behind srun for a short task on a node as jobs get them."""
+    """Returns the arguments of srun for a short task on a node as jobs get them."""
     chosen = [
         f"--{name}={value}"
         for name in ("partition", "account", "qos")
@@ -120,7 +120,7 @@ def node_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) 
 
 
 def _gres(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:
-    """What each node must have, so that any of the replicas can be there."""
+    """Returns what each node must have, so that any of the replicas can be there."""
     most: Counter[str] = Counter()
     for each in launchers:
         if each.accelerators:

@@ -77,7 +77,7 @@ def _expand(part: str) -> Iterator[str]:
 
 
 def why_none_fits(nodes: Iterable[SlurmNode], options: Mapping[str, str]) -> str | None:
-    """Why no node could ever hold one task of a job with these options of sbatch.
+    """Returns why no node could ever hold one task of a job with these options of sbatch.
 
     It looks at single features (also joined by ``&``), GRES, CPUs and memory; None: nothing that
     it knows is against it.

@@ -115,7 +115,7 @@ def read_job_record(text: str) -> EngineJob:
 
 
 def silent_nodes(text: str, nodes: str) -> tuple[str, ...]:
-    """Of ``sinfo -a -h -N -o '%N|%T'``, those of ``nodes`` that don't answer Slurm.
+    """Returns those of ``nodes`` that don't answer Slurm, by ``sinfo -a -h -N -o '%N|%T'``.
 
     One of which it says nothing may run something all the same. Raises ValueError.
     """
@@ -128,7 +128,7 @@ def silent_nodes(text: str, nodes: str) -> tuple[str, ...]:
 
 
 def describe_nodes(text: str) -> tuple[str, ...]:
-    """Of ``sinfo -h -N -o NODE_FORMAT``, a line for each node."""
+    """Returns a line for each node in the output of ``sinfo -h -N -o NODE_FORMAT``."""
     found = {}
     for line in text.splitlines():
         fields = [field.strip() for field in line.split("|")]
@@ -169,7 +169,7 @@ _REFUSALS = (
 
 
 def is_refusal(error: str) -> bool:
-    """Whether sbatch was answered, and told that the job can't be as it is."""
+    """Returns whether Slurm answered sbatch that the job can't be as it is."""
     lowered = error.lower()
     return any(words in lowered for words in _REFUSALS)
 

@@ -68,12 +68,12 @@ def is_ended_job(errors: Iterable[tuple[int, str]]) -> bool:
 
 
 def is_refusal(errors: Iterable[tuple[int, str]]) -> bool:
-    """Whether a submit was answered, and told that the job can't be as it is."""
+    """Returns whether the answer to a submit says that the job can't be as it is."""
     return any(number in _PARSING or outputs.is_refusal(text) for number, text in errors)
 
 
 def read_pings(answer: Mapping[str, Any]) -> bool:
-    """Whether some slurmctld is up."""
+    """Returns whether some slurmctld is up."""
     pings = [each for each in answer.get("pings") or () if isinstance(each, dict)]
     return any(str(p.get("ping", p.get("pinged"))).upper() == "UP" for p in pings)
 

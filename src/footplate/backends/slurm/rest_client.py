@@ -93,7 +93,7 @@ class RestClient:
         )
 
     def try_out(self, launcher: LauncherRequest) -> str | None:
-        """By what its nodes have: slurmrestd can't be asked whether Slurm would take a job."""
+        """Decides by what its nodes have: slurmrestd can't be asked if Slurm would take a job."""
         request = JobRequest("footplate-check", "", (launcher,), b"")
         try:
             options = rest_job.wanted(self._settings, request)

@@ -73,7 +73,7 @@ class OptionError(ValueError):
 
 
 def check_options(words: Iterable[str]) -> str | None:
-    """Why a job can't have these options of sbatch; None: nothing is wrong."""
+    """Returns why a job can't have these options of sbatch; None if nothing is wrong."""
     try:
         for version in (PARSED - 1, PARSED):
             _fields(_read_options(words), version, lenient=True)
@@ -189,7 +189,7 @@ def _time(name: str, value: str, version: int) -> dict[str, object]:  # noqa: AR
 
 
 def _read_minutes(text: str) -> int:
-    """Of Slurm's ``M``, ``M:S``, ``H:M:S``, ``D-H``, ``D-H:M`` or ``D-H:M:S``, rounded up."""
+    """Reads Slurm's ``M``, ``M:S``, ``H:M:S``, ``D-H``, ``D-H:M`` or ``D-H:M:S``, rounded up."""
     days, dash, clock = text.rpartition("-")
     parts = clock.split(":")
     if not all(part.isdigit() for part in (*parts, days or "0")) or len(parts) > 3:

@@ -1,4 +1,4 @@
-"""What a region's table says of slurmrestd."""
+"""Checks what a region's table says of slurmrestd."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_address(value: object) -> bool:
 def check_together(
     place: str, table: Mapping[str, object], machines: Mapping[str, Sequence[str]]
 ) -> Iterator[Violation]:
-    """What is wrong between keys that are right by themselves. ``machines``: their options."""
+    """Yields what is wrong between keys that are each right. ``machines``: their options."""
     address = table.get("slurmrestd")
     if address is None:
         for key in ("token_file", "user"):

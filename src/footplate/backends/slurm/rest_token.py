@@ -29,7 +29,7 @@ def read_token(file: str) -> str:
 
 
 def read_end_s(token: str) -> float | None:
-    """When it expires, in seconds of the Unix clock; None: it doesn't say."""
+    """Returns when it expires, in seconds of the Unix clock; None if it doesn't say."""
     try:
         body = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
@@ -39,7 +39,7 @@ def read_end_s(token: str) -> float | None:
 
 
 def explain_end(file: str, user: str, token: str, now_s: float) -> str | None:
-    """What to do about a token that has expired; None: it hasn't."""
+    """Returns what to do about a token that has expired; None if it hasn't."""
     end_s = read_end_s(token)
     if end_s is None or end_s > now_s:
         return None
@@ -52,7 +52,7 @@ def way_out(file: str, user: str) -> str:
 
 
 def find_leak(file: str) -> str | None:
-    """What is wrong with the rights of the file."""
+    """Returns what is wrong with the rights of the file; None if nothing is."""
     try:
         mode = Path(file).stat().st_mode & 0o777
     except OSError:

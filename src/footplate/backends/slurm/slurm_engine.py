@@ -67,18 +67,18 @@ class SlurmEngine:
 
     @property
     def asks_nodes(self) -> bool:
-        """Whether ``run_on_node`` can work."""
+        """Says whether ``run_on_node`` can work."""
         return self._client.asks_nodes
 
     def try_out(self, launcher: LauncherRequest) -> str | None:
-        """Why Slurm would not take a job with one such launcher; None: nothing is known against it.
+        """Returns why Slurm would not take a job with one such launcher; None if that isn't known.
 
         Makes no job. Raises EngineUnavailable.
         """
         return self._client.try_out(launcher)
 
     def run_on_node(self, program: bytes) -> str:
-        """What a Python program prints on some node, if one is free now.
+        """Returns what a Python program prints on some node, if one is free now.
 
         Raises EngineUnavailable.
         """
