@@ -41,7 +41,7 @@ def build(socket: str, context: bytes, name: str, say: Callable[[str], None]) ->
 
 
 def push(socket: str, reference: ImageReference, say: Callable[[str], None]) -> None:
-    """With the credentials of the Docker configuration, as pulls.
+    """Pushes the image, with the credentials of the Docker configuration, as pulls do.
 
     Raises EngineFailure.
     """

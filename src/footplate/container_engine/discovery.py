@@ -165,14 +165,14 @@ class EngineFinder:
         self._last = ""
 
     def socket(self) -> str:
-        """As the port has it. Raises FailedPrecondition."""
+        """Implements the port. Raises FailedPrecondition."""
         found = self()
         if found.socket is None:
             raise FailedPrecondition(found.problem)
         return found.socket
 
     def expected_socket(self) -> str:
-        """As the port has it: the last one that answered, or the one that is named."""
+        """Implements the port: the last one that answered, or the one that is named."""
         named = candidates(self._setting, self._environ, os.getuid())
         return self._last or (named.paths[0] if named.named_by else "")
 

@@ -87,7 +87,7 @@ def _message(response: requests.Response) -> str:
 
 
 def registry_headers(reference: ImageReference) -> tuple[dict[str, str], Credentials]:
-    """What the user's Docker configuration has for the registry: auths, helpers, stores.
+    """Returns what the user's Docker configuration has for the registry: auths, helpers, stores.
 
     Raises:
         EngineFailure: the configuration, or a helper that it names, is broken.

@@ -46,7 +46,7 @@ _UNREACHABLE = (
 
 @dataclass(frozen=True)
 class Credentials:
-    """With which a pull was tried; ``user`` None: none were found for the registry."""
+    """The credentials of a pull; ``user`` None: none were found for the registry."""
 
     config: str
     user: str | None = None

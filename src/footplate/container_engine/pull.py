@@ -72,7 +72,7 @@ class PullProgress:
 
     @property
     def downloading(self) -> bool:
-        """Whether bytes are expected of the registry: silence is its fault."""
+        """Says whether bytes are expected of the registry: silence is its fault."""
         return not self._layers or any(
             not layer.downloaded and layer.total is not None for layer in self._layers.values()
         )
@@ -216,7 +216,7 @@ class _Watch:
 
 @contextmanager
 def _alone(reference: ImageReference, lock_dir: Path, report: Reporter) -> Iterator[bool]:
-    """In the block no other process pulls the image; gives whether one did until now."""
+    """Keeps others from pulling the image in the block; yields whether one did until now."""
     lock_dir.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256(str(reference).encode()).hexdigest()[:32]
     descriptor = os.open(lock_dir / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -243,14 +243,14 @@ def _inspect(client: docker.APIClient, reference: ImageReference) -> dict[str, A
 
 
 def _pulled(reference: ImageReference) -> str:
-    """With a digest the tag says nothing, and engines disagree about names that have both."""
+    """Returns the name to pull: without a tag beside a digest, where engines disagree."""
     if reference.digest:
         return f"{reference.name}@{reference.digest}"
     return f"{reference.name}:{reference.version}"
 
 
 def _check_architecture(reference: ImageReference, image: dict[str, Any], machine: str) -> None:
-    """What the kernel emulates runs, too."""
+    """Raises EngineFailure for an image that this machine doesn't run or emulate."""
     wanted = image.get("Architecture") or machine
     if wanted != machine:
         kernel = _KERNEL_NAMES.get(wanted, wanted)
