@@ -143,13 +143,13 @@ class Queue:
             return taken
 
     def explain_resource(self, name: PersistentResourceName) -> Explanation | None:
-        """Why the persistent resource waits for machines; None: it doesn't."""
+        """Returns why the persistent resource waits for machines; None if it doesn't."""
         with self._lock:
             self._load()
             return self._reserved.explain(name, self._now())
 
     def used_of(self, name: PersistentResourceName) -> Amounts:
-        """What jobs hold of the persistent resource, by kind of machine."""
+        """Returns what jobs hold of the persistent resource, by kind of machine."""
         with self._lock:
             self._load()
             return self._reserved.used(name)
@@ -181,7 +181,7 @@ class Queue:
             return self._waits.take_due(self._now())
 
     def seconds_to_due(self) -> float | None:
-        """When the next job will have waited as long as it may."""
+        """Returns in how many seconds the next job will have waited as long as it may."""
         with self._lock:
             moment = self._waits.next()
         return None if moment is None else moment - self._now()
@@ -196,7 +196,7 @@ class Queue:
             self._new.pop(uid, None)
 
     def explain(self, job: Job) -> Explanation | None:
-        """Why the job waits; None: it doesn't."""
+        """Returns why the job waits; None if it doesn't."""
         if job.state is not State.QUEUED or not job.spec.runs_itself:
             return None
         with self._lock:
@@ -206,7 +206,7 @@ class Queue:
             return self._scheduler.explain(job.uid, self._now(), others)
 
     def outlook(self, spec: JobSpec, project: str) -> Explanation | None:
-        """Why a job of this spec would wait if it came now; None: it would start."""
+        """Returns why a job of this spec would wait if it came now; None if it would start."""
         now = self._now()
         site = self._regions.site(spec.region)
         claim = make_claim(_NOBODY, "this job", project, spec, now, site, self._catalogue)
@@ -222,13 +222,13 @@ class Queue:
                 self._scheduler.leave(_NOBODY)
 
     def held(self, project: str, region: str) -> Amounts:
-        """What counts against the quota of the project there."""
+        """Returns what counts against the quota of the project in the region."""
         with self._lock:
             self._load()
             return self._scheduler.held(project, region)
 
     def held_of(self, site: str) -> Amounts:
-        """What jobs and persistent resources hold of the site."""
+        """Returns what jobs and persistent resources hold of the site."""
         with self._lock:
             self._load()
             return self._scheduler.held_of(site)
@@ -236,7 +236,7 @@ class Queue:
     def _others(
         self, uid: JobUid, name: str, project: str, spec: JobSpec, arrived: float
     ) -> Iterator[tuple[str, Claim]]:
-        """What the job could claim instead, most like it first."""
+        """Yields what the job could claim instead, most like it first."""
         for words, other in variations(spec, self._catalogue):
             site = self._regions.site(other.region)
             if site.engine is not None and other.region != spec.region:

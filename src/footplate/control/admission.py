@@ -73,7 +73,7 @@ class Admission:
         return [True for _ in names]
 
     def seconds_to_due(self) -> float | None:
-        """In how many seconds another pass is due for its own sake; None: never."""
+        """Returns in how many seconds another pass is due without a change; None if none is."""
         return 0.0 if self._queue.untold(1) else self._queue.seconds_to_due()
 
     def _each(self, uids: tuple[JobUid, ...], do: Callable[[JobUid], bool]) -> list[bool]:

@@ -108,7 +108,7 @@ def _leave(job: Job, replica: Replica, now: datetime, reason: str) -> ReplicaGon
 
 
 def is_behind(job: Job, seen: Mapping[str, ReplicaObservation]) -> bool:
-    """Whether a replica is yet to be started, or started again."""
+    """Returns whether a replica is yet to be started, or started again."""
     ending = to_stop(job)
     return any(
         replica.phase is Phase.WAITING and _starts(seen.get(replica.name)) <= replica.restart
@@ -122,7 +122,7 @@ def _starts(observation: ReplicaObservation | None) -> int:
 
 
 def seconds_to_due(job: Job, now: datetime, *, grace_s: float, patience_s: float) -> float | None:
-    """When something will happen to the job for no other reason than time; None: nothing will."""
+    """Returns when time alone will make something happen to the job; None if nothing will."""
     due = (
         later(seconds_to_wait(job, now), patience_s),
         later(seconds_to_run(job, now), patience_s),
@@ -145,7 +145,7 @@ def _over(due_s: float | None) -> bool:
 
 
 def seconds_to_wait(job: Job, now: datetime) -> float | None:
-    """How long the job may still wait for RUNNING; None: for ever, or it waits no longer, or ends.
+    """Returns how long the job may still wait for RUNNING; None if for ever, or if it doesn't wait.
 
     A job that was RUNNING once has waited: starting it again is no wait of that kind.
     """
@@ -158,7 +158,7 @@ def seconds_to_wait(job: Job, now: datetime) -> float | None:
 
 
 def seconds_to_run(job: Job, now: datetime) -> float | None:
-    """How long the job may still run, all its attempts together; None: it never ran, or ends.
+    """Returns how long the job may still run, over all attempts; None: it never ran, or ends.
 
     Its supervisors keep to the limit by themselves. This is for when none of them can: between
     two attempts, or where nothing is heard of them.
@@ -170,13 +170,13 @@ def seconds_to_run(job: Job, now: datetime) -> float | None:
 
 
 def seconds_to_judge(job: Job, now: datetime) -> float | None:
-    """How long a failure still waits for the loss that it may be an echo of; None: none waits."""
+    """Returns how long a failure still waits for the loss that it may echo; None: none waits."""
     failure = exit_analysis.waiting_failure(job)
     return None if failure is None else _left(failure.ended_at, replica_losses.ECHO_S, now)
 
 
 def seconds_of_grace(job: Job, now: datetime, grace_s: float) -> float | None:
-    """How long evaluators may still go on after the success of the primary; None: none does."""
+    """Returns how long evaluators may go on after the primary's success; None if none does."""
     return _left(job.primary.ended_at, grace_s, now) if exit_analysis.lingering(job) else None
 
 

@@ -91,7 +91,7 @@ class CopySteps:
         return StepResult(True, tuple(note for note in notes if note))
 
     def plan(self, bearer: Bearer) -> tuple[tuple[Bucket, tuple[str, ...]], ...]:
-        """What a node that shares no folders copies by itself. Raises what ``current`` raises."""
+        """Returns what a node that shares no folders copies itself. Raises as ``current`` does."""
         job = current(self._store, bearer)
         return tuple(find_named(self._buckets, job, self._shared))
 

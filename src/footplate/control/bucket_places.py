@@ -1,4 +1,4 @@
-"""Where the programs of a job find buckets and what is in them."""
+"""Finds the paths at which the programs of a job see buckets and what is in them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BucketPlaces:
         return usable.names, tuple(self._bound(job, node, each) for each in bound)
 
     def path(self, job: Job, node: NodePlaces, uri: str) -> str:
-        """Where the job's programs find an object or a directory: of a copy, where that lies."""
+        """Returns where the job's programs find an object or directory: perhaps in a copy."""
         if node.files and uri.startswith(_SCHEME):
             return f"{node.files}/{uri.removeprefix(_SCHEME)}"
         path = local_path(uri, self._buckets)

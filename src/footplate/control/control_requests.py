@@ -75,7 +75,7 @@ class ControlRequests:
 
     @property
     def standing(self) -> int:
-        """How many questions of supervisors stand."""
+        """The number of questions of supervisors that are held open."""
         return len(self._held)
 
     def ask(self, job: Job, replica: str, kind: ControlRequestKind) -> ControlRequest:
@@ -190,7 +190,7 @@ class ControlRequests:
             wake()
 
     def _settle(self, control_request: ControlRequest, answer: ControlResponse) -> bool:
-        """Whether this is the answer: the first one is."""
+        """Answers the request if nothing has yet; returns whether this is the answer."""
         with self._lock:
             if self._control_requests.pop(control_request.id, None) is None:
                 return False
@@ -211,7 +211,7 @@ def _unwanted(control_request_id: str) -> NotFound:
 
 
 def running(job: Job, replica: str) -> Bearer:
-    """Who answers for a replica whose program runs.
+    """Returns the start of the replica, whose program must run.
 
     Raises NotFound, FailedPrecondition: see ``ControlRequests.ask``.
     """

@@ -1,4 +1,4 @@
-"""What jobs hold, have used, and cost."""
+"""Computes what jobs hold, have used, and cost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Costs:
         self._clock = clock
 
     def per_hour(self, job: Job) -> Use | None:
-        """What it holds in an hour in which it runs; None: other jobs run for it."""
+        """Returns what the job holds in an hour in which it runs; None if other jobs run for it."""
         if not job.spec.runs_itself:
             return None
         return self._use(hours_of(job.spec, self._catalogue))
@@ -54,7 +54,7 @@ class Costs:
         return self._clock.now().astimezone(UTC).date()
 
     def daily(self, days: Days, project: str = "") -> Iterator[tuple[date, str, Use]]:
-        """What the jobs of each project, or of this one, used on each day so far."""
+        """Yields what the jobs of each project, or of this one, used on each day so far."""
         until = min(days.end, self._clock.now())
         times = self._store.running_times(days.begin, until)
         chosen = (each for each in times if project in ("", each.project))

@@ -66,7 +66,7 @@ class HangLimits:
 
 @dataclass(frozen=True)
 class _Heard:
-    """Of one start of a replica; the counters are those of its last sample."""
+    """The last signs of one start of a replica; the counters are those of its last sample."""
 
     sign: Sign
     counters: Counters | None = None
@@ -120,7 +120,7 @@ class HangWatch:
             self._wake(uid)
 
     def _is_news(self, before: Sign, sign: Sign, now: datetime) -> bool:
-        """Whether a report needs attention before the next check."""
+        """Returns whether a report needs attention before the next check."""
         limit_s, silent_s = self._rules.hang_s, self._rules.silent_s
         hangs = limit_s > 0 and (before.quiet_s >= limit_s) != (sign.quiet_s >= limit_s)
         back = silent_s > 0 and _passed_s(before.last_report_time, now) >= silent_s
@@ -181,7 +181,7 @@ class HangWatch:
         return self._end_s if hung else 0.0
 
     def _signs_of(self, job: Job, live: Collection[str], now: datetime) -> dict[str, Sign]:
-        """Of the starts that are now; from here on those that live are listened for."""
+        """Returns the signs of the current starts; from here on it listens for those that live."""
         with self._lock:
             of_job = self._heard.pop(job.uid, {})
             kept: dict[str, tuple[Bearer, _Heard]] = {}
@@ -253,7 +253,7 @@ def _take(heard: _Heard, sample: Sample, now: datetime) -> _Heard:
 
 
 def _is_new(job: Job) -> bool:
-    """Whether nothing of it can have run yet, if its backend knows nothing of it."""
+    """Returns whether nothing of it can have run yet, if its backend knows nothing of it."""
     fresh = all(each.phase is Phase.WAITING and not each.restart for each in job.replicas)
     return job.attempt == 1 and fresh
 

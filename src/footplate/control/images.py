@@ -50,7 +50,7 @@ def violations(
 
 
 def _describe_runtime(program: ContainerProgram) -> str:
-    """How one of Google's prebuilt images would run without an engine."""
+    """Returns how one of Google's prebuilt images would run without an engine."""
     if not is_prebuilt(program.image_uri):
         return ""
     if program.command:
@@ -81,7 +81,7 @@ def _no_containers(region: str, cluster: EngineMachines) -> str:
 
 
 class Images:
-    """Which image each name stands for, the same for all replicas, restarts and trials of a job."""
+    """The image that each name stands for, in all replicas, restarts and trials of a job."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -99,7 +99,7 @@ class Images:
         }
 
     def pin(self, bearer: Bearer, name: str, reference: str) -> tuple[str, bool]:
-        """What the job runs for ``name``: what its first replica found; and whether this one did.
+        """Returns what the job runs for ``name``, by its first replica; and if this is that one.
 
         Raises:
             NotFound: the job runs no such image.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """Where jobs are. An empty field: anywhere.
+    """The place of jobs. An empty field means anywhere.
 
     ``kind`` is the last part of a collection: ``jobs``, ``customJobs``,
     ``hyperparameterTuningJobs``, ``trainingPipelines``.
@@ -30,7 +30,7 @@ class Place:
     kind: str = ""
 
     def may_hold(self, collection: str) -> bool:
-        """Whether jobs of the collection can be there; those of ml v1 may be in any region."""
+        """Returns whether it may hold jobs of the collection; those of ml v1 are in any region."""
         _, project, *middle, kind = collection.split("/")
         region = middle[1] if middle else ""
         return (
@@ -40,7 +40,7 @@ class Place:
         )
 
     def narrow(self, collection: str, where: Filter | None) -> Filter | None:
-        """What selects the jobs there, of a collection that may hold some, of ``where``."""
+        """Returns what selects the jobs there, of a collection that may hold some, of ``where``."""
         if not self.region or "/locations/" in collection:
             return where
         here = Comparison(Field.REGION, Comparator.EQUAL, self.region)

@@ -37,7 +37,7 @@ _LONGEST_NAME = 256
 
 @dataclass
 class _Reading:
-    """How far a job's files were read, by directory, and what was in them."""
+    """The positions to which a job's files were read, by directory, and what was in them."""
 
     lock: Lock = field(default_factory=Lock)
     positions: dict[str, Mapping[str, FilePosition]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class JobMetrics:
         self._readings: OrderedDict[JobUid, _Reading] = OrderedDict()
 
     def read(self, job: Job) -> ReportedMetrics:
-        """What is known after one more piece of the job's event files."""
+        """Reads one more piece of the job's event files; returns what is known then."""
         reading = self._reading(job.uid)
         with reading.lock:
             more = self._read_on(job, reading)
@@ -89,7 +89,7 @@ class JobMetrics:
             return reading
 
     def _read_on(self, job: Job, reading: _Reading) -> bool:
-        """Whether there is something left."""
+        """Reads one piece of each directory; returns whether there is something left."""
         more = False
         for directory, name in self._directories(job):
             positions = reading.positions.get(directory, {})
@@ -112,7 +112,7 @@ class JobMetrics:
                     yield path, uri.removeprefix(common).strip("/")
 
     def _reported(self, job: Job) -> list[MetricSeries]:
-        """By a trial: also what the supervisor found elsewhere than in its directories."""
+        """Returns what a trial reported: also what the supervisor found outside its directories."""
         if job.tuning_job is None or job.spec.trial is None:
             return []
         reading = _Reading()

@@ -53,7 +53,7 @@ def apply_all(store: Store, uid: JobUid, steps: Sequence[Event | JobEvent]) -> R
 
 
 def _decide(job: Job, steps: Sequence[Event | JobEvent]) -> Reaction:
-    """Of no step a reaction without effect; of several that have one the write is still one."""
+    """Reacts to all steps as to one write; the reaction to no step has no effect."""
     after = Reaction(job, ())
     for step in steps:
         if isinstance(step, JobEvent):

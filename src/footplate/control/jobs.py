@@ -48,7 +48,7 @@ class Ids(Protocol):
         ...
 
     def number(self) -> int:
-        """For ids that clients expect to be numeric; never the same twice."""
+        """Returns a new id for clients that expect it to be numeric; never the same twice."""
         ...
 
 
@@ -132,7 +132,7 @@ class Jobs:
         return self._store.get(name)
 
     def explain(self, job: Job) -> Explanation | None:
-        """Why it waits, or what it is being prepared for; None: neither.
+        """Returns why the job waits, or what it is being prepared for; None if neither.
 
         Of a tuning job that hasn't begun: what its first trial waits for. Of a pipeline: what
         the job behind it waits for.
@@ -148,7 +148,7 @@ class Jobs:
         return self._queue.explain(runs[min(runs)]) if runs else None
 
     def engine_jobs(self, job: Job) -> Mapping[str, str]:
-        """Where each replica runs on an engine, of a job that hasn't ended; else nothing."""
+        """Returns where each replica of a job that hasn't ended runs on an engine; else nothing."""
         if not self._has_engine(job.spec.region) or job.state.terminal or not job.attempt:
             return {}
         return engine_jobs((stored.event for stored in self._store.events(job.uid)), job.attempt)

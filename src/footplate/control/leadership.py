@@ -61,7 +61,7 @@ class Leadership:
 
     @property
     def leader_url(self) -> str | None:
-        """Where the server that leads answers, as far as is known; None: none does."""
+        """The URL of the server that leads, as far as is known; None if none does."""
         if self.leads:
             return self._url
         seen = self._seen
@@ -116,7 +116,7 @@ class Leadership:
         return self._life_s / _RENEWALS
 
     def _watch(self, lease: Lease | None) -> float:
-        """Until when the lease lasts, or is to be looked at again."""
+        """Notes the lease; returns how many seconds it lasts, or may go unread."""
         now, seen = self._monotonic(), self._seen
         before = None if seen is None else (seen.epoch, seen.expires)
         if lease is not None and (lease.epoch, lease.expires) != before:

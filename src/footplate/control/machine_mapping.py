@@ -67,7 +67,7 @@ def _say(given: str, region: str, title: str, allowed: frozenset[str], table: st
 
 
 def _field(submission: Submission, pool: WorkerPool, what: str) -> str:
-    """Where the request says it."""
+    """Returns the field of the request that says it."""
     before, in_pools, index = pool.field.partition(_POOLS)
     if in_pools:
         return f"{before}{_POOLS}{index.partition(']')[0]}].machineSpec.{what}"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Files(Protocol):
-    """What the registry asks of the buckets; see ``ports.buckets.Buckets``."""
+    """The part of ``ports.buckets.Buckets`` that the registry needs."""
 
     def bucket(self, name: str) -> Bucket: ...
 
@@ -108,7 +108,7 @@ class ModelRegistry:
         return model, find_version(model, key)
 
     def has_files(self, directory: str) -> bool:
-        """Whether there is a file below a directory of a bucket."""
+        """Returns whether there is a file below a directory of a bucket."""
         where = GcsUri.parse(directory, "artifactUri")
         try:
             return bool(self._buckets.list(where.bucket, prefix=where.path, limit=1).objects)

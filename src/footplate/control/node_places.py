@@ -1,4 +1,4 @@
-"""Where a replica on another machine finds what replicas of this one find by themselves."""
+"""The paths and addresses that a replica on another machine has in place of this machine's."""
 
 from __future__ import annotations
 

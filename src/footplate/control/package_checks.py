@@ -1,4 +1,4 @@
-"""Whether the packages of a job can be installed, found out before it is submitted."""
+"""Checks whether the packages of a job can be installed, before it is submitted."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class PackageChecks:
         )
 
     def _finds_gpus(self, spec: JobSpec, pool: WorkerPool) -> bool:
-        """As if nothing else ran."""
+        """Returns whether the pool would find GPUs if nothing else ran."""
         site = self._site(spec.region)
         if site.engine is not None:
             return gpu_assignment.finds_gpus(pool.machine, (), self._catalogue, site)

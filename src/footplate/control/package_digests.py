@@ -27,8 +27,7 @@ class PackageDigests:
         self._mutex = Lock()
 
     def sha256(self, uri: str) -> str:
-        """In hexadecimal; empty for an object of more than ``MOST_BYTES``, and for one that
-        changes meanwhile.
+        """Returns hexadecimal digits; '' for an object above ``MOST_BYTES`` or one that changes.
 
         Raises NotFound.
         """

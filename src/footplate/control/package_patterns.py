@@ -1,4 +1,4 @@
-"""What packages use of TensorFlow, each looked into once."""
+"""Finds what packages use of TensorFlow, and looks into each once."""
 
 from __future__ import annotations
 

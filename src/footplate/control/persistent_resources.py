@@ -91,11 +91,11 @@ class PersistentResources:
         return self.store.list(collection, limit=limit, after=after)
 
     def used(self, name: PersistentResourceName) -> Amounts:
-        """How many of its machines jobs use, by their kind."""
+        """Returns how many of its machines jobs use, by their kind."""
         return self.queue.used_of(name)
 
     def explain(self, name: PersistentResourceName) -> Explanation | None:
-        """Why it waits for machines; None: it doesn't."""
+        """Returns why it waits for machines; None if it doesn't."""
         return self.queue.explain_resource(name)
 
     def patch(

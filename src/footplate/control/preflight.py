@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Staging:
-    """What a client will have uploaded by the time it submits: all that lies below ``prefix``.
+    """The files that a client will have uploaded when it submits: all below ``prefix``.
 
     ``makes_bucket``: it makes the bucket, too, if that isn't there. ``uses`` is what the client
     found in the packages.
@@ -32,7 +32,7 @@ class Staging:
     uses: tuple[Use, ...] = ()
 
     def has(self, uri: GcsUri) -> bool:
-        """Whether the object will be there."""
+        """Returns whether the object will be there."""
         prefix = self.prefix
         return prefix is not None and (
             uri.bucket == prefix.bucket and uri.path.startswith(prefix.path)
@@ -121,7 +121,7 @@ class _Preflight:
                 yield Violation(directory.field, text)
 
     def _plain_directory(self, directory: Directory) -> Iterator[Violation]:
-        """What isn't even an absolute path has been refused as wrong in itself."""
+        """Yields why a path can't be used; one that isn't absolute was refused before."""
         fault = self._path_fault(directory.uri) if directory.uri.startswith("/") else None
         if fault is not None:
             yield Violation(directory.field, f"{shortened(directory.uri)!r} given; {fault}")
@@ -156,7 +156,7 @@ class _Preflight:
             yield from self._package(uri, f"{field}.packageUris[{index}]")
 
     def _data(self, text: str, field: str) -> Iterator[Violation]:
-        """Of a built-in algorithm. Its files may come until the job starts."""
+        """Yields faults of a built-in algorithm's data. Its files may come until the job starts."""
         try:
             uri = GcsUri.parse(text, field)
             if not self._staging.makes(uri.bucket):

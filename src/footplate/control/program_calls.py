@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def asks_for_access(job: Job, projects: Collection[str]) -> bool:
-    """Whether the operator allows it, by the setting ``api_access``, and the job asks for it."""
+    """Returns whether the setting ``api_access`` allows it, and the job asks for it."""
     named = not {job.name.project, EVERY}.isdisjoint(projects)
     return named and bool(job.spec.service_account)
 

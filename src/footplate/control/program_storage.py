@@ -71,7 +71,7 @@ class ProgramStorage:
         self._proxy_port = proxy_port
 
     def variables(self, bearer: Bearer, relay: str = "") -> tuple[tuple[str, str], ...]:
-        """Of the program's environment.
+        """Returns the variables that lead a program to its storage.
 
         ``relay`` is where a program on another machine reaches the server, and its proxy.
         """
@@ -84,7 +84,7 @@ class ProgramStorage:
         return *leading, *metadata, _NODE, *self._proxy(key, relay), _SMOOTHING, *tools
 
     def path(self, bearer: Bearer) -> str:
-        """Of the storage API on this server, with the key."""
+        """Returns the path of the storage API on this server, with the key."""
         return f"{PATH}/{self._keys.issue(bearer)}"
 
     def _proxy(self, key: str, relay: str) -> tuple[tuple[str, str], ...]:
@@ -120,7 +120,7 @@ def _lead_tools(url: str) -> Iterator[tuple[str, str]]:
 
 
 def make_address(url: str, port: int, user: str = "") -> str:
-    """Of the proxy of the server at ``url``."""
+    """Returns the address of the proxy of the server at ``url``."""
     host = urlsplit(url).hostname or ""
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     return f"http://{user}@{place}" if user else f"http://{place}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Source(Enum):
-    """Where a limit comes from."""
+    """The source of a limit."""
 
     SETTINGS = "SETTINGS"
     STORED = "STORED"
@@ -37,7 +37,7 @@ class LimitInForce:
 
 @dataclass(frozen=True)
 class QuotaInForce:
-    """What a project may hold in a region, and holds now.
+    """The amounts that a project may hold in a region, and holds now.
 
     ``used`` has what is held, also of resources without a limit, and 0 for limits of which
     nothing is. It is None where project or region is ``*``: each counts by itself.
@@ -94,13 +94,13 @@ class QuotaBook:
         self._changed = changed
 
     def list(self) -> tuple[QuotaInForce, ...]:
-        """What is in force for each project and region that a quota names, in order."""
+        """Returns what is in force for each project and region that a quota names, in order."""
         stored = self._store.list()
         quotas = self._overlay(stored)
         return tuple(self._in_force(q.project, q.region, quotas, stored) for q in quotas)
 
     def get(self, project: str, region: str) -> QuotaInForce:
-        """What is in force for a project in a region; ``*``: for those that no quota names.
+        """Returns what is in force for a project in a region; ``*``: for those that no quota names.
 
         Raises:
             InvalidArgument: they can't be a project and a region.

@@ -111,7 +111,7 @@ class Reconciler:
         self._work_queue.note(uid)
 
     def seen(self, attempt_id: AttemptId) -> None:
-        """What its backend sees of an attempt has changed; as ``changed``."""
+        """Notes that the attempt looks different to its backend now; see ``changed``."""
         try:
             uid, _ = parse_attempt_id(attempt_id)
         except NotFound:  # none of ours: it is cleared away with the next look at everything
@@ -260,7 +260,7 @@ class Reconciler:
         return max(self._grace_s, min(wanted_s, self._evaluations.limit_s))
 
     def _patience_s(self, observations: Mapping[str, ReplicaObservation], now: datetime) -> float:
-        """How long supervisors of an attempt may still need to find this server."""
+        """Returns how long supervisors of an attempt may still need to find this server."""
         if self._began is None or backend_observation.all_gone(observations):
             return 0.0
         since_s = seconds_since(self._began, now, self._clock)
@@ -350,12 +350,12 @@ def _waits(limit_s: float) -> str:
 
 
 def _runs_itself(job: Job) -> bool:
-    """Of a tuning job only the trials run, of a pipeline only the job behind it."""
+    """Returns False for a tuning job, whose trials run, and a pipeline, whose backing job runs."""
     return job.spec.runs_itself
 
 
 def _end_by_themselves(job: Job, replicas: Collection[str] | None) -> bool:
-    """Whether all of them have said how they ended: supervisors go then, without being told."""
+    """Returns whether all have said how they ended: supervisors then go without being told."""
     meant = (each for each in job.replicas if replicas is None or each.name in replicas)
     return all(each.phase in _ENDED for each in meant)
 

@@ -29,10 +29,10 @@ class ReductionKit:
         return self._wheel is not None
 
     def wheel_for(self, spec: JobSpec, pool: WorkerPool, runtimes: Runtimes) -> Wheel | None:
-        """What the replicas of the pool have installed beside the user's packages."""
+        """Returns what the replicas of the pool have installed beside the user's packages."""
         wanted = has_reducers(spec) and takes_part(pool) and not is_too_old(pool, runtimes)
         return self._wheel if wanted else None
 
     def token(self, attempt_id: AttemptId) -> str:
-        """With what the workers and reducers of an attempt know each other."""
+        """Returns the token by which the workers and reducers of an attempt know each other."""
         return hmac.new(self._key, attempt_id.encode(), hashlib.sha256).hexdigest()

@@ -34,7 +34,7 @@ class ReductionStats:
 
 @dataclass(frozen=True)
 class _LastSample:
-    """Of one start of a replica."""
+    """The last sample of one start of a replica."""
 
     sequence: int
     reduced: ReductionStats
@@ -70,6 +70,6 @@ class ReductionTotals:
                 self._last.popitem(last=False)
 
     def _at_first(self, sample: Sample, now: ReductionStats) -> ReductionStats:
-        """What counts as known already: all of a program that is older than this server."""
+        """Returns what counts as known already: all of a program that is older than this server."""
         here_s = self._monotonic() - self._began
         return now if sample.counters.seconds > here_s else ReductionStats()

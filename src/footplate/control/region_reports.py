@@ -1,4 +1,4 @@
-"""What each region is bound to, and what its engine says of itself."""
+"""Reports what each region is bound to, and what its engine says of itself."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class RegionReports:
         return tuple(report for report in self.list() if report.reachable is not None)
 
     def check(self, region: str) -> RegionReport:
-        """As it is now. Raises NotFound: the catalogue doesn't have the region."""
+        """Reports on the region as it is now. Raises NotFound: it isn't in the catalogue."""
         if region not in self._catalogue.regions:
             raise NotFound(unknown_region(region, self._catalogue))
         if region in self._engines:
@@ -127,7 +127,7 @@ class RegionReports:
 
 
 class _Question:
-    """To one engine; asked by one thread at a time, however many want to know."""
+    """A question to one engine; asked by one thread at a time, however many want to know."""
 
     def __init__(
         self, region: str, check: Callable[[], EngineReport], monotonic: Callable[[], float]

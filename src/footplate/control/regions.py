@@ -44,7 +44,7 @@ class Regions:
         return self._binding(region).site
 
     def fault(self, region: str, machines: Mapping[str, ReplicaMachine]) -> str | None:
-        """Why the backend can never start a job with these machines, by replica; None: it can."""
+        """Returns why the backend can never start a job with these machines; None if it can."""
         return self._binding(region).fault(machines)
 
     def backends(self) -> tuple[Backend, ...]:

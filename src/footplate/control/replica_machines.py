@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def machines_of(spec: JobSpec, catalogue: Catalogue) -> dict[str, ReplicaMachine]:
-    """By the names of the replicas."""
+    """Returns the machines by the names of the replicas."""
     return {
         name: _machine(pool.machine, catalogue)
         for pool in spec.pools
@@ -23,7 +23,7 @@ def machines_of(spec: JobSpec, catalogue: Catalogue) -> dict[str, ReplicaMachine
 
 
 def _machine(asked: MachineSpec, catalogue: Catalogue) -> ReplicaMachine:
-    """Of a type that has left the catalogue since the job was sent only the name is known."""
+    """Returns the machine; only the name of a type that has left the catalogue since is known."""
     kind = catalogue.machine_types.get(asked.machine_type)
     accelerator, count = accelerators_of(asked, catalogue)
     return ReplicaMachine(

@@ -120,7 +120,7 @@ class Reports:
         return Receipt(acknowledged, stop=bearer.replica in to_stop(after))
 
     def _keep(self, job: Job, replica: str, records: Sequence[Record]) -> None:
-        """What nothing follows from."""
+        """Stores the records from which nothing follows."""
         lines = [record.line for record in records if isinstance(record, LineRecord)]
         if lines:
             self._logs.append(job.log, job.attempt, replica, lines, job.spec.trial or "")
@@ -139,7 +139,7 @@ class Reports:
         return max(*numbers, 0, self._usage.last(job.uid, job.attempt, replica))
 
     def _take(self, job: Job, bearer: Bearer, records: Sequence[_Decisive]) -> Job:
-        """In order, and in one write: a report tells of one start of one replica."""
+        """Applies the records in order, in one write: they are of one start of one replica."""
         steps = [self._step(job, bearer, record) for record in records]
         if not steps:
             return job

@@ -256,7 +256,7 @@ class Tasks:
         return tuple(device for device in held if gpu_assignment.are_real((device,), site))
 
     def start(self, bearer: Bearer, node: NodePlaces = HERE) -> Start:
-        """Whether a ready replica of a gang may start its program, and with what environment.
+        """Returns what a ready replica of a gang starts its program with, or whom it waits for.
 
         It may not where it is to end, though all have been ready: it will hear of that.
 
@@ -301,7 +301,7 @@ class Tasks:
         return own if wheel is None else (*own, Package(wheel.name, wheel.sha256))
 
     def _wheel(self, spec: JobSpec, pool: WorkerPool) -> Wheel | None:
-        """What the service installs for the pool beside the user's packages."""
+        """Returns the wheel that the service installs for the pool beside the user's packages."""
         if algorithms.of_pool(pool) is not None:
             return self._algorithms_wheel
         return self._reduction.wheel_for(spec, pool, self._catalogue.runtimes)
@@ -355,7 +355,7 @@ class Tasks:
         return own | added
 
     def _time_left_s(self, job: Job) -> float:
-        """Of the running time limit, which counts from the job's first time RUNNING."""
+        """Returns what is left of the running time limit, which counts from the first RUNNING."""
         limit_s = job.spec.scheduling.max_running_time_s
         if job.start_time is None:
             return limit_s
@@ -393,7 +393,7 @@ def _python(pool: WorkerPool) -> PythonProgram:
 
 
 def _expand(words: tuple[str, ...] | None, variables: Mapping[str, str]) -> tuple[str, ...] | None:
-    """With the values of the variables that they refer to, as Kubernetes does it."""
+    """Expands the variables that the words refer to, as Kubernetes does it."""
     if words is None:
         return None
     return tuple(variable_expansion.expand_text(word, variables) for word in words)

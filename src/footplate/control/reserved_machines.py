@@ -47,7 +47,7 @@ class ReservedMachines:
                 self._scheduler.wait(claims.waiting)
 
     def uids(self) -> set[JobUid]:
-        """Of all their claims."""
+        """Returns the uids of all claims."""
         return {
             claim.uid
             for each in self._claims.values()
@@ -64,14 +64,14 @@ class ReservedMachines:
         }
 
     def explain(self, name: PersistentResourceName, now: float) -> Explanation | None:
-        """Why it waits for machines; None: it doesn't."""
+        """Returns why it waits for machines; None if it doesn't."""
         claims = self._claims.get(name)
         if claims is None or claims.waiting is None:
             return None
         return self._scheduler.explain(claims.waiting.uid, now)
 
     def used(self, name: PersistentResourceName) -> Amounts:
-        """What jobs hold of it."""
+        """Returns what jobs hold of it."""
         claims, held = self._claims.get(name), self._scheduler.held_of(str(name))
         blocked = claims.blocked.holds if claims is not None and claims.blocked else {}
         left = {kind: amount - blocked.get(kind, 0) for kind, amount in held.items()}

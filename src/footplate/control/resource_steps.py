@@ -55,7 +55,7 @@ class ResourceSteps:
     changed: Callable[[], None]
 
     def step(self) -> float | None:
-        """In how many seconds to look again for its own sake; None: when something changes."""
+        """Takes the steps that are due; returns the seconds to the next, None: a change."""
         waits = False
         for resource in self.store.all():
             with suppress(NotFound, Aborted):  # another server, or the next step, does it
@@ -78,7 +78,7 @@ class ResourceSteps:
         self.changed()
 
     def _delete(self, resource: PersistentResource) -> bool:
-        """Whether it is gone."""
+        """Deletes it, or first cancels the jobs that use it; returns whether it is gone."""
         jobs = jobs_on(self.jobs, resource.name)
         for job in jobs:
             why = f"persistent resource {resource.id} is deleted"

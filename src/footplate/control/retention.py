@@ -138,7 +138,7 @@ class Retention:
         return True
 
     def _is_told(self, job: Job) -> bool:
-        """Whether the log was deleted already, perhaps by an earlier server."""
+        """Returns whether the log was deleted already, perhaps by an earlier server."""
         after = 0
         while stored := self._store.events(job.uid, after):
             if any(each.event.kind == LOGS_DELETED for each in stored):

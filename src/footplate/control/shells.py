@@ -62,7 +62,7 @@ class Shells:
         self._open: Counter[Bearer] = Counter()
 
     def paths(self, job: Job) -> Mapping[str, str]:
-        """Where in the URLs of this server the shells of a job are opened, by replica."""
+        """Returns the paths of this server's URLs where a job's shells are opened, by replica."""
         return {
             replica: f"/shell/v1/{self._tokens.issue(job.uid, replica)}"
             for replica in open_replicas(job)
@@ -128,7 +128,7 @@ class Shells:
             self._notify(shell, "SHELL_CLOSED", f"{shell.what}, from {shell.who}: {how}")
 
     def over_because(self, shell: Shell) -> str:
-        """Why the shell must end; empty: it may continue."""
+        """Returns why the shell must end; '' if it may continue."""
         try:
             job = self._store.get_by_uid(shell.uid)
         except NotFound:

@@ -31,7 +31,7 @@ class Stacks:
         self._room = Semaphore(MOST_AT_ONCE)
 
     def collect(self, job: Job, replicas: Sequence[str] = (), limit_s: float = LIMIT_S) -> Report:
-        """Where ``replicas`` (all if none is named) stand; blocks until they have answered.
+        """Returns where ``replicas`` (all if none is named) stand; blocks until they have answered.
 
         Those that don't are named in the comparison, with the reason.
 
@@ -98,7 +98,7 @@ class Stacks:
 
 
 def _refusal(job: Job, replica: str) -> str:
-    """Why it can't be asked; raises NotFound."""
+    """Returns why it can't be asked; '' if it can. Raises NotFound."""
     try:
         running(job, replica)
     except FailedPrecondition as error:

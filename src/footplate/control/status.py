@@ -24,11 +24,11 @@ class Status:
         self._wake = wake
 
     def active(self) -> dict[State, int]:
-        """How many jobs are in each state that isn't terminal, but for those that run trials."""
+        """Returns how many jobs, without runs of trials, are in each state that isn't terminal."""
         return self._store.counts()
 
     def trials(self) -> dict[State, int]:
-        """How many trials of tuning jobs are in each state of their runs that isn't terminal."""
+        """Returns how many trials of tuning jobs have a run in each state that isn't terminal."""
         return self._store.counts(runs=True)
 
     def cancel_all(self) -> int:

@@ -93,7 +93,7 @@ class SubmissionChecks:
     patterns: Callable[[str], Sequence[Use]] = lambda _: ()
 
     def spec(self, submission: Submission) -> JobSpec:
-        """What is asked for, within the service's bounds, of a submission without violations."""
+        """Returns what a submission without violations asks for, within the service's bounds."""
         asked, request = self._with_containers(submission), submission.search
         search = None if request is None else self.searches.search(request)
         return replace(
@@ -145,7 +145,7 @@ class SubmissionChecks:
         return 0 if request is None else self.searches.last_number(request, submission.spec)
 
     def _machine_violations(self, submission: Submission) -> Iterator[Violation]:
-        """Of programs that the machines of the region can't run. Nodes are not looked into."""
+        """Yields programs that the region's machines can't run. Nodes are not looked into."""
         site = self.regions.site(submission.spec.region)
         spec = self._with_containers(submission)
         yield from images.violations(spec, self.engine, site.engine)
@@ -166,7 +166,7 @@ class SubmissionChecks:
     def warnings(
         self, submission: Submission, staging: Staging = preflight.NOTHING
     ) -> tuple[str, ...]:
-        """What the job would better do otherwise, each once; also of one that may not come in."""
+        """Returns what the job would better do otherwise, each once; also if it may not come in."""
         if not submission.understood:
             return submission.warnings
         advice = advise(submission.spec, self.catalogue, self._tuning(submission))
@@ -218,7 +218,7 @@ class SubmissionChecks:
     def refusal(
         self, submission: Submission, staging: Staging = preflight.NOTHING
     ) -> ServiceError | None:
-        """Why the job may not come in; None: it may.
+        """Returns why the job may not come in; None if it may.
 
         InvalidArgument with all its violations; else FailedPrecondition, where this version can't
         run it or it can never fit; ResourceExhausted, where its project's quota can never hold it.

@@ -28,7 +28,7 @@ def derive(secret: bytes, use: str) -> bytes:
 
 
 class Tokens:
-    """Of the replica API: one for each start of each replica.
+    """The tokens of the replica API: one for each start of each replica.
 
     ``key`` is the service's secret: it makes every token.
     """
@@ -41,7 +41,7 @@ class Tokens:
         return f"{bearer}.{self._mac(str(bearer))}"
 
     def check(self, token: str) -> Bearer:
-        """Who may speak with ``token``.
+        """Returns who may speak with ``token``.
 
         Raises:
             PermissionDenied: it isn't one of ours.
@@ -58,7 +58,7 @@ class Tokens:
 
 
 class ShellTokens:
-    """Of shells: one for each replica of a job, for all its attempts.
+    """The tokens of shells: one for each replica of a job, for all its attempts.
 
     ``key`` is that of the replica tokens, too; none of the ones is one of the others.
     """

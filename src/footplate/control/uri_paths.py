@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def local_path(uri: str, buckets: Buckets) -> str:
-    """What a program can open; a trailing slash stays, and so does what is no folder here.
+    """Returns what a program can open; a trailing slash stays, and so does what is no folder here.
 
     Raises NotFound for the bucket.
     """

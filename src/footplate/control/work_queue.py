@@ -49,7 +49,7 @@ class WorkQueue:
         self._noted.clear()
 
     def take(self, now: float) -> tuple[JobUid, ...] | None:
-        """What is to be looked at now, in the order in which it was noted; None: all jobs.
+        """Takes what is to be looked at now, in the order in which it was noted; None: all jobs.
 
         What comes in from here on is for the next pass. A look that fails calls ``note_all``.
         """
@@ -79,6 +79,6 @@ class WorkQueue:
         self._dues.drop(uid)
 
     def next(self) -> float:
-        """When a pass is due for its own sake."""
+        """Returns when a pass is due though nothing is noted."""
         due = self._dues.next()
         return self._sweep_at if due is None else min(due, self._sweep_at)

@@ -112,7 +112,7 @@ class Models:
     def _fit(
         self, kept: StudyWithTrials, count: int, known: dict[int, Model | None]
     ) -> Model | None:
-        """From the last link of the chain that is there already."""
+        """Fits a model from the last link of the chain that is there already."""
         tuner = tuner_loader.load()
         missing: list[int] = []
         model: Model | None = None
@@ -131,7 +131,7 @@ class Models:
         return model
 
     def _find(self, kept: StudyWithTrials, count: int, known: dict[int, Model | None]) -> bool:
-        """Whether the link is known, or stored and read now."""
+        """Makes the link known if the store has it; returns whether it is known now."""
         if count in known:
             return True
         record = self._studies.model(kept.study.uid, count)

@@ -40,7 +40,7 @@ class PendingSuggestions:
     """By their counts: to be kept with the trials."""
 
     def holds(self, trials: Sequence[TrialRecord]) -> bool:
-        """Whether nobody else has made suggestions, or brought one of its points, meanwhile."""
+        """Returns whether nobody else made suggestions, or brought one of its points, meanwhile."""
         newer = [trial for trial in trials if trial.number > self.after]
         points = {key(trial.point) for trial in self.trials}
         return all(trial.suggestion is None and key(trial.point) not in points for trial in newer)

@@ -1,4 +1,4 @@
-"""What belongs to contexts, and what executions read and wrote."""
+"""Records what belongs to contexts, and what executions read and wrote."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class LogUploads:
         return found
 
     def _advance(self, upload: LogUpload) -> float | None:
-        """When to look again; None: all was read of a job that has ended."""
+        """Reads on; returns when to look again, None if all was read of a job that has ended."""
         job = self._find(upload.uid)
         ended = job is None or job.state.terminal
         try:

@@ -44,7 +44,7 @@ class Resources:
         self._ids = ids
 
     def new_id(self) -> str:
-        """For a resource that the client gives no id."""
+        """Returns an id for a resource that the client gives none."""
         return str(self._ids.number())
 
     def create(self, name: TrackingName, fields: Fields) -> Resource:
@@ -116,7 +116,7 @@ class Resources:
         raise Aborted(f"other requests keep changing {name}; try again")
 
     def delete(self, name: TrackingName, etag: str | None = None) -> None:
-        """With all that is in it. Raises NotFound; Aborted as ``patch`` does."""
+        """Deletes it with all that is in it. Raises NotFound; Aborted as ``patch`` does."""
         version = None
         if etag:
             resource = self._store.get(name)

@@ -50,11 +50,11 @@ class TimeSeries:
         return self._store.points(name, limit=limit, after=after)
 
     def extents(self, names: Collection[TrackingName]) -> Mapping[TrackingName, Extent]:
-        """How far each series reaches that has points."""
+        """Returns how far each series reaches that has points."""
         return self._store.extents(names) if names else {}
 
     def _series(self, names: Collection[TrackingName]) -> list[Resource]:
-        """In the order that was asked for. Raises NotFound."""
+        """Returns the series in the order that was asked for. Raises NotFound."""
         found = {
             each.name: each for each in self._store.find(names) if each.name.kind == TIME_SERIES
         }

@@ -64,7 +64,7 @@ class EarlyStopping:
         trial: TrialRecord,
         curves: Mapping[int, tuple[Measurement, ...]],
     ) -> str:
-        """Why the trial should stop; empty: it continues."""
+        """Returns why the trial should stop; '' if it continues."""
         rule = tuner_loader.load().stopping_rule(kept.study.config)
         if rule is None or not curves.get(trial.number):
             return ""

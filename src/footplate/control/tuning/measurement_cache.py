@@ -41,7 +41,7 @@ class MeasurementCache:
     def curves(
         self, uid: StudyUid, metrics: Sequence[Metric]
     ) -> dict[int, tuple[Measurement, ...]]:
-        """Of each trial of the study that has reported anything, by its number.
+        """Returns the measurements of each trial that has reported anything, by its number.
 
         ``metrics`` are the study's own. One that hasn't changed is the same object again.
         """
@@ -53,7 +53,7 @@ class MeasurementCache:
             return dict(seen.curves)
 
     def by_trial(self, uid: StudyUid) -> dict[int, tuple[Report, ...]]:
-        """What each trial of the study has reported, as it came, by its number."""
+        """Returns what each trial of the study has reported, as it came, by its number."""
         seen = self._of(uid)
         with seen.lock:
             self._catch_up(uid, seen)
@@ -62,12 +62,12 @@ class MeasurementCache:
     def curve(
         self, uid: StudyUid, number: int, metrics: Sequence[Metric]
     ) -> tuple[Measurement, ...]:
-        """Of one trial, as the store has it."""
+        """Returns the measurements of one trial, as the store has them."""
         kept = self._studies.reports(uid, number)
         return measurements([stored.report for stored in kept], metrics)
 
     def hypertuned(self, uid: StudyUid, number: int, metrics: Sequence[Metric]) -> bool:
-        """Whether a trial has reported all metrics by cloudml-hypertune, too."""
+        """Returns whether a trial has reported all metrics by cloudml-hypertune, too."""
         kept = (stored.report for stored in self._studies.reports(uid, number))
         named = {name for report in kept if report.source == HYPERTUNE for name in report.values}
         return all(metric.name in named for metric in metrics)

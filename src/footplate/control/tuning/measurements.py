@@ -41,7 +41,7 @@ class MeasurementRecorder:
         self._told = told
 
     def keep(self, run: Job, replica: str, records: Sequence[Record]) -> None:
-        """What of ``records`` is about metrics; of a job that runs no trial: nothing.
+        """Stores what of ``records`` is about metrics; of a job that runs no trial nothing is.
 
         Raises Unavailable: not now; what was kept will not be doubled when it comes again.
         """

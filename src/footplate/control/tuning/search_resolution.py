@@ -31,19 +31,19 @@ class SearchResolver:
         self._earlier = earlier
 
     def violations(self, request: SearchRequest) -> Iterator[Violation]:
-        """Why the search cannot resume or learn from the named ones."""
+        """Yields why the search cannot resume or learn from the named ones."""
         if request.resumes is not None:
             yield from self._check_resumed(request, request.resumes)
         if request.learns_from is not None:
             yield from self._check_learned(request)
 
     def search(self, request: SearchRequest) -> Search:
-        """Of a request without violations."""
+        """Makes the search of a request without violations."""
         job = None if request.resumes is None else self._find(request.resumes)
         return search_of(request, job.spec.search if job else None)
 
     def last_number(self, request: SearchRequest, spec: JobSpec) -> int:
-        """As ``PriorStudies.last_number``."""
+        """Returns ``PriorStudies.last_number`` for the request."""
         resumes, learns_from = str(request.resumes or ""), str(request.learns_from or "")
         return self._earlier.last_number(resumes, learns_from, output_directory(spec))
 

@@ -112,7 +112,7 @@ class TuningStep:
         return StudyWithTrials(study)
 
     def _find_runs(self, job: Job, search: Search, kept: StudyWithTrials) -> dict[int, Job]:
-        """Of trials that haven't ended; made where they are missing, and the job goes on."""
+        """Returns the runs of trials that haven't ended; makes missing ones if the job goes on."""
         runs: dict[int, Job] = {}
         for trial in kept.trials:
             if trial.state.ended:
@@ -217,7 +217,7 @@ class TuningStep:
     def _go_on(
         self, job: Job, search: Search, kept: StudyWithTrials
     ) -> tuple[Job, StudyWithTrials]:
-        """Until nothing is to be done but to wait; of many suggestions only the first.
+        """Takes steps until it can only wait; of many suggestions it makes only the first.
 
         The runs that are made are reason for the next look, and others have their turn before it.
         """

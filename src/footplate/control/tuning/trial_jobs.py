@@ -76,12 +76,12 @@ class TrialJobs:
         self._wake()
 
     def tags_seen(self, run: Job) -> tuple[str, ...]:
-        """What its programs reported, where what was looked for wasn't among it."""
+        """Returns what its programs reported, where that lacked what was looked for."""
         found = (json.loads(message) for message in self._messages(run, TAGS))
         return tuple(sorted({str(tag) for tags in found for tag in tags}))
 
     def metric_notes(self, run: Job) -> tuple[str, ...]:
-        """What went wrong with looking for the metric, each once."""
+        """Returns what went wrong with looking for the metric, each once."""
         return tuple(dict.fromkeys(self._messages(run, NOTES)))
 
     def last_checkpoint(self, run: Job) -> int:

@@ -98,7 +98,7 @@ class Tuner:
         return due
 
     def _rest_s(self, uid: JobUid) -> float:
-        """How long to wait after one more failure before the job is looked at again."""
+        """Counts one more failure; returns for how long the job isn't looked at again."""
         failures = self._failed[uid] = self._failed.get(uid, 0) + 1
         with self._lock:
             self._changed.add(uid)

@@ -32,7 +32,7 @@ class Rule(Protocol):
         trial: TrialRecord,
         curves: Mapping[int, tuple[Measurement, ...]],
     ) -> str:
-        """Why the trial should stop; empty: it continues."""
+        """Returns why the trial should stop; '' if it continues."""
         ...
 
 
@@ -46,7 +46,7 @@ class EarlyStop:
         self._clock = clock
 
     def check(self, name: StudyName, number: int) -> bool:
-        """Whether nothing more is wanted of the trial; if so it is STOPPING, or has ended.
+        """Returns whether nothing more is wanted of the trial, which is STOPPING or has ended then.
 
         Raises NotFound, Aborted.
         """
@@ -63,7 +63,7 @@ class EarlyStop:
         return transitions.stop(kept.study, trial, why) if why else None
 
     def _over(self, kept: StudyWithTrials) -> str:
-        """Why the whole study is over, and its trials are not to go on; empty: they are."""
+        """Returns why the whole study is over, and with it its trials; '' if it isn't."""
         study, limits = kept.study, kept.study.config.limits
         if limits is None or not limits.stop_asap:
             return ""

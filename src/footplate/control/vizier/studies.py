@@ -78,7 +78,7 @@ class Studies:
         return self._store.list(collection, limit=limit, after=after)
 
     def delete(self, name: StudyName) -> None:
-        """With all of its trials."""
+        """Deletes the study with all of its trials."""
         uid = self._store.find(name).study.uid
         self._store.delete(uid)
         self._forget(uid)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def change(
     store: StudyStore, name: StudyName, decide: Callable[[StudyWithTrials], Change | None]
 ) -> Change | None:
-    """What was decided and written; None: nothing had to change.
+    """Writes what ``decide`` returns, and returns it; None if nothing had to change.
 
     Raises:
         NotFound: there is no such study.

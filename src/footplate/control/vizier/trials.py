@@ -41,7 +41,7 @@ class MeasuredTrial:
 
 @dataclass(frozen=True)
 class TrialPage:
-    """In the order of their numbers; ``next_key`` continues after the last one, None at the end."""
+    """Trials in the order of their numbers; ``next_key`` continues after them, None at the end."""
 
     trials: tuple[MeasuredTrial, ...]
     next_key: str | None
@@ -77,7 +77,7 @@ class StudyTrials:
         return self._told(kept, find(kept, number))
 
     def all(self, name: StudyName) -> tuple[TrialRecord, ...]:
-        """Without what was measured of them singly."""
+        """Returns all trials, without what was measured of them singly."""
         return self._store.find(name).trials
 
     def list(self, name: StudyName, *, limit: int, after: int | None) -> TrialPage:
