@@ -81,7 +81,7 @@ def request_headers(metadata: Sequence[tuple[str, str | bytes]], host: str) -> H
 
 
 def authorized(headers: Headers, authorization: str | None) -> Headers:
-    """With this in place of what the caller sends; None: as they are."""
+    """Replaces the authorization that the caller sends; None leaves it as it is."""
     if authorization is None:
         return headers
     others = [line for line in headers if line[0] != b"authorization"]
@@ -89,7 +89,7 @@ def authorized(headers: Headers, authorization: str | None) -> Headers:
 
 
 def client_of(peer: str) -> Address | None:
-    """Of gRPC's ``ipv4:127.0.0.1:50000`` or ``ipv6:[::1]:50000``; None: no address of TCP."""
+    """Reads gRPC's ``ipv4:127.0.0.1:50000`` or ``ipv6:[::1]:50000``; None if it's not of TCP."""
     kind, _, address = unquote(peer).partition(":")
     host, _, port = address.rpartition(":")
     if kind not in {"ipv4", "ipv6"} or not port.isdecimal():

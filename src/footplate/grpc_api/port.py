@@ -91,7 +91,7 @@ class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
             await _abort(context, self._failure(error))
 
     async def _ask(self, context: Any, request: HttpRequest) -> bytes:
-        """What the app answers to a request of the caller. Raises _Failed."""
+        """Returns what the app answers to a request of the caller. Raises _Failed."""
         headers = request_headers(context.invocation_metadata(), self._http_host)
         client = client_of(context.peer())
         server = server_of(client, self._listen_host, self.port)

@@ -191,7 +191,7 @@ def _oneofs(fields: Mapping[str, list[str]]) -> Iterator[str]:
 
 
 def _package(name: str) -> str:
-    """Of a message or enum: the parts before the first one with a capital."""
+    """Returns the package of a message or enum: the parts before the first with a capital."""
     parts = name.split(".")
     return ".".join(parts[: next(i for i, part in enumerate(parts) if part[0].isupper())])
 

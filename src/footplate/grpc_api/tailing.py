@@ -39,7 +39,7 @@ def _now() -> datetime:
 
 @dataclass
 class Tails:
-    """How many sessions there are."""
+    """The number of sessions there are."""
 
     count: int = 0
 
@@ -97,7 +97,7 @@ async def _read(
 
 
 def _read_buffer_s(given: object) -> float:
-    """Of protobuf's ``1.5s``, which is none or a duration."""
+    """Reads protobuf's ``1.5s``, which is none or a duration."""
     if not isinstance(given, str):
         return _BUFFER_S
     return min(max(float(given.removesuffix("s")), 0.0), _MAX_BUFFER_S)

@@ -75,7 +75,7 @@ class Transcoder:
         return text
 
     def failure(self, content: bytes) -> Failure:
-        """Of an answer that is an error; a part of it where it is too long for gRPC."""
+        """Reads an answer that is an error; a part of it where it is too long for gRPC."""
         try:
             error: Any = parse_object(content)["error"]
             code, message = Code[error["status"]], str(error["message"])
@@ -141,7 +141,7 @@ def _flat(fields: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]
 
 
 def _cut(message: str) -> str:
-    """As much of it as fits; gRPC sends other characters than ASCII's as three for each byte."""
+    """Returns as much as fits; gRPC sends characters other than ASCII's as three for each byte."""
     size = 0
     for index, character in enumerate(message):
         size += len(quote(character, safe=" !\"#$&'()*+,-./:;<=>?@[\\]^_`{|}~"))
