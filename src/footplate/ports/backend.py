@@ -28,7 +28,7 @@ class ReplicaMachine:
 
 @dataclass(frozen=True)
 class Ticket:
-    """What one supervisor needs to find its server and to be believed there.
+    """The data that one supervisor needs to find its server and to be believed there.
 
     ``token`` is good for this start of this replica only; it must never reach the program's
     environment, nor a command line.
@@ -67,7 +67,7 @@ class Presence(Enum):
 
 @dataclass(frozen=True)
 class ReplicaObservation:
-    """What the backend knows of one replica of an attempt."""
+    """The state of one replica of an attempt, as the backend knows it."""
 
     attempt_id: AttemptId
     replica: str
@@ -121,7 +121,7 @@ class Backend(Protocol):
         ...
 
     def watch(self, changed: Callable[[AttemptId], None]) -> None:
-        """From now on call ``changed``, on any thread, soon after an observation has changed."""
+        """Makes it call ``changed``, on any thread, soon after an observation has changed."""
         ...
 
     def close(self) -> None:

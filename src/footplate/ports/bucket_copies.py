@@ -29,7 +29,7 @@ class BucketCopies(Protocol):
     """
 
     def folder(self, job: JobUid, bucket: str) -> Path:
-        """Where the copy lies, once it was fetched."""
+        """Returns where the copy lies, once it was fetched."""
         ...
 
     def fetch(self, job: JobUid, bucket: str, prefixes: tuple[str, ...]) -> Copied:

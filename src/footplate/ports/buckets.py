@@ -128,7 +128,7 @@ class Buckets(Protocol):
         ...
 
     def local_path(self, uri: GcsUri) -> Path | None:
-        """Where programs of this machine find ``uri``; None if the bucket isn't a folder.
+        """Returns where programs of this machine find ``uri``; None if the bucket isn't a folder.
 
         Raises NotFound for the bucket, InvalidArgument for a hostile path.
         """

@@ -17,5 +17,5 @@ class ContainerEngine(Protocol):
         ...
 
     def expected_socket(self) -> str:
-        """Where the engine will answer again while it is away; empty: that isn't known."""
+        """Returns where the engine will answer again while it is away; '' if that isn't known."""
         ...

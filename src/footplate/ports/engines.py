@@ -1,4 +1,4 @@
-"""What an engine says of itself."""
+"""The report of an engine on itself."""
 
 from __future__ import annotations
 

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 
 class Launchers(Protocol):
-    """What the launchers of all regions ask of a server; any server with the data directory can
-    answer.
-    """
+    """The calls of all regions' launchers; any server with the data directory can answer them."""
 
     def exchange(self, token: str, report: LauncherReport) -> LauncherAnswer:
         """Take in a report; the answer says what is wanted, for as long as it isn't done.

@@ -1,4 +1,4 @@
-"""Where it is kept how far the event files of jobs were read."""
+"""The store of how far the event files of jobs were read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class LogUploadStore(Protocol):
     """Every method is one transaction. All may raise Unavailable."""
 
     def put(self, upload: LogUpload) -> None:
-        """In place of what was kept of this job."""
+        """Stores it in place of what was kept of this job."""
         ...
 
     def all(self) -> tuple[LogUpload, ...]:

@@ -75,7 +75,7 @@ class Logs(Protocol):
         limit: int = 1000,
         screen: Screen = EVERYTHING,
     ) -> Reading:
-        """As read, but those before ``cursor`` (None: the end), the latest first."""
+        """Reads as ``read`` does, but those before ``cursor`` (None: the end), the latest first."""
         ...
 
     def size(self, uid: JobUid) -> int:
@@ -99,7 +99,7 @@ class Logs(Protocol):
         ...
 
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
-        """From now on call ``changed``, on any thread, after each append; it must not block.
+        """Makes it call ``changed``, on any thread, after each append; ``changed`` must not block.
 
         Returns what ends that.
         """

@@ -52,7 +52,7 @@ class EnvironmentCache:
 
 class Machine(Protocol):
     def limits(self) -> Sequence[EnforcedLimit]:
-        """What programs are limited to; may take a second when it is first asked."""
+        """Returns what programs are limited to; may take a second when it is first asked."""
         ...
 
     def cache(self) -> EnvironmentCache:

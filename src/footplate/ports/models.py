@@ -1,4 +1,4 @@
-"""Where the models of the registry are kept."""
+"""The store of the registry's models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the storage API needs of buckets, beyond the buckets port."""
+"""The operations on buckets that the storage API needs, beyond the buckets port."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class ObjectStorage(Buckets, Protocol):
         ...
 
     def put(self, draft: Draft, chunks: Iterable[bytes]) -> ObjectInfo:
-        """As ``write``; raises InvalidArgument if the checksums of the draft don't match."""
+        """Does what ``write`` does; raises InvalidArgument if the draft's checksums don't match."""
         ...
 
     def update(self, draft: Draft) -> ObjectInfo:
@@ -107,13 +107,13 @@ class ObjectStorage(Buckets, Protocol):
         ...
 
     def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
-        """As ``delete``; raises FailedPrecondition, too."""
+        """Does what ``delete`` does; raises FailedPrecondition, too."""
         ...
 
     def scan(
         self, bucket: str, *, prefix: str, delimiter: str, limit: int, start: str, end: str
     ) -> Listing:
-        """As ``list``, of the names from ``start`` to before ``end`` (empty: no bound).
+        """Lists as ``list`` does the names from ``start`` to before ``end`` (empty: no bound).
 
         ``next_token`` is the ``start`` of the next page.
         """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnvironmentRequest:
-    """What the environment of a program is made from; ``packages`` are URIs.
+    """The things that a program's environment is made from; ``packages`` are URIs.
 
     ``slice``: the one that the job names, or empty. ``gpus``: the program finds GPUs.
     """

@@ -1,4 +1,4 @@
-"""Where persistent resources are kept."""
+"""The store of persistent resources."""
 
 from __future__ import annotations
 

@@ -50,5 +50,5 @@ class Servers(Protocol):
         ...
 
     def living(self, silent_s: float) -> tuple[Member, ...]:
-        """In the order of their URLs."""
+        """Returns the servers that were heard of in ``silent_s``, in the order of their URLs."""
         ...

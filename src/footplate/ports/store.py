@@ -109,7 +109,7 @@ class Store(Protocol):
         before: str | None = None,
         once: bool = False,
     ) -> Page:
-        """As ``list``, of several collections together, each with a filter of its own.
+        """Lists as ``list`` does several collections together, each with a filter of its own.
 
         ``before`` is a ``previous_key``: the page has the jobs next to it that are newer, and
         fewer than ``limit`` at the beginning of the list. With ``once`` a pipeline that is in one
@@ -156,14 +156,14 @@ class Store(Protocol):
         ...
 
     def counts(self, *, runs: bool = False) -> dict[State, int]:
-        """How many jobs of lists there are in each state that isn't terminal; or, with ``runs``,
-        how many that run trials. States of none are left out.
+        """Returns how many jobs of lists there are in each state that isn't terminal; or, with
+        ``runs``, how many that run trials. States of none are left out.
         """
         ...
 
     def running_times(self, begin: datetime, end: datetime) -> tuple[RunningTimes, ...]:
-        """How long jobs ran between two times, runs of trials included, those that other jobs run
-        for not. ``end`` is now or before: a job that still runs counts until then.
+        """Returns how long jobs ran between two times, runs of trials included, those that other
+        jobs run for not. ``end`` is now or before: a job that still runs counts until then.
         """
         ...
 

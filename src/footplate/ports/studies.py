@@ -104,7 +104,7 @@ class StudyStore(Protocol):
     def reports(
         self, uid: StudyUid, number: int | None = None, after: int = 0, limit: int = 100_000
     ) -> tuple[StoredReport, ...]:
-        """Of one trial (None: of all), behind a position, in the order of their arrival.
+        """Returns reports of one trial (None: of all), behind a position, in order of arrival.
 
         Positions of reports that were deleted are never given again. Unknown: none.
         """

@@ -1,4 +1,4 @@
-"""Where the resources of metadata stores and TensorBoards are kept."""
+"""The store of the resources of metadata stores and TensorBoards."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TrackingStore(Protocol):
         ...
 
     def delete(self, name: TrackingName, version: int | None = None) -> None:
-        """With all that is in it, its links and its points.
+        """Deletes it with all that is in it, its links and its points.
 
         Raises:
             NotFound: it doesn't exist.
@@ -66,7 +66,7 @@ class TrackingStore(Protocol):
         ...
 
     def collections(self) -> tuple[str, ...]:
-        """Of the resources that are in no other one, in alphabetical order."""
+        """Returns the collections of top-level resources, in alphabetical order."""
         ...
 
     def list(
@@ -109,13 +109,13 @@ class TrackingStore(Protocol):
     def points(
         self, name: TrackingName, *, limit: int, after: int | None = None
     ) -> tuple[Point, ...]:
-        """By their steps, those after the step ``after``. Raises NotFound."""
+        """Returns points by their steps, those after the step ``after``. Raises NotFound."""
         ...
 
     def sample(self, name: TrackingName, most: int) -> tuple[Point, ...]:
-        """As many points as that, at even distances, the last one among them. Raises NotFound."""
+        """Returns up to ``most`` points at even distances, with the last one. Raises NotFound."""
         ...
 
     def extents(self, names: Collection[TrackingName]) -> Mapping[TrackingName, Extent]:
-        """Of those time series that have points."""
+        """Returns how far those time series reach that have points."""
         ...
