@@ -55,7 +55,7 @@ class ServedHost:
 
     @property
     def has_buckets(self) -> bool:
-        """Whether the JSON API of Cloud Storage is there, too."""
+        """Says whether the JSON API of Cloud Storage is there, too."""
         return self.is_storage or self.name == "www.googleapis.com"
 
 

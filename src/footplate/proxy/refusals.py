@@ -44,7 +44,7 @@ def refuse_port(request: ProxyRequest) -> bytes:
 
 
 def refuse_program(reason: str) -> bytes:
-    """Of a program that shows its key."""
+    """Makes the answer to a program that shows its key and is refused."""
     return _answer(
         "403 Footplate refuses this program", f"The proxy refuses this program: {reason}."
     )

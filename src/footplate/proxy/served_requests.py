@@ -107,7 +107,7 @@ class ServedRequests:
         return changed
 
     def _lead_to_buckets(self, scope: Scope, key: str) -> Scope:
-        """As if the key was in the address; links that were given have it."""
+        """Puts the key into the address; links that were given have it."""
         path = scope["path"]
         own = path_of_key(key)
         if path.startswith(f"{own}/"):
@@ -117,7 +117,7 @@ class ServedRequests:
         return lead_to_key(scope, key)
 
     def _lead_to_object(self, scope: Scope) -> Scope:
-        """Of the XML API: ``/BUCKET/OBJECT`` is the object's content."""
+        """Leads ``/BUCKET/OBJECT`` of the XML API to the object's content."""
         raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
         bucket, _, name = raw.decode("latin-1").lstrip("/").partition("/")
         if self._host.bucket:
