@@ -23,7 +23,7 @@ def find_buckets(ticket: Mapping[str, Any], task: Mapping[str, Any]) -> list[str
 
 
 def find_bound(task: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
-    """Of the usable ones those that lie elsewhere: real path, name, whether it can only be read."""
+    """Returns usable ones that lie elsewhere: real path, name, whether it can only be read."""
     found = [
         (find_real(str(each["path"])), str(each["name"]), each["read_only"] is True)
         for each in task.get("bound_buckets") or ()
@@ -48,7 +48,7 @@ def find_single(task: Mapping[str, Any], paths: list[str]) -> list[str] | None:
 
 
 def _is_usable(path: str) -> bool:
-    """Whether it is a directory that this process can reach. Its programs can reach no other.
+    """Returns whether this process can reach it as a directory. Its programs reach no other.
 
     Raises OSError: that can't be found out now.
     """

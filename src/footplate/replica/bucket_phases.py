@@ -58,7 +58,7 @@ class Copying(Phase):
             self._output.hand_over()
 
     def _end(self) -> bool:
-        """Whether the command has ended, and all is read that it has said."""
+        """Returns whether the command has ended, and all is read that it has said."""
         try:
             pid, self._status = os.waitpid(self._pid, os.WNOHANG)
         except ChildProcessError:  # in the containment mode subreaper that may be faster

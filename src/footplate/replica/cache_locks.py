@@ -31,7 +31,7 @@ def open_lock(environment: str) -> int:
 
 
 def try_alone(descriptor: int) -> bool:
-    """Whether the exclusive lock was taken; otherwise a shared lock held before is lost."""
+    """Tries to take the exclusive lock, returns whether it did; else a shared one held is lost."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -64,7 +64,7 @@ def sign(descriptor: int, owner: str) -> None:
 
 
 def is_signed(descriptor: int, owner: str) -> bool:
-    """Whether ``owner`` builds; nobody of that name where it is empty."""
+    """Returns whether ``owner`` builds; nobody of that name does where it is empty."""
     try:
         found = os.pread(descriptor, _LONGEST_OWNER_BYTES, 0)
     except OSError:  # then it is waited for
@@ -85,7 +85,7 @@ def touch(descriptor: int) -> None:
 
 
 class Leases:
-    """What one replica's program runs in, kept from removal while this process lives."""
+    """Keeps from removal what one replica's program runs in, while this process lives."""
 
     __slots__ = ("_held",)
 

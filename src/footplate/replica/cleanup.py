@@ -48,7 +48,7 @@ def main(path: str) -> int:
 
 
 def _kill_rest(home: Home) -> bool:
-    """Whether no process of the program is left, according to its records."""
+    """Kills what is left of the program by its records; returns whether nothing is."""
     try:
         record = _read(home, "isolation.json")
         if record and not mode_selection.sweep(record):
@@ -149,5 +149,5 @@ class Server:
 
 
 def has_exit(spool: Spool) -> bool:
-    """Whether the last record is the program's exit."""
+    """Returns whether the last record is the program's exit."""
     return b'"k": "exit"' in spool.read_last()

@@ -88,7 +88,7 @@ class Context:
         return self.report_client.task or {}
 
     def promise(self, *, limited: bool = False) -> Promised:
-        """What the service has found when it started; where it hasn't said it is found here.
+        """Returns what the service found at its start; finds it where the service hasn't said.
 
         Builds read it in HOME. Raises SpawnFailed, OSError: for a reason that may pass.
         """

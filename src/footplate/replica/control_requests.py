@@ -77,7 +77,7 @@ class ControlRequests:
         self._background_tasks.kill()
 
     def deadline(self) -> float:
-        """When ``tick`` has something to do, if nothing happens before."""
+        """Returns when ``tick`` has something to do, if nothing happens before."""
         if not self._opened:
             return NEVER
         return self._look_at if self._exchange.busy else self._due
@@ -171,7 +171,7 @@ class ControlRequests:
 
 
 def is_word(text: object) -> TypeGuard[str]:
-    """Whether it is a short text of letters, digits and, not at first, dashes."""
+    """Returns whether it is a short text of letters, digits and, not at first, dashes."""
     if not isinstance(text, str) or not 0 < len(text) <= 64 or text.startswith("-"):
         return False
     return text.isascii() and text.replace("-", "").isalnum()

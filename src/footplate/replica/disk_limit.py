@@ -132,7 +132,7 @@ class Walk:
             os.kill(self._pid, signal.SIGKILL)
 
     def reap(self) -> bool:
-        """Whether the process is gone for good."""
+        """Returns whether the process is gone for good."""
         try:
             return os.waitpid(self._pid, os.WNOHANG)[0] != 0
         except ChildProcessError:  # the containment mode subreaper may be faster
@@ -140,7 +140,7 @@ class Walk:
 
 
 def _tell(paths: Sequence[str], pids: Sequence[int], descriptor: int) -> None:
-    """In a process of its own."""
+    """Writes the count of bytes, in a process of its own."""
     end = time.monotonic() + LONGEST_S
     count = count_bytes(paths, pids, lambda: time.monotonic() < end)
     os.write(descriptor, f"{count}\n".encode("ascii"))
@@ -148,7 +148,7 @@ def _tell(paths: Sequence[str], pids: Sequence[int], descriptor: int) -> None:
 
 
 def used_of_disks(paths: Sequence[str]) -> int:
-    """What the disks of ``paths`` hold, of whomever: no path can hold more."""
+    """Returns what the disks of ``paths`` hold, of whomever: no path can hold more."""
     found: dict[int, int] = {}
     for path in paths:
         try:
@@ -162,7 +162,7 @@ def used_of_disks(paths: Sequence[str]) -> int:
 def count_bytes(
     paths: Sequence[str], pids: Iterable[int], goes_on: Callable[[], bool] = lambda: True
 ) -> int:
-    """What the files in ``paths``, and those deleted that ``pids`` have open, take on the disk.
+    """Returns what files in ``paths``, and those deleted that ``pids`` have open, take on disk.
 
     No link is followed, whatever is changed meanwhile; a file with several names counts once.
     """

@@ -28,7 +28,7 @@ STEP_BYTES = 1 << 20
 
 
 def has_room(path: str) -> bool:
-    """Whether a program can be started on the disk of ``path``.
+    """Returns whether a program can be started on the disk of ``path``.
 
     Raises OSError.
     """
@@ -84,7 +84,7 @@ def _free_bytes(disk: os.statvfs_result) -> int:
 
 
 def _remove(paths: list[str]) -> None:
-    """In a process of its own: ``shutil`` costs memory, and a hostile tree could take for ever."""
+    """Removes them and exits: ``shutil`` costs memory, and a hostile tree might never end."""
     try:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(TIMEOUT_S)

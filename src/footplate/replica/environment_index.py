@@ -28,7 +28,7 @@ class EnvironmentIndex:
         self._pythons = pythons or []
 
     def find(self, name: str) -> dict[str, Any] | None:
-        """What was kept under this name; None if that doesn't hold any more.
+        """Returns what was kept under this name; None if that doesn't hold any more.
 
         Whether the parts of the cache that it uses are still there isn't looked at.
         """
@@ -80,7 +80,7 @@ def _age(path: str) -> float:
 
 
 def _state(python: str) -> list[Any]:
-    """Of the interpreter behind the link in an environment: it may be replaced, or go."""
+    """Returns the state of the interpreter behind an environment's link: it may change, or go."""
     path = find_real(python)
     state = os.stat(path)
     return [path, state.st_ino, state.st_size, state.st_mtime_ns]

@@ -30,7 +30,7 @@ def find_advice(context: Context, kind: str, code: int, cause: str) -> str:
 
 
 def untold(amounts: str, cause: str) -> str:
-    """What the cause doesn't say already: it may name what the machine has."""
+    """Returns what the cause doesn't say already: it may name what the machine has."""
     return "; ".join(part for part in amounts.split("; ") if part not in cause)
 
 

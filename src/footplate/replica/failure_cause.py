@@ -69,7 +69,7 @@ _BAR = re.compile(r"\d ?%|\d ?/ ?\d|\d(?:it|[kKMG]i?B)\b|[#=.>\u2501\u2588-\u258
 
 
 def is_bar(line: str) -> bool:
-    """Whether a line that was rewritten shows progress, and no exception after it."""
+    """Returns whether a line that was rewritten shows progress, and no exception after it."""
     return _BAR.search(line) is not None and _HEADER not in line
 
 
@@ -132,7 +132,7 @@ class CauseFinder:
 
     @property
     def fault(self) -> str:
-        """What a program said that then ended itself by a signal; empty if nothing like that."""
+        """The words of a program that then ended itself by a signal; '' if there are none."""
         return self._fault or self.exception
 
     @property

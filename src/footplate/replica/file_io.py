@@ -12,7 +12,7 @@ _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 def is_there(path: str) -> bool:
-    """As ``os.path.exists``, which takes any error for a no.
+    """Returns as ``os.path.exists``, but raises where that takes an error for a no.
 
     Raises OSError: it can't be found out now.
     """
@@ -20,7 +20,7 @@ def is_there(path: str) -> bool:
 
 
 def is_directory(path: str) -> bool:
-    """As ``os.path.isdir``, which takes any error for a no.
+    """Returns as ``os.path.isdir``, but raises where that takes an error for a no.
 
     Raises OSError: it can't be found out now.
     """
@@ -29,7 +29,7 @@ def is_directory(path: str) -> bool:
 
 
 def is_reachable(path: str) -> bool:
-    """Whether this process finds something there: where it may not go, its programs may not either.
+    """Returns whether this process finds something there; where it can't, programs can't either.
 
     Raises OSError: it can't be found out now.
     """

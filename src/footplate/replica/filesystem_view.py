@@ -128,7 +128,7 @@ def _map_owners(context: Context, user: User, view: MountNamespace) -> None:
 
 
 def _find_map_fault(context: Context, user: User, path: str) -> str:
-    """What was found at the start of the service; other disks are tried now."""
+    """Returns what was found at the start of the service; tries other disks now."""
     fault = context.promise().disk_fault(os.stat(path).st_dev)
     if fault is not None:
         return fault
@@ -154,15 +154,15 @@ def find_shared(context: Context, *, whole: bool = False) -> list[str]:
 
 
 def find_granted(context: Context, *, whole: bool = False) -> list[str]:
-    """As ``find_shared``, without folders elsewhere: nothing changes the access to these."""
+    """Returns as ``find_shared``, but no folders elsewhere, to which no access is changed."""
     buckets = find_buckets(context.ticket, {} if whole else context.task)
     copies = find_copies(context.task)
     return _find_outer([*buckets, *copies, *context.directories])
 
 
 def _find_outer(paths: Sequence[str]) -> list[str]:
-    """Of real paths. They aren't looked up again: what is a link by now is refused where it is
-    mounted.
+    """Returns real paths that lie in no other. They aren't looked up again: what is a link by now
+    is refused where it is mounted.
     """
     found: list[str] = []
     for path in sorted(set(paths)):

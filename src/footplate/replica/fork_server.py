@@ -63,7 +63,7 @@ class ProcessTitle:
             raise ValueError(f"the command line is too short for {words[-1]}")
 
     def change(self, words: Sequence[str]) -> None:
-        """What is left of the room is filled with empty words."""
+        """Writes the title, and fills what is left of the room with empty words."""
         import ctypes
 
         ctypes.memmove(self._start, self._spell(words).ljust(self._size, b"\0"), self._size)

@@ -11,7 +11,7 @@ _TO_THE_END = -1
 
 
 class BadResponse(Exception):
-    """What came isn't a response, or only a part of one."""
+    """The data isn't a response, or only a part of one."""
 
 
 def format_request(

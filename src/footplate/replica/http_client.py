@@ -44,7 +44,7 @@ def read_address(server_file: str) -> tuple[str, int]:
 
 
 def is_server_there(server_file: str) -> bool:
-    """Whether the registered server process lives; otherwise another process may use its port."""
+    """Returns whether the registered server lives; else another process may use its port."""
     try:
         pid = json.loads(read_text(server_file)).get("pid")
         os.kill(int(pid or os.getpid()), 0)
@@ -118,7 +118,7 @@ class Connection:
         return self.post_bytes(path, json.dumps(body).encode())
 
     def post_bytes(self, path: str, body: bytes) -> dict[str, Any]:
-        """As ``post``, for a JSON object that is bytes already."""
+        """Does what ``post`` does, for a JSON object that is bytes already."""
         answer = self._fetch("POST", path, body)
         try:
             value = json.loads(answer)

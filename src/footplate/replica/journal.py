@@ -44,11 +44,11 @@ class Journal:
 
     @property
     def held(self) -> bool:
-        """Whether there are records that the disk doesn't take."""
+        """Says whether there are records that the disk doesn't take."""
         return bool(self._held)
 
     def accepts(self) -> bool:
-        """Whether more output may be read."""
+        """Returns whether more output may be read."""
         if self._held:
             return False
         if self._closed:
@@ -68,7 +68,7 @@ class Journal:
         return not self._closed
 
     def deadline(self) -> float:
-        """When to ``retry``."""
+        """Returns when to ``retry``."""
         return self._retry_at if self._held else float("inf")
 
     def state(self, phase: str, **fields: object) -> None:
@@ -89,7 +89,7 @@ class Journal:
         self._add([self._body({"k": "tags", "tags": tags})])
 
     def lines(self, stream: str, lines: list[str]) -> None:
-        """As the others do, at a tenth of the cost: there may be millions."""
+        """Adds lines as the others do, at a tenth of the cost: there may be millions."""
         if lines:
             head = '"t":%.6f,"k":"line","stream":"%s","m":' % (self._wall(), stream)
             bodies = [(head + quote(line) + "}").encode("ascii") for line in lines]

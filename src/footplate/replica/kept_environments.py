@@ -31,7 +31,7 @@ def keep(cache: str, owner: str, uses: Sequence[str]) -> None:
 
 
 def kept(cache: str, but: str = "") -> set[str]:
-    """What any owner keeps, but this one."""
+    """Returns what any owner keeps, but this one."""
     root = os.path.join(cache, _ROOT)
     return {use for owner in _names(root) if owner != but for use in kept_by(cache, owner)}
 

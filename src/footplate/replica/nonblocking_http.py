@@ -85,11 +85,11 @@ class NonblockingRequest:
             raise ServerUnavailable(f"{method} {path}: {error}") from error
 
     def is_ours(self) -> bool:
-        """Whether an answer can be our server's; a server of others knows nothing of us."""
+        """Returns whether an answer can be our server's; a server of others knows nothing of us."""
         return is_server_there(self._server_file)
 
     def moved(self) -> bool:
-        """Whether our server is said to be elsewhere than where the request has gone."""
+        """Returns whether our server is said to be elsewhere than where the request has gone."""
         try:
             return self.busy and format_host(*read_address(self._server_file)) != self._host
         except ServerUnavailable:

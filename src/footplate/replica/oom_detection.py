@@ -83,7 +83,7 @@ class OomWatch:
 
 
 def describe_amounts(context: Context, meminfo: str = MEMINFO) -> str:
-    """What the program held at most, as far as that was seen, and what there is; or empty."""
+    """Says what the program held at most, as far as seen, and what there is; or ''."""
     limits = context.limits
     there = read_total(meminfo) if limits is None else limits.memory_bytes
     words = []

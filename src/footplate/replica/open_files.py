@@ -1,4 +1,4 @@
-"""How many files a process may have open: the server as many as it can, programs as before."""
+"""Sets how many files a process may open: the server as many as it can, programs as before."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Phase(ABC):
         self.context = context
 
     def deadline(self) -> float:
-        """When there is something to do, if nothing happens before."""
+        """Returns when there is something to do, if nothing happens before."""
         return NEVER
 
     @abstractmethod

@@ -49,5 +49,5 @@ def make_pip_settings(host: Mapping[str, str], tmp: str) -> dict[str, str]:
 
 
 def find_scripts(tmp: str) -> str:
-    """Where pip puts commands."""
+    """Returns where pip puts commands."""
     return os.path.join(tmp, _BASE, "bin")

@@ -34,7 +34,7 @@ class Preparation:
                 self._notify(self._last_told)
 
     def conclude(self, status: int, stderr_file: str) -> dict[str, Any]:
-        """What the command answered, now that it has ended with ``status``.
+        """Returns what the command answered, now that it has ended with ``status``.
 
         Raises:
             TaskError: with its reason why it could not, or else its last words.

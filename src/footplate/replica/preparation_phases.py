@@ -111,7 +111,7 @@ class Preparing(Phase):
         self._output.close()
 
     def _check_disk(self) -> Phase:
-        """What builds make is measured as what programs write is."""
+        """Measures what builds make as what programs write."""
         self._disk.advance()
         self.streams = (self._output, *self._disk.streams)
         if not self._disk.exceeded or self.context.wanted is None:
@@ -148,7 +148,7 @@ class Preparing(Phase):
 
 
 def _lead_builds(context: Context) -> dict[str, str]:
-    """What leads the tools of Cloud Storage in a ``setup.py`` to the buckets. Raises OSError."""
+    """Returns what leads Cloud Storage's tools in a ``setup.py`` to the buckets. Raises OSError."""
     pairs = context.task.get("build_environment") or ()
     variables = {str(name): str(value) for name, value in pairs}
     if not variables:
@@ -190,7 +190,7 @@ def _prepare(context: Context) -> Phase:
 
 
 def _begin_container(context: Context) -> Phase:
-    """In an engine, or in the Pod whose image it is. Raises as ``begin`` does."""
+    """Begins in an engine, or in the Pod whose image it is. Raises as ``begin`` does."""
     # Only containers pay for it.
     from footplate.replica.container import container_phases, pod_image
 
@@ -248,7 +248,7 @@ def isolate(context: Context) -> None:
 
 
 def _limit(containment: Containment, limits: Limits, promised: Promised) -> dict[str, str]:
-    """Why the limits don't hold that were not promised. Raises Unavailable."""
+    """Returns why limits don't hold that were not promised. Raises Unavailable."""
     faults = containment.limit(limits)
     for name, fault in faults.items():
         if fault and not promised.fault(name):
@@ -267,7 +267,7 @@ def keep_limits(context: Context, limits: Limits, faults: dict[str, str]) -> Non
 
 
 def read_limits(context: Context) -> Limits | None:
-    """What the task's machine has; None: there are no limits. Raises TaskError."""
+    """Returns what the task's machine has; None if there are no limits. Raises TaskError."""
     allotment = context.task.get("allotment")
     try:
         return None if allotment is None else Limits.parse(allotment)

@@ -146,7 +146,7 @@ def _find_view_fault(ticket: Mapping[str, Any], folder: str) -> str:
 
 
 def _find_owner_fault(folder: str, user: User) -> str:
-    """Why files of the service's disk can't be the user's. Raises OSError."""
+    """Returns why files of the service's disk can't be the user's. Raises OSError."""
     return own([os.path.join(folder, "work")], user)
 
 
@@ -160,7 +160,7 @@ def _try_disks(ticket: Mapping[str, Any], folder: str, user: User) -> dict[str, 
 
 
 def find_map_fault(path: str, user: User) -> str:
-    """Why owners of files in ``path`` can't be mapped. Raises SpawnFailed, OSError."""
+    """Returns why owners of files in ``path`` can't be mapped. Raises SpawnFailed, OSError."""
 
     def act() -> None:
         with directory(path, flags=PLACE) as opened:
@@ -174,7 +174,7 @@ def find_map_fault(path: str, user: User) -> str:
 
 
 def _find_list_fault(folder: str, user: User, unmapped: str) -> str:
-    """Why access lists can't stand in where owners aren't mapped."""
+    """Returns why access lists can't stand in where owners aren't mapped."""
     try:
         grant(os.path.join(folder, "work"), user.gid)
     except OSError as error:

@@ -81,7 +81,7 @@ def _run_after(loader: "Any", act: "Any") -> None:
 
 
 def lead(environ: "Any") -> None:
-    """Without ctypes the program is not led."""
+    """Leads the program to the proxy; without ctypes it can't."""
     try:
         import ctypes  # no other program pays for it
 
@@ -95,7 +95,7 @@ def lead(environ: "Any") -> None:
 
 
 def compose_variables(environ: "Any") -> "dict[str, str]":
-    """What libcurl and TensorFlow read. gRPC, which reads ``https_proxy``, too, goes as before."""
+    """Returns what libcurl and TensorFlow read. gRPC, which reads ``https_proxy``, is as before."""
     before = [environ.get(name) for name in ("grpc_proxy", "https_proxy", "http_proxy")]
     return {
         "https_proxy": environ[PROXY],
@@ -108,7 +108,7 @@ def compose_variables(environ: "Any") -> "dict[str, str]":
 
 
 def _guard_children() -> None:
-    """Where no environment is given, children get that of ``os.environ``, and not that of C."""
+    """Gives children without an environment that of ``os.environ``, and not that of C."""
     import _posixsubprocess
     import subprocess
 
@@ -168,7 +168,7 @@ def _has_proxy(environ: "Any") -> bool:
 
 
 def has_stand_in(environ: "Any") -> bool:
-    """Whether the metadata server is this service's, and the credentials made up."""
+    """Returns whether the metadata server is this service's, and the credentials made up."""
     return _STAND_IN in environ.get(METADATA, "")
 
 
@@ -182,7 +182,7 @@ class Guard:
         self._products = products
 
     def guard_requests(self, module: "Any") -> None:
-        """Of clients over HTTP: ``module`` is google.auth.credentials."""
+        """Guards clients over HTTP: ``module`` is google.auth.credentials."""
         inner = module.Credentials.before_request
 
         def before_request(
@@ -198,7 +198,7 @@ class Guard:
         module.Credentials.before_request = before_request
 
     def lead_requests(self, module: "Any") -> None:
-        """Of clients over HTTP, as gRPC is led: ``module`` is google.auth.transport.requests."""
+        """Leads clients over HTTP, as gRPC is led: ``module`` is google.auth.transport.requests."""
         inner = module.AuthorizedSession.request
 
         def request(session: "Any", method: str, url: str, *more: "Any", **named: "Any") -> "Any":
@@ -210,12 +210,12 @@ class Guard:
         module.AuthorizedSession.request = request
 
     def _is_led(self, url: str) -> bool:
-        """Whether a client whose proxy can be set finds this service at the address."""
+        """Returns whether a client whose proxy can be set finds this service at the address."""
         known = os.environ.get(ALL_GRPC) and os.environ.get(TRUSTED)
         return bool(known) and self._products.is_served(_split(url)[0])
 
     def guard_channels(self, module: "Any") -> None:
-        """Of clients over gRPC, unless they are led: ``module`` is api_core's grpc_helpers."""
+        """Guards clients over gRPC, unless they are led: ``module`` is api_core's grpc_helpers."""
         create = module.create_channel
 
         def create_channel(
@@ -229,7 +229,7 @@ class Guard:
         module.create_channel = create_channel
 
     def _goes_with(self, credentials: "Any", named: "Any") -> bool:
-        """Whether a channel finds the made-up credentials, or is given them."""
+        """Returns whether a channel finds the made-up credentials, or is given them."""
         if credentials is not None:
             return is_made_up(credentials)
         return not (named.get("credentials_file") or os.environ.get(_OWN_CREDENTIALS))
@@ -253,19 +253,19 @@ def _split(url: str) -> "tuple[str, str]":
 
 
 def is_made_up(credentials: "Any") -> bool:
-    """Whether they are of the metadata server, or of the key file of a made-up account."""
+    """Returns whether they are of the metadata server, or of a made-up account's key file."""
     if type(credentials).__module__.startswith("google.auth.compute_engine"):
         return True
     return str(getattr(credentials, "_token_uri", "")).startswith("http://")
 
 
 def keep_project(module: "Any") -> None:
-    """Of the Vertex SDK, which asks Google for the project's id: it has it, and no number."""
+    """Gives the Vertex SDK, which would ask Google for it, the project's id: it has no number."""
     module.get_project_id = lambda project_number, *_, **__: project_number
 
 
 def make_finder(environ: "Any", products: "Any") -> Finder:
-    """What this program's modules are waited for with."""
+    """Makes what waits for this program's modules."""
     before, after = {}, {}
     if _has_proxy(environ):
         before["tensorflow"] = lambda: lead(environ)

@@ -56,7 +56,7 @@ def make_hook(
 
 
 def _read(*parts: str) -> str:
-    """From the archive of the supervisor, or from the folder in which this package lies.
+    """Reads from the archive of the supervisor, or from the folder in which this package lies.
 
     Without importing it: the process would keep that in memory.
     """

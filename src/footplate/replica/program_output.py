@@ -120,7 +120,7 @@ class LineSplitter:
             self._rest = bytearray()
 
     def _stays(self) -> bool:
-        """Whether an end of line only goes back to where the cursor came up from."""
+        """Returns whether an end of line only goes back to where the cursor came up from."""
         ups = 0
         while self._rewritten and self._rest.endswith(_UP):
             del self._rest[-len(_UP) :]

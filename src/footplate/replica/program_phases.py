@@ -46,7 +46,7 @@ class Errors(Stream):
 
 
 class Running(Phase):
-    """Until the program ends, or is ended: by ``stop`` or at its time limit.
+    """The phase until the program ends, or is ended: by ``stop`` or at its time limit.
 
     It gets SIGTERM and a grace period, then everything it started is killed with it.
     """
@@ -131,7 +131,7 @@ class Running(Phase):
         )
 
     def _check_disk(self) -> None:
-        """What is over its limit is ended at once: it would write on."""
+        """Ends at once what is over its limit: it would write on."""
         self._disk.advance()
         if self._ended_by is None and self._disk.exceeded and self.context.wanted is not None:
             cause = describe_disk(self._disk.used_bytes, self.context.wanted)
@@ -182,7 +182,7 @@ def _report_lost_files(context: Context, *, succeeded: bool) -> None:
 
 
 def watch_disk(context: Context, paths: Sequence[str]) -> DiskLimit:
-    """Of what goes with the child that runs now."""
+    """Watches the disk for what goes with the child that runs now."""
     limit_bytes = 0 if context.wanted is None else context.wanted.disk_bytes
     containment, child = context.containment, context.child
 
@@ -203,7 +203,7 @@ def describe_disk(used_bytes: int, limits: Limits) -> str:
 
 
 class End:
-    """How the program came to its end, before its last words are read."""
+    """The way in which the program came to its end, before its last words are read."""
 
     def __init__(
         self, status: int, ended_by: tuple[str, str] | None, memory: Finding, fault: str = ""
@@ -272,12 +272,12 @@ class Draining(Phase):
         return self._conclude() if drained else self
 
     def _silent_at(self) -> float:
-        """When what holds the pipes open is waited for no longer."""
+        """Returns when what holds the pipes open is waited for no longer."""
         open_streams = any(stream.open for stream in self.streams)
         return min(self._quiet_at, self._give_up_at) if open_streams else NEVER
 
     def _drain(self) -> bool:
-        """Whether all is read that will be."""
+        """Returns whether all is read that will be."""
         now, journal = self.context.monotonic(), self.context.journal
         self._read_left()
         still_open = [stream for stream in self.streams if stream.open]
@@ -300,7 +300,7 @@ class Draining(Phase):
         return True
 
     def _read_left(self) -> None:
-        """What a full pipe holds, and its end: mostly that is all, and goes in one report."""
+        """Reads what a full pipe holds, and its end: mostly that is all, and goes in one report."""
         for stream in self.streams:
             for _ in range(_READS_OF_A_PIPE):
                 if not (stream.open and self.context.journal.accepts() and stream.read()):

@@ -122,7 +122,7 @@ def compose_environment(
 def compose_container_environment(
     task: dict[str, Any], host: Mapping[str, str], metrics: str, mark: str
 ) -> dict[str, str]:
-    """What is set over the image's own ENV. ``metrics``: the file for metrics, as seen inside.
+    """Returns what is set over the image's own ENV. ``metrics``: their file, as seen inside.
 
     Of the host's variables only what leads to the network.
 
@@ -135,8 +135,8 @@ def compose_container_environment(
 
 
 def compose_build_environment(host: Mapping[str, str]) -> dict[str, str]:
-    """What makes the environment: it runs users' ``setup.py``, so no more than programs get, and
-    what uv, pip's settings for it, and compilers go by.
+    """Returns the variables of what makes the environment: it runs users' ``setup.py``, so no more
+    than programs get, and what uv, pip's settings for it, and compilers go by.
     """
     return {
         name: value
@@ -168,7 +168,7 @@ def make_directories(context: Context) -> list[str]:
 
 
 def _spare_this_machine(environment: Mapping[str, str]) -> dict[str, str]:
-    """Where there are proxies, what keeps them from being asked for this machine itself.
+    """Returns what keeps proxies, where there are any, from being asked for this machine itself.
 
     Libraries read one or the other spelling; both say the same then.
     """

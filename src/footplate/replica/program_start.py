@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
 
     class Startable(Protocol):
-        """What is ready to be started, once the task has all its variables."""
+        """A program that is ready to be started, once the task has all its variables."""
 
         view: MountNamespace | None
 
@@ -80,7 +80,7 @@ class Program:
         return self.places["TMPDIR"]
 
     def check(self, context: Context) -> None:
-        """What is wrong with the task must not wait for others. Raises TaskError."""
+        """Checks the task before others are waited for. Raises TaskError."""
         self.environment(context)
 
     def start(self, context: Context) -> Running:
@@ -89,7 +89,7 @@ class Program:
 
 
 def _variables(context: Context) -> dict[str, str]:
-    """What the task sets, as far as it is readable; ``compose_environment`` says what isn't."""
+    """Returns what the task sets and can be read; ``compose_environment`` says what can't."""
     pairs = context.task.get("environment") or ()
     found = (pair for pair in pairs if isinstance(pair, list) and len(pair) == 2)
     return {str(name): str(value) for name, value in found}

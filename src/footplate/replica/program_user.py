@@ -1,4 +1,4 @@
-"""Which user a replica's program, its builds and its shells run as."""
+"""Chooses the user that a replica's program, its builds and its shells run as."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def choose(context: Context, promised: Promised) -> str:
 
 
 def is_root_allowed(context: Context) -> bool:
-    """Whether the setting ``allow_root`` names the job's project."""
+    """Returns whether the setting ``allow_root`` names the job's project."""
     project = str(context.task.get("job") or "").split("/")[1:2]
     return bool(set(context.ticket.get("allow_root") or ()) & {*project, _EVERY_PROJECT})
 
@@ -144,7 +144,7 @@ def open_directories(context: Context, directories: Sequence[str], fault: str) -
 
 
 def require_reach(context: Context, paths: Sequence[str]) -> None:
-    """Without a view of its own a user must reach all ``paths``. Raises TaskError."""
+    """Checks that a user without a view of its own reaches all ``paths``. Raises TaskError."""
     closed = find_closed([find_real(path) for path in paths])
     if context.user is not None and closed:
         raise TaskError(

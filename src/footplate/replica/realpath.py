@@ -6,7 +6,7 @@ import os
 
 
 def find_real(path: str) -> str:
-    """As ``os.path.realpath``, which is asked where the kernel can't say it."""
+    """Returns as ``os.path.realpath``, which it asks only where the kernel can't say it."""
     if not hasattr(os, "O_PATH"):
         return os.path.realpath(path)
     try:

@@ -211,7 +211,7 @@ def reserve_address(context: Context, view: MountNamespace | None) -> Ports:
 
 
 def enumerate_names(names: Sequence[Any]) -> str:
-    """What was awaited, in words: the first few by name."""
+    """Says what was awaited: the first few by name."""
     shown = [str(name) for name in names[:_NAMED]]
     rest = len(names) - len(shown)
     if rest:

@@ -119,7 +119,7 @@ class ReportClient:
         return self._exchange.events()
 
     def deadline(self) -> float:
-        """When ``tick`` has something to do, if nothing happens before."""
+        """Returns when ``tick`` has something to do, if nothing happens before."""
         if self._exchange.busy:
             return min(self._patience_end, self._look_at)
         if self._spool.waiting:
@@ -138,7 +138,7 @@ class ReportClient:
         self._company_since, self._company_until = now, now + PEER_WAIT_S
 
     def ask_to_start(self) -> None:
-        """From now on, when all records are delivered, ask until there is an ``environment``."""
+        """Makes it ask until there is an ``environment``, when all records are delivered."""
         self._ask_at = 0.0
 
     def end(self) -> None:
@@ -148,7 +148,7 @@ class ReportClient:
             self._ended, self._due = True, 0.0
 
     def retry_soon(self) -> None:
-        """From now on, rest no longer than a second where the server doesn't answer."""
+        """Makes it rest no longer than a second from now on, where the server doesn't answer."""
         self._longest_rest_s, self._due = 1.0, 0.0
 
     def tick(self, now: float) -> None:
@@ -174,8 +174,9 @@ class ReportClient:
             self._report(now)
 
     def _meet(self, now: float) -> None:
-        """Who speaks soon often ends soon: once a record has company, both wait for the end half as
-        long as that took.
+        """Shortens the wait once a second record comes: a program that speaks soon often ends soon.
+
+        Both records wait for the end half as long as the second one took to come.
         """
         if self._lonely not in (None, self._spool.last):
             self._lonely = None
@@ -226,7 +227,7 @@ class ReportClient:
         self._exchange.abort()
 
     def _report_at(self) -> float:
-        """When what waits is to be sent, if it isn't more by then."""
+        """Returns when what waits is to be sent, if it isn't more by then."""
         plenty = self._spool.waiting_bytes >= _LARGE_BACKLOG_BYTES or self._spool.full
         if plenty or not self.unhurried:
             return 0.0
@@ -269,7 +270,7 @@ class ReportClient:
         self._due = now + rest_s * (0.5 + 0.5 * self._vary())
 
     def _take(self, answer: Answer) -> bool:
-        """Whether the answer makes sense, and was followed."""
+        """Follows the answer; returns whether it makes sense and was followed."""
         if answer.status == _HTTP_TOO_LARGE:
             self._batch_bytes = max(1024, self._batch_bytes // 2)
         if (
@@ -312,7 +313,7 @@ class ReportClient:
 
 
 def find_fault(answer: bytes) -> str:
-    """Why a request will fail however often it is made; empty if it may succeed later.
+    """Returns why a request will fail however often it is made; '' if it may succeed later.
 
     Only an error as our server spells it counts: another server at its port knows nothing of us.
     """

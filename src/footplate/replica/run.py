@@ -45,7 +45,7 @@ def main(path: str) -> int:
 
 
 def supervise(path: str, host: Mapping[str, str]) -> int:
-    """As ``main``, for who has the standard descriptors and has no others to inherit.
+    """Does what ``main`` does, with the standard descriptors and no others to inherit.
 
     ``host`` is the environment that this process was given.
     """
@@ -134,7 +134,7 @@ def _supervise(
 
 
 def _places(ticket: Mapping[str, Any]) -> str:
-    """What the server must know of where the program runs, as a query.
+    """Returns what the server must know of where the program runs, as a query.
 
     On a node nobody knows yet, when the task is asked for, whether it has a mount namespace.
     """

@@ -63,12 +63,12 @@ class Spool:
 
     @property
     def waiting(self) -> int:
-        """How many records aren't acknowledged."""
+        """The number of records that aren't acknowledged."""
         return self.last - self.acknowledged
 
     @property
     def waiting_bytes(self) -> int:
-        """How much these are."""
+        """The size of these."""
         return self.size_bytes - self._offset
 
     @property
@@ -216,7 +216,7 @@ class Spool:
         self._segments, self._offset = [new], 0
 
     def _skip(self, segment: _Segment, count: int) -> int:
-        """Where ``count`` records after the offset end."""
+        """Returns where ``count`` records after the offset end."""
         offset = self._offset
         with open(self._path(segment), "rb", buffering=0) as file:
             while True:
@@ -280,7 +280,7 @@ class _Segment:
 
 
 def _is_segment(name: str) -> bool:
-    """Whether the file is one of ours: the program can put others there."""
+    """Returns whether the file is one of ours: the program can put others there."""
     number, _, kind = name.partition(".")
     return kind == "jsonl" and len(number) == 16 and number.isdecimal()
 

@@ -77,7 +77,7 @@ def _collect(home: Home) -> dict[str, Any]:
 
 
 def fit(answer: dict[str, Any]) -> str:
-    """As JSON, with so many threads and frames as there is room for, at last with few."""
+    """Returns JSON with as many threads and frames as there is room for, at last with few."""
     text = ""
     for threads, frames in BOUNDS:
         processes = [_bound(each, threads, frames) for each in answer["processes"]]
@@ -98,7 +98,7 @@ def _bound(process: dict[str, Any], threads: int, frames: int) -> dict[str, Any]
 
 
 def is_python(pid: int) -> bool:
-    """By what is mapped into it, or, where that isn't told, by its command line."""
+    """Returns whether it is, by what is mapped into it, or else by its command line."""
     try:
         with open(f"/proc/{pid}/maps", "rb") as file:
             return any(b"python" in line.rpartition(b"/")[2] for line in file)
@@ -169,13 +169,13 @@ def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
 
 
 def _limit_memory() -> None:
-    """For py-spy, which keeps all that it reads, and is outside the limits of the program."""
+    """Limits py-spy, which keeps all that it reads, and is outside the program's limits."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (_DUMP_MEMORY_BYTES, _DUMP_MEMORY_BYTES))
 
 
 def explain(words: str, yama: int) -> str:
-    """What py-spy said on its way out, and what to do about it."""
+    """Returns what py-spy said on its way out, and what to do about it."""
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     first = lines[0].removeprefix("Error: ") if lines else "it said nothing"
     if not any(mark in words for mark in ("Permission", "permission", "EPERM")):

@@ -69,7 +69,7 @@ class Starting(Phase):
         return self
 
     def _may_pass(self, error: Exception) -> bool:
-        """Whether the step failed for a reason that may pass, and can be taken again."""
+        """Returns whether the step failed for a reason that may pass, and can be taken again."""
         if not is_transient(error):
             return False
         if self.context.child is not None:

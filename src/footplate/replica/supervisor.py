@@ -86,7 +86,7 @@ class Supervisor:
             self._wait(now)
 
     def _leave_at(self) -> float:
-        """When to give up on the server."""
+        """Returns when to give up on the server."""
         if not self._signals.stop or not isinstance(self._stage, Delivering):
             return NEVER
         if self._leaving_since is None:
@@ -120,7 +120,7 @@ class Supervisor:
         return "the server has no such attempt, or has ended it"
 
     def _wait(self, now: float) -> None:
-        """Until something happens, or is due; then handle what can be read or written."""
+        """Waits until something happens, or is due; then handles what can be read or written."""
         context = self._desk
         poller = select.poll()
         handlers: dict[int, Callable[[], object]] = {}

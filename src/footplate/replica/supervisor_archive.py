@@ -69,7 +69,7 @@ def _collect_tree(directory: Traversable, name: str) -> Iterator[tuple[str, byte
 
 
 def _digest(files: list[tuple[str, bytes]]) -> str:
-    """Of the sources, the interpreter, and this module, which says how they are packed."""
+    """Digests the sources, the interpreter, and this module, which says how they are packed."""
     packer = resources.files("footplate") / "replica" / "supervisor_archive.py"
     found = hashlib.sha256(importlib.util.MAGIC_NUMBER + packer.read_bytes())
     for name, source in files:

@@ -17,7 +17,7 @@ MACHINE_ROOTS = "/etc/ssl/certs/ca-certificates.crt"
 def make_roots(
     authority: str, directory: str, machine: str = MACHINE_ROOTS
 ) -> list[tuple[str, str]]:
-    """What a program is to see instead of a file of the machine, and of which.
+    """Returns what a program is to see instead of a file of the machine, and of which.
 
     Raises OSError.
     """

@@ -40,7 +40,7 @@ def _name(name: str, home: str) -> dict[str, str]:
 
 
 def _find_name(host: Mapping[str, str]) -> str:
-    """For a user whom no file knows: images run as any, and a directory service knows more."""
+    """Names a user whom no file knows: images run as any, a directory service knows more."""
     return host.get("USER") or host.get("LOGNAME") or _NAME
 
 

@@ -23,7 +23,7 @@ class Locked(Exception):
 
 
 class Home:
-    """Who holds ``lock`` (the kernel drops it at his death) is the one live supervisor."""
+    """The directory of a replica. Its one live supervisor holds ``lock``, which its death drops."""
 
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)

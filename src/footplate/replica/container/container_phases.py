@@ -83,7 +83,7 @@ def _tell_isolation(context: Context, image: dict[str, Any]) -> None:
 
 
 def _tell_users(context: Context, containment: EngineContainment, reason: str) -> None:
-    """Where the service isn't root, the image's root isn't either."""
+    """Reports which users the image's are; the image's root isn't root if the service isn't."""
     reason = containment.unmapped or reason
     if containment.first_id or reason:
         words = image_users.describe(containment.first_id, reason)
@@ -124,7 +124,7 @@ class ImageProgram:
             context.journal.event("ISOLATION", message)
 
     def check(self, context: Context) -> None:
-        """What is wrong with the task must not wait for others. Raises TaskError."""
+        """Checks the task before others are waited for. Raises TaskError."""
         compose(context, self._image, self._limits)
 
     def start(self, context: Context) -> Phase:

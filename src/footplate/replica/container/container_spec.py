@@ -125,7 +125,7 @@ def _shm_bytes(limits: Limits | None) -> int:
 
 
 def security_options() -> list[str]:
-    """Where SELinux is on, its labels would keep the container from the host's directories."""
+    """Returns the options; where SELinux is on, its labels would hide the host's directories."""
     options = ["no-new-privileges"]
     if os.path.exists("/sys/fs/selinux/enforce"):
         options.append("label=disable")

@@ -53,7 +53,7 @@ class EngineContainment(Containment):
 
     @classmethod
     def reopen(cls, record: dict[str, Any]) -> EngineContainment:
-        """Of a dead supervisor, by what ``record`` told."""
+        """Reopens that of a dead supervisor, by what ``record`` told."""
         containment = cls(str(record["engine"]), str(record["mark"]))
         containment._created = bool(record["created"])
         containment._guarded = bool(record.get("guarded"))
@@ -62,17 +62,17 @@ class EngineContainment(Containment):
         return containment
 
     def start(self, launch: Launch, view: MountNamespace | None) -> Child:
-        """What prepares the image: it isn't in the container."""
+        """Starts what prepares the image: it isn't in the container."""
         self._child = super().start(launch, view)
         return self._child
 
     @property
     def names(self) -> tuple[str, str]:
-        """Of the engine's socket and of the container."""
+        """The names of the engine's socket and of the container."""
         return self._engine.path, self._container
 
     def promise(self, *, guarded: bool = False) -> None:
-        """From now on ``record`` has a container in it, which is about to be made."""
+        """Puts a container, which is about to be made, into ``record``."""
         self._created = True
         self._guarded = guarded
 
@@ -123,27 +123,27 @@ class EngineContainment(Containment):
 
     @property
     def first_id(self) -> int:
-        """Of the user whom the image's root is, once it has started."""
+        """The id of the user whom the image's root is, once it has started; 0 before."""
         return int((self._told.get("started") or {}).get("first_id") or 0)
 
     @property
     def unmapped(self) -> str:
-        """Why the engine didn't map the image's users."""
+        """The reason why the engine didn't map the image's users."""
         return str((self._told.get("started") or {}).get("unmapped") or "")
 
     @property
     def unguarded(self) -> str:
-        """Why the container has no guard; empty: it has one, or needs none."""
+        """The reason why the container has no guard; '' if it has one, or needs none."""
         return str((self._told.get("started") or {}).get("unguarded") or "")
 
     @property
     def error(self) -> str:
-        """Why the engine would not start the container, in its own words."""
+        """The engine's own words on why it would not start the container."""
         return str(self._told.get("error") or "")
 
     @property
     def fault(self) -> str:
-        """What ended the program from outside, if that is known."""
+        """The event that ended the program from outside, if that is known."""
         self._read_status()
         return str(self._told.get("fault") or "")
 

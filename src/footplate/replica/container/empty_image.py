@@ -18,7 +18,7 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def find_id() -> str:
-    """Of this machine's architecture."""
+    """Returns the id for this machine's architecture."""
     return f"sha256:{hashlib.sha256(_config()).hexdigest()}"
 
 

@@ -116,11 +116,11 @@ class Engine:
             raise
 
     def load_image(self, archive: bytes) -> None:
-        """From a tar archive as ``docker save`` writes it."""
+        """Loads a tar archive as ``docker save`` writes it."""
         self._fetch("POST", "/images/load?quiet=1", archive)
 
     def has_home(self, name: str, user: str) -> bool:
-        """Whether ``user`` of the container's /etc/passwd has a home directory there."""
+        """Returns whether ``user`` of the container's /etc/passwd has a home directory there."""
         try:
             packed = self._fetch("GET", f"/containers/{name}/archive?path=/etc/passwd", None)
             home = _find_home(packed, user.partition(":")[0])
@@ -195,7 +195,7 @@ class Engine:
 
 
 class Attachment:
-    """What a container prints: pieces of its stdout (1) and stderr (2), as they come."""
+    """The output of a container: pieces of its stdout (1) and stderr (2), as they come."""
 
     def __init__(self, connection: socket.socket, early: bytes, *, multiplexed: bool) -> None:
         self._connection = connection
@@ -207,11 +207,11 @@ class Attachment:
 
     @property
     def has_early(self) -> bool:
-        """Whether something has come that the socket doesn't show any more."""
+        """Says whether something has come that the socket doesn't show any more."""
         return bool(self._buffer)
 
     def read(self) -> list[tuple[int, bytes]] | None:
-        """What has come; None: there will be no more. Blocks until there is something."""
+        """Returns what has come; None if there will be no more. Blocks until there is something."""
         data, self._buffer = self._buffer, b""
         if not data:
             try:
@@ -264,7 +264,7 @@ def _read_head(connection: socket.socket) -> tuple[str, bytes]:
 
 
 def _read_upgrade(connection: socket.socket) -> bytes:
-    """What comes behind the head of the answer. Raises OSError, ValueError, EngineError."""
+    """Returns what follows the head of the answer. Raises OSError, ValueError, EngineError."""
     head, rest = _read_head(connection)
     status = int(head.split(None, 2)[1])
     if status not in (101, 200):
@@ -273,7 +273,7 @@ def _read_upgrade(connection: socket.socket) -> bytes:
 
 
 def _find_name(head: str) -> str:
-    """By the field ``Server``: ``Libpod/4.3.1 (linux)``, ``Docker/20.10.24 (linux)``."""
+    """Reads the field ``Server``: ``Libpod/4.3.1 (linux)``, ``Docker/20.10.24 (linux)``."""
     fields = (line.partition(":") for line in head.split("\r\n"))
     servers = (value.strip() for name, _, value in fields if name.lower() == "server")
     product = next(servers, "").partition(" ")[0]

@@ -32,7 +32,7 @@ def main(socket: str, container: str) -> int:
 
 
 def wait_for_death(lock: int) -> None:
-    """Until nobody holds ``lock`` alone; closes it, since a sweep needs it for itself."""
+    """Waits until nobody holds ``lock`` alone; closes it, since a sweep needs it for itself."""
     try:
         fcntl.flock(lock, fcntl.LOCK_SH)
     finally:
@@ -40,7 +40,7 @@ def wait_for_death(lock: int) -> None:
 
 
 def remove(engine: Engine, container: str) -> None:
-    """Until the engine has no such container, for as long as that takes."""
+    """Tries until the engine has no such container, for as long as that takes."""
     retry_s = _MIN_RETRY_S
     while True:
         try:

@@ -79,7 +79,7 @@ def _create(engine: Engine, name: str, spec: dict[str, Any]) -> None:
 
 
 def _read(attachment: Attachment) -> bytes:
-    """What it says until it is ready, has ended, or takes too long."""
+    """Reads what it says until it is ready, has ended, or takes too long."""
     said, end = b"", time.monotonic() + START_S
     poller = select.poll()
     poller.register(attachment, select.POLLIN)

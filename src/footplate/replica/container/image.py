@@ -90,7 +90,7 @@ def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
 
 
 def agree(task: dict[str, Any], ticket: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    """As ``prepare``, where the image runs already: this Pod's. Raises UnusableImage."""
+    """Does what ``prepare`` does for an image that runs: this Pod's. Raises UnusableImage."""
     program, reference = task["program"], str(known["reference"])
     name, pinned, notes = str(program["image"]), str(program.get("pinned") or ""), []
     image = {"Architecture": known["architecture"], "RepoDigests": [reference], "Id": reference}
@@ -110,8 +110,8 @@ def _find_variable(config: dict[str, Any], name: str) -> str:
 
 
 def refer(image: dict[str, Any], name: str) -> str:
-    """What names this very image for ever: its repository and digest, or where it has none (it was
-    built here) its id.
+    """Returns what names this very image for ever: repository and digest, or, of one without
+    digest, which was built here, its id.
     """
     repository = _repository(name)
     for digest in image.get("RepoDigests") or ():
@@ -121,13 +121,13 @@ def refer(image: dict[str, Any], name: str) -> str:
 
 
 def _is_local(image: dict[str, Any]) -> bool:
-    """Whether it was built here and is in no registry; Podman writes ``localhost/`` before such."""
+    """Returns whether it was built here: in no registry, or with Podman's ``localhost/``."""
     digests = [str(digest) for digest in image.get("RepoDigests") or ()]
     return all(digest.startswith("localhost/") for digest in digests)
 
 
 def _repository(name: str) -> str:
-    """Without tag and digest; a name without a registry is of Docker Hub."""
+    """Returns it without tag and digest; a name without a registry is of Docker Hub."""
     base = name.partition("@")[0]
     last = base.rpartition("/")[2]
     base = base[: len(base) - len(last)] + last.partition(":")[0]
@@ -138,7 +138,7 @@ def _repository(name: str) -> str:
 
 
 def _familiar(repository: str) -> str:
-    """As dockerd writes what is of Docker Hub."""
+    """Returns it as dockerd writes what is of Docker Hub."""
     for prefix in ("docker.io/", "library/"):
         repository = repository[len(prefix) :] if repository.startswith(prefix) else repository
     return repository
@@ -170,7 +170,7 @@ def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
 
 
 def _find_faults(info: dict[str, Any]) -> dict[str, str]:
-    """Of memory, CPU and processes: why the engine can't limit it, empty if it can."""
+    """Returns why the engine can't limit memory, CPU and processes; '' for what it can."""
     cannot = "the container engine can't"
     cpu = info.get("CpuCfsQuota", info.get("CPUCfsQuota", True))
     return {
@@ -193,7 +193,7 @@ def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) ->
 
 
 def _pull(engine: Engine, name: str, ticket: dict[str, Any]) -> None:
-    """By a process with the service's own Python, which is on the machine of the service alone.
+    """Pulls in a process with the service's own Python, which is on the service's machine alone.
 
     It says progress, and why it fails, on our stdout. Raises PullFailed, OSError.
     """
@@ -210,7 +210,7 @@ def _pull(engine: Engine, name: str, ticket: dict[str, Any]) -> None:
 
 
 def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:
-    """What the job runs for this name: what its first replica found; and whether that is this one.
+    """Returns what the job runs for this name, by its first replica; and if this is that one.
 
     Raises UnusableImage.
     """

@@ -1,4 +1,4 @@
-"""Which users of this machine the users of an image are: where the service is root, none it has.
+"""The users of this machine that an image's users are: where the service is root, none it has.
 
 A user namespace of the container maps them to the last ids of ``program_users``. In what is
 mounted from outside, id-mapped mounts map them back: files there keep their owners.
@@ -54,7 +54,7 @@ def find_first_id(
 
 
 def describe(first: int, reason: str) -> str:
-    """For users: what holds, and what doesn't."""
+    """Tells users what holds, and what doesn't."""
     last = first + users.CONTAINER_IDS - 1
     if first:
         return (

@@ -32,7 +32,7 @@ def remove_leftovers(engine: Engine, service: str, launchers: str) -> int:
 
 
 def _is_supervised(home: str) -> bool:
-    """Whether a supervisor lives there, or that can't be known. Several may ask at once."""
+    """Returns whether a supervisor lives there, or may. Several may ask at once."""
     try:
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(os.path.join(home, "lock"), flags)

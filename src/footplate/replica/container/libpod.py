@@ -49,7 +49,7 @@ def translate(
 
 
 def _command(spec: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What isn't given is the image's."""
+    """Returns what is given; the image has the rest."""
     given = {"entrypoint": spec.get("Entrypoint"), "command": spec.get("Cmd")}
     return {key: words for key, words in given.items() if words is not None}
 

@@ -52,7 +52,7 @@ def usual_sockets(environment: Mapping[str, str], uid: int) -> list[str]:
 
 
 def find_fault(path: str) -> str:
-    """Why no engine answers there; empty: one does."""
+    """Returns why no engine answers there; '' if one does."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(PING_S)

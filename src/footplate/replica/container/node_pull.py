@@ -92,7 +92,7 @@ def split(name: str) -> tuple[str, str]:
 
 
 def registry_of(name: str) -> str:
-    """As credentials name it."""
+    """Returns the registry as credentials name it."""
     first, slash, _ = name.partition("/")
     if slash and ("." in first or ":" in first or first == "localhost"):
         return _HUB if first == "docker.io" else first
@@ -100,7 +100,7 @@ def registry_of(name: str) -> str:
 
 
 def find_credentials(registry: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Of Docker's or Podman's file; empty: it has none for the registry.
+    """Reads Docker's or Podman's file; returns {} if it has none for the registry.
 
     Raises PullFailed: a helper that it names fails.
     """

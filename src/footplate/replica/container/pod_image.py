@@ -83,7 +83,7 @@ class PodImageProgram:
         return str(self._image["config"].get("WorkingDir") or "/")
 
     def check(self, context: Context) -> None:
-        """What is wrong with the task must not wait for others. Raises TaskError, OSError."""
+        """Checks the task before others are waited for. Raises TaskError, OSError."""
         self._environment(context)
 
     def start(self, context: Context) -> Phase:

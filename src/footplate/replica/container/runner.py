@@ -48,7 +48,7 @@ class OomCounter:
 
     @property
     def counts(self) -> bool:
-        """Whether there is a counter: no kill by it means that there was none."""
+        """Says whether there is a counter: then no kill by it means that there was none."""
         return self._descriptor >= 0
 
     def read(self) -> None:
@@ -181,7 +181,7 @@ class Runner:
         self._engine.create(self._name, spec)
 
     def _create_mapped(self, spec: dict[str, Any]) -> str:
-        """Why its runtime can't, as this machine has it; empty if it is done.
+        """Creates it; returns why this machine's runtime can't map users, '' if it can.
 
         Raises EngineError, EngineGone: it can, and fails.
         """
@@ -220,7 +220,7 @@ class Runner:
         )
 
     def _pass_output(self, attachment: Attachment) -> None:
-        """Until the container has ended. A full pipe holds the program's output back."""
+        """Passes output on until the container ends. A full pipe holds the program back."""
         poller = select.poll()
         poller.register(attachment, select.POLLIN)
         if self._pidfd >= 0:
@@ -246,7 +246,7 @@ class Runner:
                 _write(self._outputs.get(stream, self._outputs[1]), piece)
 
     def _look_at_guard(self, poller: select.poll) -> None:
-        """Without its guard the container doesn't go on. Raises EngineGone."""
+        """Ends a container that has lost its guard. Raises EngineGone."""
         if self._guard is None or not self._guard.has_ended():
             return
         poller.unregister(self._guard)
@@ -313,12 +313,12 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def find_inside(top: str, path: str) -> str:
-    """Where the image's absolute path lies below ``top``, whatever steps up are in it."""
+    """Returns where the image's absolute path lies below ``top``, whatever steps up are in it."""
     return os.path.join(os.path.realpath(top), *split(os.path.normpath(f"/{path}")))
 
 
 def _lacks_home(config: dict[str, Any]) -> bool:
-    """Whether the image has a user of its own and doesn't say where that one is at home."""
+    """Returns whether the image has a user of its own and doesn't say where its home is."""
     user = str(config.get("User") or "").partition(":")[0]
     if user in ("", "0", "root"):
         return False

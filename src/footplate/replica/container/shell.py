@@ -44,7 +44,7 @@ class ContainerEntry:
 
     @property
     def alive(self) -> bool:
-        """Whether the program still runs."""
+        """Says whether the program still runs."""
         return is_alive(self._program)
 
     def start(self, wanted: ShellRequest) -> ContainerShellProcess:
@@ -99,7 +99,7 @@ class ContainerShellProcess(ShellProcess):
             return
 
     def hang_up(self) -> None:
-        """What can't be signalled from here ends with the container."""
+        """Signals the shell; what can't be signalled from here ends with the container."""
         number = self._rising.pop() if len(self._rising) > 1 else self._rising[0]
         try:
             found = self._engine.call("GET", f"/exec/{self._execution}/json")

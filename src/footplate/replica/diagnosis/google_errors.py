@@ -14,7 +14,7 @@ _HOST = re.compile(r"[a-z0-9-][a-z0-9.-]{0,100}\.(?:googleapis\.com|pkg\.dev|gcr
 
 
 def advise_on_google(cause: str, _facts: ReplicaFacts) -> str:
-    """What a cause that this service worded says itself isn't said again."""
+    """Explains a host of Google, unless this service worded the cause and explained it."""
     host = _HOST.search(cause)
     if host is None:
         return ""

@@ -45,7 +45,7 @@ def advise_on_imports(cause: str, facts: ReplicaFacts) -> str:
 
 
 def _advise_on_missing(module: str, facts: ReplicaFacts) -> str:
-    """Of the user's own package, or of others."""
+    """Advises on what is missing of the user's own package, or of others."""
     installed = InstalledModules(facts.sites)
     top, _, rest = module.partition(".")
     known = installed.modules(top)

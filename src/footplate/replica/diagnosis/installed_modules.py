@@ -59,7 +59,7 @@ class InstalledModules:
             self._versions.update(_read_versions(site))
 
     def distribution_of(self, module: str) -> str:
-        """What is to be required for a module, as far as that is known."""
+        """Returns what is to be required for a module, as far as that is known."""
         return _BY_MODULE.get(module) or module.replace("_", "-")
 
     def version_of(self, module: str) -> tuple[str, str]:
@@ -73,11 +73,11 @@ class InstalledModules:
 
     @property
     def own_site(self) -> str:
-        """Where the user's packages lie, and what they brought; empty: there are none."""
+        """The folder of the user's packages, and what they brought; '' if there are none."""
         return self.sites[0] if len(self.sites) > 1 else ""
 
     def is_own(self, distribution: str) -> bool:
-        """Whether the user's requirements brought it."""
+        """Returns whether the user's requirements brought it."""
         return distribution in self._own
 
     def origin(self, distribution: str, runtime: str) -> str:
@@ -99,7 +99,7 @@ class InstalledModules:
         return any(os.path.isdir(os.path.join(site, *name.split("."))) for site in self.sites)
 
     def modules(self, package: str) -> list[str] | None:
-        """What is in a package, by name; None: there is no such package."""
+        """Returns what is in a package, by name; None if there is no such package."""
         found: list[str] | None = None
         for site in self.sites:
             path = os.path.join(site, *package.split("."))
@@ -110,7 +110,7 @@ class InstalledModules:
         return None if found is None else sorted(dict.fromkeys(found))
 
     def own_modules(self) -> list[str]:
-        """What the user's packages consist of: what lies in the first site of several."""
+        """Returns what the user's packages consist of: what lies in the first site of several."""
         return sorted(_list_modules(self.sites[0])) if len(self.sites) > 1 else []
 
     def nearest(self, module: str) -> str:

@@ -114,7 +114,7 @@ def _is_of_keras_2(cause: str, facts: ReplicaFacts) -> bool:
 
 
 def _has(facts: ReplicaFacts, module: str, name: str) -> bool:
-    """Whether Keras 2's public ``keras.MODULE`` has ``name``; ``module`` begins with a dot."""
+    """Returns whether Keras 2's public ``keras.MODULE`` has ``name``; ``module`` is ``.MODULE``."""
     parts = module.strip(".").split(".") if module else []
     for site in facts.sites:
         place = os.path.join(site, "tf_keras", "api", "_v2", "keras", *parts)

@@ -75,7 +75,7 @@ def advise_on_machine(cause: str, facts: ReplicaFacts) -> str:
 
 
 def explain_installers(text: str) -> str:
-    """Why packages of the system can't be installed; empty: nothing tried to."""
+    """Returns why packages of the system can't be installed; '' if nothing tried to."""
     found = _SYSTEM.search(text)
     if found is None:
         return ""

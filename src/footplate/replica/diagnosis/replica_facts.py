@@ -54,7 +54,7 @@ class ReplicaFacts:
 
     @property
     def is_vertex(self) -> bool:
-        """Whether the job came by aiplatform v1, whose jobs can set variables."""
+        """Says whether the job came by aiplatform v1, whose jobs can set variables."""
         return "/locations/" in self.job
 
     @property
@@ -76,7 +76,7 @@ class ReplicaFacts:
         return f"runtime {self.runtime}" if self.runtime else "its environment"
 
     def real_path(self, path: str) -> str:
-        """Where on the host a path of the program is."""
+        """Returns where on the host a path of the program is."""
         for beginning, real in self.places.items():
             if path == beginning or path.startswith(f"{beginning}/"):
                 return real + path[len(beginning) :]

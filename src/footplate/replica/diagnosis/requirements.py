@@ -1,4 +1,4 @@
-"""Where a job declares its requirements."""
+"""The places where a job declares its requirements."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def inspect(path: str, name: str, read: Reader) -> None:
 def inspect_open(
     file: IO[bytes], name: str, read: Reader, *, is_zip: bool, limit_bytes: int
 ) -> None:
-    """As ``inspect``, of a file in which one can go back.
+    """Does what ``inspect`` does, for a file in which one can go back.
 
     ``limit_bytes``: how much may come out of the compression.
     """
@@ -79,7 +79,7 @@ def inspect_open(
 
 
 class _Inspection:
-    """What was seen of one archive so far."""
+    """The findings on one archive so far."""
 
     def __init__(self, archive: str, read: Reader, limit_bytes: int) -> None:
         self._archive = archive

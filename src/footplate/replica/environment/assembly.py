@@ -70,7 +70,7 @@ class Assembly:
         return self._get_layer(packages, words, builds)
 
     def check(self, packages: list[Package], builds: BuildCache) -> list[str]:
-        """What would be installed beside the runtime; installs none of it.
+        """Returns what would be installed beside the runtime; installs none of it.
 
         What is in the cache already is not resolved again.
 

@@ -72,7 +72,7 @@ class BaseEnvironments:
 
     @property
     def made(self) -> int:
-        """How many were built here, rather than found."""
+        """The number that was built here, rather than found."""
         return self._builds.made
 
     def find(self, piece: Slice) -> Base | None:

@@ -126,14 +126,14 @@ class BuildCache:
             os.close(self._held.popitem()[1])
 
     def _find(self, key: str) -> CompleteBuild | None:
-        """What is complete, and where programs could change it, as it was when it became so."""
+        """Returns a complete build; where programs could change it, only if they haven't."""
         built = self._read(key)
         if built is None or not self._exposed:
             return built
         return built if built.record.get("digest") == _digest(built.path) else None
 
     def _read(self, key: str) -> CompleteBuild | None:
-        """What was built under another path, and then moved here, isn't it: it has that in it."""
+        """Reads a build; one that was moved here isn't any: it has its old path in it."""
         path = os.path.join(self.root, key)
         try:
             with open(os.path.join(path, cache_locks.MARKER), encoding="utf-8") as file:
@@ -186,7 +186,7 @@ def _seal(path: str) -> None:
 
 
 def _digest(path: str) -> str:
-    """Of all names in it, and of what the kernel notes of each change; empty: it goes away.
+    """Digests all names in it, and what the kernel notes of each change; '' if it goes away.
 
     No program can set the time of a change back, and reading contents would take seconds.
     """
@@ -206,7 +206,7 @@ def _digest(path: str) -> str:
 
 
 def _complete(path: str, record: dict[str, Any]) -> None:
-    """What it says must hold after a power cut, too: first all else is on the disk."""
+    """Marks it complete; what that says must hold after a power cut, so all else comes first."""
     os.sync()
     marker = os.path.join(path, cache_locks.MARKER)
     with contextlib.suppress(FileNotFoundError):  # what was installed may have left a link there

@@ -91,11 +91,11 @@ class BuildIsolation:
 
     @property
     def output(self) -> str:
-        """Where builds leave what they make."""
+        """The folder where builds leave what they make."""
         return os.path.join(self.scratch, _OUTPUT)
 
     def find_installed(self, interpreter: Interpreter) -> list[str]:
-        """What builds have installed by pip, with versions."""
+        """Returns what builds have installed by pip, with versions."""
         top, scratch = os.path.split(self.scratch)
         site = find_site(os.path.join(scratch, *_USER_BASE), interpreter)
         try:
@@ -124,7 +124,7 @@ class BuildIsolation:
         return Build(namespace, namespace.start(launch, self.view))
 
     def enter(self) -> None:
-        """In a process that is to become a build. Raises OSError."""
+        """Isolates a process that is to become a build. Raises OSError."""
         if self.view is not None:
             enter_view(self.view)
         if self.user is not None:
@@ -155,9 +155,11 @@ def isolate_build(
     programs: Sequence[str] = (),
     task: Mapping[str, Any] = NO_TASK,
 ) -> BuildIsolation:
-    """What a build sees: the host's files, but of the service's only packages, the cache
-    and the buckets of ``task``, as programs do. Of these it can write the buckets alone, and what
-    is in ``scratch``. It has a /tmp of its own.
+    """Isolates builds as programs are.
+
+    A build sees the host's files, but of the service's only packages, the cache and the buckets of
+    ``task``. Of these it can write the buckets alone, and what is in ``scratch``. It has a /tmp of
+    its own.
 
     ``programs`` are what it runs. Everything is seen where no view was promised: ``ticket`` says
     what was.

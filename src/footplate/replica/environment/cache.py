@@ -30,7 +30,7 @@ class CacheEntry:
 
 
 class Pruned:
-    """What a removal came to."""
+    """The outcome of a removal."""
 
     def __init__(self) -> None:
         self.removed: list[CacheEntry] = []
@@ -66,7 +66,7 @@ class Cache:
     def plan(
         self, policy: EvictionPolicy, clock: Callable[[], float] = time.time
     ) -> list[CacheEntry]:
-        """What ``prune`` would remove now."""
+        """Returns what ``prune`` would remove now."""
         found = {(f.entry.kind, f.entry.key): f for f in self.look()}
         chosen = choose([f.entry for f in found.values()], policy, clock())
         return [found[entry.kind, entry.key] for entry in chosen]
@@ -131,7 +131,7 @@ def _read(path: str) -> dict[str, Any] | None:
 
 
 def _use_of(path: str) -> tuple[float, bool]:
-    """When it was used last, and whether it is now. Raises OSError."""
+    """Returns when it was used last, and whether it is now. Raises OSError."""
     try:
         descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:  # in use

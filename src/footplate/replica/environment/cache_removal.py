@@ -21,7 +21,7 @@ def discard(path: str) -> None:
 
 
 def set_aside(path: str) -> str:
-    """From now on it is nothing any more; where it lies now, for ``remove``.
+    """Moves it away, so that it counts no more; returns where it lies now, for ``remove``.
 
     What nobody comes to remove is left for ``empty_trash``, or for who builds it next.
 

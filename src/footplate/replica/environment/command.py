@@ -70,7 +70,7 @@ def main(home: str) -> int:
 
 
 def check_packages(home: str) -> int:
-    """As ``main``; the service has put the files of the task into ``home``."""
+    """Runs ``check`` as a command; the service has put the task's files into ``home``."""
     return _print_result(lambda: check(home, ProgressOutput()))
 
 
@@ -140,7 +140,7 @@ class Setup:
 
 
 def _limit_memory(most_bytes: int) -> None:
-    """Of this process and of each that it starts. uv keeps all that builds print. 0: no limit."""
+    """Limits this process and each that it starts; uv keeps all that builds print. 0: no limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if most_bytes and (hard == resource.RLIM_INFINITY or most_bytes < hard):
         resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
@@ -161,7 +161,7 @@ def prepare(home: str, teller: ProgressOutput) -> dict[str, Any]:
 
 
 def check(home: str, teller: ProgressOutput) -> dict[str, Any]:
-    """What the packages of the task in ``home`` would add to the runtime.
+    """Returns what the packages of the task in ``home`` would add to the runtime.
 
     Raises PreparationError, OSError: as ``prepare``.
     """
@@ -213,7 +213,7 @@ def bound(cache: str, limit_bytes: int, teller: ProgressOutput) -> None:
 
 
 def _read_ticket(home: str) -> dict[str, Any]:
-    """With what isolation was promised, which a supervisor may have found by itself."""
+    """Reads the ticket and the promised isolation, which a supervisor may have found itself."""
     ticket = _read_json(os.path.join(home, "ticket.json"))
     if "promised" not in ticket:
         ticket["promised"] = _read_json(os.path.join(home, PROMISED_FILE))

@@ -37,7 +37,7 @@ class Entry:
 
 
 class EvictionPolicy:
-    """What to remove besides unusable entries; None: nothing.
+    """The entries to remove besides unusable ones; None: nothing.
 
     ``unused_for_s``: what nobody has used for so long. ``below_bytes``: as much, least recently
     used first, as it takes to have no more than that.

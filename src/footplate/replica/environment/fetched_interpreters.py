@@ -84,7 +84,7 @@ def _fetch(
 
 
 def inspect(path: str, uv: Uv) -> Interpreter:
-    """What a fetched interpreter says of itself, which builds' user and view hold.
+    """Returns what a fetched interpreter says of itself, which builds' user and view hold.
 
     Raises PreparationError: it can't be run.
     """

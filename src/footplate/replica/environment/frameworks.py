@@ -47,7 +47,7 @@ class Frameworks:
         return {name: text for name, text in self._pins.items() if name in FRAMEWORKS}
 
     def is_pinned(self, name: str) -> bool:
-        """Whether the user's packages name one version of it, or a file."""
+        """Returns whether the user's packages name one version of it, or a file."""
         return name in self._pins
 
     def keep_all(self) -> list[str]:
@@ -60,7 +60,7 @@ class Frameworks:
         return [line for line in self.keep_all() if FRAMEWORKS[name_of(line)] not in modules]
 
     def limits(self, *, pinned: bool) -> list[str]:
-        """What the frameworks in force need and don't say."""
+        """Returns what the frameworks in force need and don't say."""
         versions = dict(self.installed)
         if pinned:
             modules = {FRAMEWORKS[name] for name in self.pinned}
@@ -75,7 +75,7 @@ class Frameworks:
         return list(dict.fromkeys(found))
 
     def find_replaced(self, changes: Sequence[Change]) -> list[tuple[Change, str]]:
-        """What would replace a framework of the runtime, each with its version there."""
+        """Returns what would replace a framework of the runtime, each with its version there."""
         return [
             (change, self.installed[change.name])
             for change in changes

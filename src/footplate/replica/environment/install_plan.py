@@ -31,7 +31,7 @@ class Change:
 
     @property
     def path(self) -> str:
-        """Where it lies, if it is a file of this machine."""
+        """The path of the file, if it is one of this machine."""
         return unquote(urlsplit(self.url).path)
 
     @property

@@ -122,7 +122,7 @@ def _leave_out(words: list[str], names: Collection[str], path: str) -> list[str]
 
 @contextlib.contextmanager
 def lent(path: str, user: User | None) -> Iterator[None]:
-    """What the user leaves there is this process's afterwards, and nobody else can write it."""
+    """Lends the path to the user in the block; what is left there is this process's alone."""
     if user is None:
         yield
         return

@@ -29,7 +29,7 @@ Requires-Dist: {real}=={version}
 
 
 def normalize(name: str) -> str:
-    """As package indexes compare names."""
+    """Writes the name as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -50,7 +50,7 @@ def find_installed(site: str | int) -> dict[str, str]:
 
 
 def can_build(site: str) -> bool:
-    """Whether a ``setup.py`` can make a wheel with what lies there."""
+    """Returns whether a ``setup.py`` can make a wheel with what lies there."""
     installed = find_installed(site)
     major = installed.get("setuptools", "0").partition(".")[0]
     return int(major) >= _MAKES_WHEELS or ("wheel" in installed and int(major) > 0)

@@ -144,7 +144,7 @@ class Interpreters:
 
 
 def _probe(path: str) -> dict[str, str] | None:
-    """What the interpreter says of itself; None if it is none."""
+    """Returns what the interpreter says of itself; None if it is none."""
     try:
         ended = subprocess.run(
             [path, "-I", "-S", "-c", PROBE],

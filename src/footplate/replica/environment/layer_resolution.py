@@ -112,7 +112,7 @@ class Planner:
         self._archives = ", ".join(wheel.package.name for wheel in wheels)
 
     def solve(self, runtime: str) -> Resolution:
-        """What the base lacks, with its frameworks as they are but for those that are pinned.
+        """Returns what the base lacks, with its frameworks as they are but for those pinned.
 
         Raises:
             UvFailed: the requirements can't be had, whatever becomes of the frameworks.
@@ -124,7 +124,7 @@ class Planner:
         return self._match(solution, mismatched, runtime) if mismatched else solution
 
     def check_downloads(self, solution: Resolution) -> str:
-        """What is to be said of a large download; empty: it isn't large.
+        """Returns what is to be said of a large download; '' if it isn't large.
 
         Raises:
             PreparationError: it is larger than what is downloaded without being pinned.

@@ -47,7 +47,7 @@ def adopt_scripts(base_bin: str, layer_bin: str) -> None:
 
 
 def format_header(python: str) -> bytes:
-    """What a script begins with to be run by ``python``, however long its path is."""
+    """Returns what a script begins with to be run by ``python``, however long its path is."""
     path = os.fsencode(python)
     if len(path) <= _MAX_SHEBANG_BYTES - 2 and b" " not in path:
         return b"#!" + path + b"\n"
@@ -76,7 +76,7 @@ _REMEDIES = "another version of it or another runtime version are ways out"
 
 
 class Plan:
-    """What a layer is to hold, so that with the base below the wheels have all they require.
+    """The contents of a layer, with which and the base below the wheels have all they require.
 
     ``solution`` has the changes to the base; ``planner`` has found it.
     """
@@ -91,7 +91,7 @@ class Plan:
 
     @property
     def additions(self) -> list[Change]:
-        """What is to be installed beside the wheels themselves."""
+        """The packages to be installed beside the wheels themselves."""
         ours = {wheel.path for wheel in self.wheels}
         changes = self.solution.changes
         return [change for change in changes if change.added and change.path not in ours]
@@ -107,7 +107,7 @@ class Layers:
         self._teller = teller
 
     def plan(self, wheels: list[Wheel], base: Base, directory: str, *, for_cpu: bool) -> Plan:
-        """What the base lacks for these wheels; what it has is taken as it is where it will do.
+        """Plans what the base lacks for these wheels; takes what it has, where that will do.
 
         Raises:
             PreparationError: naming the requirement that can't be had.

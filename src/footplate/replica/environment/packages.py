@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
     class Source(Protocol):
-        """What has the files of a task; raises what Connection raises."""
+        """The source of a task's files; raises what Connection raises."""
 
         def get(self, path: str) -> bytes: ...
         def download(self, path: str, destination: str) -> None: ...
@@ -53,7 +53,7 @@ class Package:
 
 
 def is_legacy(names: Iterable[str]) -> bool:
-    """Whether an archive with files of these ``names`` has a setup.py and no pyproject.toml."""
+    """Returns whether an archive with files of these names has setup.py and no pyproject.toml."""
     parts = [name.removeprefix("./").split("/") for name in names]
     tops = {(len(part), *part) for part in parts if len(part) <= _TOP_PARTS}
     setups = sorted(top for top in tops if top[-1] == "setup.py")

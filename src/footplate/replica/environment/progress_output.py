@@ -37,7 +37,7 @@ class ProgressOutput:
             self._write({"m": message})
 
     def count(self, what: str) -> Callable[[int, int], None]:
-        """For counts of packages of ``what``."""
+        """Returns what reports counts of packages of ``what``."""
 
         def progress(done: int, total: int) -> None:
             now = self._clock()

@@ -24,7 +24,7 @@ def read_required(metadata: str) -> str:
 
 
 def admits(required: str, version: str) -> bool:
-    """Whether all that ``required`` says is true of a version like 3.11.7.
+    """Returns whether all that ``required`` says is true of a version like 3.11.7.
 
     What it says in another form, of pre-releases, say, counts as true.
     """

@@ -36,7 +36,7 @@ class Slice:
 
 
 class Words:
-    """Where each of the words that matter was first seen."""
+    """The places where each of the words that matter was first seen."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)

@@ -47,7 +47,7 @@ class Task:
 
     @property
     def variant(self) -> str:
-        """Which of the runtime's variants serves this replica: ``cpu`` or ``gpu``."""
+        """The variant of the runtime that serves this replica: ``cpu`` or ``gpu``."""
         return "gpu" if self._uses_gpus and self._variants.get("gpu") else "cpu"
 
     def choose_slices(self) -> tuple[list[Slice], str]:

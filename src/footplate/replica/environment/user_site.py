@@ -39,7 +39,7 @@ def lift_limits() -> None:
 
 
 def add_user_site() -> None:
-    """Without PYTHONUSERBASE, or where Python was told to do without it, nothing changes."""
+    """Adds it, unless there is no PYTHONUSERBASE or Python was told to do without."""
     if not os.environ.get(BASE) or sys.flags.ignore_environment or sys.flags.no_user_site:
         return
     import site

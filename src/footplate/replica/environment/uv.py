@@ -101,7 +101,7 @@ class Uv:
         return made
 
     def writing(self, path: str) -> Uv:
-        """As ``isolated``, for what may change the environment at ``path``, and no other."""
+        """Does what ``isolated`` does, for what may change the environment at ``path`` alone."""
         made = self.isolated
         if made._entered is not None:
             made._entered = made._entered.writing(path)
@@ -125,11 +125,11 @@ class Uv:
         return None if self._build_isolation is None else self._build_isolation.user
 
     def find_output(self, directory: str) -> str:
-        """Where what is isolated can write; ``directory`` where nothing is."""
+        """Returns where what is isolated can write; ``directory`` where nothing is."""
         return directory if self._build_isolation is None else self._build_isolation.output
 
     def find_installed_by_builds(self, interpreter: Interpreter) -> list[str]:
-        """What builds have installed by pip, with versions."""
+        """Returns what builds have installed by pip, with versions."""
         own = self._build_isolation
         return [] if own is None else own.find_installed(interpreter)
 
@@ -155,14 +155,14 @@ class Uv:
     def unpack(
         self, arguments: Sequence[str], progress: Progress, variables: Mapping[str, str]
     ) -> None:
-        """As ``install``, of wheels alone, and once: again it would start what is installed.
+        """Does what ``install`` does, for wheels, once: again it would start what is installed.
 
         Raises UvFailed.
         """
         self._run_on_terminal([*_INSTALL, "--no-build", *arguments], progress, variables)
 
     def ask(self, python: str, code: str) -> str:
-        """What a ``python`` prints that runs ``code`` and imports nothing installed.
+        """Returns what a ``python`` prints that runs ``code`` and imports nothing installed.
 
         Raises UvFailed.
         """
@@ -243,7 +243,7 @@ class Uv:
     def _start(
         self, argv: list[str], variables: Mapping[str, str], output: int
     ) -> subprocess.Popen[bytes] | Build:
-        """In a process namespace builds don't inherit the lock: they end with this process."""
+        """Starts it. Builds in a process namespace inherit no lock: they end with this process."""
         environment = {**self._environment, **variables}
         own = self._entered
         if own is None or not own.namespaced:
@@ -319,7 +319,7 @@ class Uv:
             )
 
     def _wait(self, descriptor: int) -> bool:
-        """Whether something arrives before the time is over."""
+        """Returns whether something arrives before the time is over."""
         if self._deadline is None:
             return True
         left = max(0.0, self._deadline - time.monotonic())

@@ -161,7 +161,7 @@ def find_source(output: str) -> str:
 
 
 def is_unavailable(output: str) -> bool:
-    """Whether the indexes lack something, as against not being reached or breaking."""
+    """Returns whether the indexes lack something, as against not being reached or breaking."""
     return "No solution found" in output
 
 
@@ -170,12 +170,12 @@ def failed_to_build(output: str) -> bool:
 
 
 def reason(output: str) -> str:
-    """Why, in words of ours where that is known, else what uv gives as the reason."""
+    """Returns why, in words of ours where that is known, else what uv gives as the reason."""
     return recognise(output) or read_reason(output)
 
 
 def read_reason(output: str) -> str:
-    """What uv gives as the reason, without its hints about itself."""
+    """Returns what uv gives as the reason, without its hints about itself."""
     clauses: list[str] = []
     keeping = False
     for line in output.splitlines():
@@ -193,7 +193,7 @@ def read_reason(output: str) -> str:
 
 
 def is_full(output: str) -> bool:
-    """Whether there was no room on a disk: uv says so in the system's words."""
+    """Returns whether there was no room on a disk: uv says so in the system's words."""
     return _NO_SPACE.search(output) is not None
 
 
@@ -202,7 +202,7 @@ def explain_os_error(error: OSError) -> str:
 
 
 def explain(output: str) -> str:
-    """Why an installation failed; with what was to be built, where that is it."""
+    """Returns why an installation failed; with what was to be built, where that is it."""
     if is_full(output):
         return FULL
     if failed_to_build(output):
@@ -211,7 +211,7 @@ def explain(output: str) -> str:
 
 
 def explain_build(output: str) -> str:
-    """Why something doesn't build: the build's own last words, unless uv found fault itself."""
+    """Returns why it doesn't build: the build's last words, unless uv found fault itself."""
     why = reason(output)
     if "://" in find_source(output):  # it was never fetched
         return why

@@ -38,11 +38,11 @@ class Child:
 
     @property
     def reaped(self) -> bool:
-        """Whether its number may be another's by now."""
+        """Says whether its number may be another's by now."""
         return self._status is not None
 
     def has_ended(self) -> bool:
-        """Whether it is a zombie; it stays one until ``reap``, so that its number stays its own."""
+        """Returns whether it is a zombie, which it stays until ``reap``, with its own number."""
         if self._status is not None:
             return True
         if hasattr(os, "waitid"):
@@ -59,7 +59,7 @@ class Child:
         return self._status
 
     def record(self) -> dict[str, object]:
-        """What other processes need to find what this one has become."""
+        """Returns what other processes need to find what this one has become."""
         found = find(self.pid)
         return {"pid": self.pid, "pid_start": found.start if found is not None else 0}
 
@@ -100,7 +100,7 @@ class Containment:
         return self.level.guaranteed
 
     def describe(self, detail: str = "") -> str:
-        """What it guarantees, and what it doesn't, in one sentence; ``detail`` is of the first."""
+        """Returns what it guarantees, and what not, in one sentence; ``detail`` is of the first."""
         missing = "; ".join(filter(None, [self.missing_here, self.level.missing]))
         guaranteed = f"{self.name}: {self.guarantee}{f' ({detail})' if detail else ''}"
         return levels.describe(guaranteed, missing)
@@ -134,7 +134,7 @@ class Containment:
 
     @property
     def fault(self) -> str:
-        """What ended the program from outside, if known; else empty."""
+        """The event that ended the program from outside, if known; else ''."""
         return ""
 
     def discard(self) -> None:
@@ -157,25 +157,25 @@ class Containment:
         return ProcessSet([child.pid, *find_below(child.pid)])
 
     def oom_kills(self) -> int | None:
-        """How many of its processes the kernel's OOM killer ended; None: unknown."""
+        """Returns how many of its processes the kernel's OOM killer ended; None if unknown."""
         return None
 
     def refused_processes(self) -> int | None:
-        """How many processes the kernel refused at the limit of their number; None: unknown."""
+        """Returns how many processes the kernel refused at the limit; None if unknown."""
         return None
 
     def reap_finished(self) -> None:
         """Reap orphans that became this process's children."""
 
     def record(self) -> dict[str, object]:
-        """What a later process needs to ``kill`` after the death of this one."""
+        """Returns what a later process needs to ``kill`` after the death of this one."""
         return {}
 
     def close(self) -> None:
         """Release the resources of this containment mode."""
 
     def _join(self) -> None:
-        """In the child, before it becomes the program."""
+        """Runs in the child, before it becomes the program."""
 
 
 def enter_view(view: MountNamespace) -> None:

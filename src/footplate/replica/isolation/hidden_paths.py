@@ -44,11 +44,11 @@ class HiddenPaths:
         return hidden_paths
 
     def tell(self) -> tuple[object, ...]:
-        """For a process that was forked before: nothing but texts, in lists."""
+        """Returns it for a process that was forked before: nothing but texts, in lists."""
         return self.cover, list(self.hidden), self.shown, self.sealed
 
     def draw(self, host: str) -> None:
-        """In a mount namespace of one's own, where the host's root is seen at ``host``.
+        """Hides the paths in a mount namespace of one's own; the host's root is at ``host``.
 
         Raises OSError.
         """
@@ -65,7 +65,7 @@ class HiddenPaths:
         return HiddenPaths(self.cover, self.hidden, [*self.shown, path], self.sealed)
 
     def _cover(self, host: str, path: str) -> None:
-        """By a file system in memory: to make directories, and remove them, costs nothing there."""
+        """Covers it with a file system in memory, where directories are made at no cost."""
         try:
             syscalls.mount("tmpfs", path, syscalls.MS_NOSUID_NODEV_NOEXEC, "tmpfs", "mode=755")
         except OSError:  # a directory does, too
@@ -76,7 +76,7 @@ class HiddenPaths:
 def find_changeable(
     prefixes: Iterable[str], masked: Sequence[str], seen: Sequence[str]
 ) -> list[str]:
-    """What all jobs run, and an ordinary user who runs the service can change, as real paths.
+    """Returns what all jobs run, and an ordinary user who runs the service can change.
 
     The interpreters and modules below ``prefixes``, and uv's cache, to which environments are
     linked; without what lies in ``masked``, but for ``seen``. Programs of a service that root runs
@@ -120,7 +120,7 @@ def _is_open(directory: str) -> bool:
 
 
 def find_records(buckets: str) -> str:
-    """What the service itself keeps among the buckets; empty: nothing is there.
+    """Returns what the service itself keeps among the buckets; '' if nothing is there.
 
     What it has written there it believes: programs have no business in it but to read.
     """
@@ -135,7 +135,7 @@ def find_hidden(paths: Iterable[object]) -> list[str]:
 
 
 def _is_reachable_directory(path: str) -> bool:
-    """Where this process may not go, programs may not either.
+    """Returns False where this process may not go: programs may not either.
 
     Raises OSError: what can't be found out must not be left open.
     """

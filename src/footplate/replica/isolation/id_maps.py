@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def find_fault(first: int, count: int, sources: Sequence[str]) -> str:
-    """Why ids from 0 can't be those from ``first`` in mounts of ``sources``; empty if they can.
+    """Returns why ids from 0 can't be those from ``first`` in mounts of ``sources``, or ''.
 
     Raises SpawnFailed, OSError: for a reason that may pass.
     """

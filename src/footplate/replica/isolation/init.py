@@ -108,7 +108,7 @@ def make() -> Init | None:
 
 
 def make_with_helper_process() -> Init:
-    """Where that can't be had, either, ``start`` raises. Raises OSError, as ``make``."""
+    """Makes one; where a helper can't be had, either, ``start`` raises. Raises as ``make``."""
     return _make(_keep, lambda pid, leash: _find_child(pid, _read_number(leash) or 0))
 
 
@@ -220,7 +220,7 @@ def _start(order: InitConfig) -> int:
 
 
 def _show_inside(view: MountNamespace | None) -> None:
-    """For all in the mount namespace."""
+    """Shows files and processes to all in the mount namespace."""
     if view is not None:
         view.enter(fresh_proc=True)
         view.close()

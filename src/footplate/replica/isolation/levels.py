@@ -1,4 +1,4 @@
-"""What each level of isolation guarantees, and what it doesn't: one row for each.
+"""The levels of isolation: what each guarantees, and what it doesn't, in one row for each.
 
 The table of ``docs/concepts/isolation.md``, ``footplate doctor`` and the jobs' ``ISOLATION`` events
 are made from these rows.
@@ -113,7 +113,7 @@ def describe(guaranteed: str, missing: str) -> str:
 
 
 def make_table() -> str:
-    """In Markdown."""
+    """Returns the levels as a table in Markdown."""
     rows = ["| level | needs | guaranteed | not guaranteed |", "|---|---|---|---|"]
     rows += [
         f"| {level.name} | {level.needs} | {level.guaranteed or 'nothing'} | {level.missing} |"

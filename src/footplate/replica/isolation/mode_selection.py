@@ -59,7 +59,7 @@ def open_promised(promised: Promised, mark: str, *, limited: bool) -> Containmen
 
 
 def find_fault(view: MountNamespace) -> str:
-    """Why ``view`` can't be had here; empty if it can. Raises as ``try_in_child`` does."""
+    """Returns why ``view`` can't be had here, or ''. Raises as ``try_in_child`` does."""
     return try_in_child(lambda: enter_view(view))
 
 

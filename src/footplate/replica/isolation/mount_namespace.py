@@ -92,7 +92,7 @@ class MountNamespace:
         return view
 
     def tell(self) -> tuple[object, ...]:
-        """For a process that was forked before: nothing but texts, in lists and tuples."""
+        """Returns it for a process that was forked before: nothing but texts, in sequences."""
         hidden_paths = None if self.hidden_paths is None else self.hidden_paths.tell()
         paths = self.root, self.tmp, self.buckets
         return (
@@ -110,7 +110,7 @@ class MountNamespace:
         )
 
     def close(self) -> None:
-        """What it needs no more once it was entered."""
+        """Closes what it needs no more once it was entered."""
         if self.id_map >= 0:
             os.close(self.id_map)
             self.id_map = -1
@@ -164,7 +164,7 @@ class MountNamespace:
             syscalls.mount(os.devnull, place, syscalls.MS_BIND)
 
     def _fill_buckets(self, single: Sequence[str]) -> None:
-        """In memory, so that nothing of it stays in the root."""
+        """Mounts buckets in memory, so that nothing of it stays in the root."""
         os.makedirs(_BUCKETS, exist_ok=True)
         syscalls.mount("tmpfs", _BUCKETS, syscalls.MS_NOSUID_NODEV_NOEXEC, "tmpfs", "mode=755")
         for path in single:
@@ -239,7 +239,7 @@ class MountNamespace:
             self._cover(_QUEUES)
 
     def _cover(self, place: str) -> None:
-        """By an empty file system in memory; where there can be none by our ``tmp``, if any."""
+        """Covers it with an empty file system in memory, or, without one, our ``tmp``, if any."""
         size = f",size={self.memory_bytes}" if self.memory_bytes else ""
         try:
             syscalls.mount("tmpfs", place, syscalls.MS_NOSUID_NODEV, "tmpfs", f"mode=1777{size}")
@@ -249,7 +249,7 @@ class MountNamespace:
 
 
 def _place(bucket: str) -> str:
-    """Where a program finds the bucket that lies there."""
+    """Returns where a program finds the bucket that lies there."""
     return os.path.join(_BUCKETS, os.path.basename(bucket))
 
 
@@ -276,7 +276,7 @@ def _is_directory(place: str) -> bool:
 
 
 def _show_entry(entry: os.DirEntry[str]) -> None:
-    """As ``_show``, for one of the host's root, whose place is mostly there already."""
+    """Does what ``_show`` does for an entry of the host's root, which mostly has its place."""
     target = "/" + entry.name
     if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
         try:

@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def alive(self) -> bool:
-        """Whether the program still runs."""
+        """Says whether the program still runs."""
         return is_alive(self.program)
 
     def enter(self) -> None:

@@ -125,7 +125,7 @@ class PidNamespace:
 
 
 def find_fault() -> str:
-    """Why no program can live in a process namespace here; empty if one can.
+    """Returns why no program can live in a process namespace here; '' if one can.
 
     Raises SpawnFailed, OSError: for a reason that may pass.
     """
@@ -145,7 +145,7 @@ def find_fault() -> str:
 
 
 def kill_init(init: Process) -> bool:
-    """When init is a zombie, or gone, the kernel has killed all others before."""
+    """Kills init and so all others; returns whether it is gone: the kernel kills them first."""
     kill(init)
     end = time.monotonic() + KILL_TIMEOUT_S
     while is_alive(init):

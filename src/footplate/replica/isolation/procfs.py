@@ -147,7 +147,7 @@ def is_alive(process: Process) -> bool:
 
 
 def is_there(pid: int) -> bool:
-    """Whether a process with this number exists."""
+    """Returns whether a process with this number exists."""
     try:
         os.kill(pid, 0)
     except PermissionError:

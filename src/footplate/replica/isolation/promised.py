@@ -1,4 +1,4 @@
-"""What isolation a service promises its programs, found by trying before any of them runs.
+"""The isolation that a service promises its programs, found by trying before any of them runs.
 
 A service tries it when it starts, and its tickets say what came of it; on the node of an engine the
 supervisor does, before it starts anything. From then on a program has all of what was promised, or
@@ -32,9 +32,9 @@ class Promised:
         self._disks: Mapping[str, str] = answer.get("disks") or {}
 
     def fault(self, what: str) -> str:
-        """Why ``what`` can't be had here; empty: programs have it."""
+        """Returns why ``what`` can't be had here; '' if programs have it."""
         return str(self._faults[what])
 
     def disk_fault(self, disk: int) -> str | None:
-        """Why owners of files can't be mapped on ``disk``; empty: they are; None: not tried."""
+        """Returns why owners of files can't be mapped on ``disk``; '' if they are, None if untried."""
         return self._disks.get(str(disk))

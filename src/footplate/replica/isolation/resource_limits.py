@@ -59,7 +59,7 @@ class Limits:
         return LEAST_PROCESSES + PROCESSES_OF_A_VCPU * self.vcpus
 
     def describe(self, faults: dict[str, str]) -> str:
-        """What of the machine's holds here; ``faults`` as Containment.limit gives them."""
+        """Says which of the machine's hold here; ``faults`` as Containment.limit gives them."""
         cpus = "1 vCPU" if self.vcpus == 1 else f"{self.vcpus} vCPUs"
         amounts = {"memory": f"{self.memory} of memory", "CPU": cpus}
         more = {"processes": f"{self.processes} processes"}

@@ -67,7 +67,7 @@ def take(path: str, pool: str, added: Sequence[str]) -> RootDirectory | None:
 
 
 def _move(path: str, pool: str, wanted: dict[str, str]) -> bool:
-    """Whether one was there. One that isn't like the host's root any more goes with our home."""
+    """Returns whether there was one to take. One unlike the host's root goes with our home."""
     try:
         names = os.listdir(pool)
     except OSError:  # one is made
@@ -97,7 +97,7 @@ def _make(path: str, wanted: dict[str, str]) -> None:
 
 
 def _read(root: str) -> dict[str, str]:
-    """What is there, by name. Raises OSError."""
+    """Returns what is there, by name. Raises OSError."""
     found: dict[str, str] = {}
     with os.scandir(root) as entries:
         for entry in entries:

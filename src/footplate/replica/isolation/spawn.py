@@ -56,7 +56,7 @@ def find_errno(error: BaseException | None) -> int:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether the machine lacks something that it may have again later.
+    """Returns whether the machine lacks something that it may have again later.
 
     The kernel says ENOSPC where there are too many namespaces, also where none are allowed.
     """
@@ -113,7 +113,7 @@ class Launch:
                 os.fchown(descriptor, self.user.uid, self.user.gid)
 
     def descriptors(self) -> set[int]:
-        """What must stay open until the program is there."""
+        """Returns what must stay open until the program is there."""
         return {self.stdout, self.stderr}
 
 
@@ -127,7 +127,7 @@ class ForkedChild:
         self._reading = reading
 
     def wait(self) -> None:
-        """Until it has exec'ed, or closed what keeps the parent waiting.
+        """Waits until it has exec'ed, or closed what keeps the parent waiting.
 
         Raises SpawnFailed: it said why it couldn't; it is gone.
         """
@@ -174,7 +174,7 @@ def spawn(body: Callable[[int], None]) -> int:
 
 
 def try_in_child(act: Callable[[], None]) -> str:
-    """Why ``act`` fails in a child that does nothing else; empty if it doesn't.
+    """Returns why ``act`` fails in a child that does nothing else; '' if it doesn't.
 
     Raises SpawnFailed, OSError: for a reason that may pass.
     """
@@ -267,7 +267,7 @@ def begin_session() -> None:
 
 
 def close_all_but(kept: set[int]) -> None:
-    """For children that don't exec: drop what the supervisor has open, its lock above all."""
+    """Closes, for children that don't exec, what the supervisor has open, above all its lock."""
     kernel = sys.modules.get("footplate.replica.isolation.syscalls")
     if kernel is not None and kernel.close_all_but({0, 1, 2} | kept):
         return

@@ -91,7 +91,7 @@ def seal(target: str) -> None:
 
 
 def seal_tree(target: str) -> None:
-    """As ``seal``, with all that is mounted below it; before Linux 5.12 without that."""
+    """Does what ``seal`` does, for all mounted below it, too; before Linux 5.12 without that."""
     attributes = struct.pack("=QQQQ", _MOUNT_ATTR_RDONLY, 0, 0, 0)
     size = _ctypes().c_size_t(len(attributes))
     path = os.fsencode(target)
@@ -165,7 +165,7 @@ def bind_real(host: str, path: str, target: str) -> None:
 
 
 def mount_mapped(host: str, path: str, target: str, id_map: int) -> None:
-    """As ``bind_real``, with the owners that the user namespace ``id_map`` gives."""
+    """Does what ``bind_real`` does, with the owners that the user namespace ``id_map`` gives."""
     with directory(host, split(path), flags=PLACE) as source:
         tree = clone_mapped(source, id_map)
     try:
@@ -194,7 +194,7 @@ def clone_mapped(source: int, id_map: int) -> int:
 
 
 def become_subreaper() -> None:
-    """From now on orphans among the descendants become children of this process."""
+    """Makes orphans among the descendants children of this process, from now on."""
     _check(_libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl")
 
 

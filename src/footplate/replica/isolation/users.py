@@ -53,7 +53,7 @@ class User:
 
     @property
     def alone(self) -> bool:
-        """Whether no program but this one has the id."""
+        """Says whether no program but this one has the id."""
         return self.reservation is not None
 
     def release(self) -> None:
@@ -62,7 +62,7 @@ class User:
             self.reservation.close()
 
     def encode(self) -> list[Any]:
-        """For another process, by JSON or marshal."""
+        """Returns it for another process, by JSON or marshal."""
         return [self.uid, self.gid, list(self.groups), self.name]
 
     @classmethod
@@ -130,7 +130,7 @@ def become(user: User) -> None:
 
 
 class EffectiveUser:
-    """In the block this process has the user's ids, and what it starts can't change them back.
+    """Gives this process the user's ids in the block; what it starts can't change them back.
 
     Only the saved ids stay root's, by which this process returns. It can't gain privileges.
     """

@@ -59,7 +59,7 @@ def serve(directory: str, config: dict[str, Any], incarnation: str, *, resumed: 
 
 
 def now_s() -> float:
-    """Of a clock that goes on while the machine sleeps."""
+    """Returns the time of a clock that goes on while the machine sleeps."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
@@ -313,7 +313,7 @@ def remove_expired(folder: str, now_s: float) -> None:
 
 
 def find_uv(path: str) -> str:
-    """Where the server has it, or what the node has in PATH."""
+    """Returns where the server has it, or what the node has in PATH."""
     return path if os.access(path, os.X_OK) else shutil.which("uv") or path
 
 

@@ -86,7 +86,7 @@ def _find_extensions(modules: str) -> list[str]:
 
 
 def _copy_libraries(loader: str, files: Sequence[str], place: str) -> None:
-    """What the files are linked with, as the system's loader finds it. Raises Uncopyable."""
+    """Copies what the files are linked with, as the system's loader finds it."""
     found: dict[str, str] = {}
     for number, file in enumerate(files):
         done = subprocess.run([loader, "--list", file], capture_output=True, text=True, check=False)
@@ -104,7 +104,7 @@ def _copy_libraries(loader: str, files: Sequence[str], place: str) -> None:
 
 
 def find_loader(file: str) -> str:
-    """What an ELF file names as its interpreter; empty: it needs none. Raises Uncopyable."""
+    """Returns what an ELF file names as its interpreter; '' if it needs none. Raises Uncopyable."""
     with open(file, "rb") as program:
         content = program.read()
     for start, size in _find_names(content, file):
@@ -127,7 +127,7 @@ def set_loader(file: str, name: str) -> None:
 
 
 def _find_names(content: bytes, file: str) -> Iterator[tuple[int, int]]:
-    """Where the name of an interpreter stands: offset and size. Raises Uncopyable."""
+    """Yields where the name of an interpreter stands: offset and size. Raises Uncopyable."""
     if content[:6] != b"\x7fELF\x02\x01":
         raise Uncopyable("%s is no 64-bit little-endian program of Linux" % file)
     (offset,) = struct.unpack_from("<Q", content, 0x20)

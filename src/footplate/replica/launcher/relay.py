@@ -52,7 +52,7 @@ class Relay:
 
 
 async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    """Until the end of ``source``. Over TLS that ends the other direction, too."""
+    """Copies until the end of ``source``. Over TLS that ends the other direction, too."""
     try:
         while True:
             data = await source.read(_CHUNK_BYTES)

@@ -62,19 +62,19 @@ class ReplicaProcess:
 
     @property
     def lives(self) -> bool:
-        """Whether the supervisor has begun, and hasn't ended."""
+        """Says whether the supervisor has begun, and hasn't ended."""
         lives = not self.ended and is_there(self / "pid")
         self._lived = self._lived or lives
         return lives
 
     @property
     def lived(self) -> bool:
-        """Whether the supervisor has ever begun, as far as it was looked at."""
+        """Says whether the supervisor has ever begun, as far as it was looked at."""
         return self.lives or self._lived
 
     @property
     def ended(self) -> bool:
-        """Whether the supervisor has ended."""
+        """Says whether the supervisor has ended."""
         ended = self._supervisor is None or self._supervisor.poll() is not None
         if ended and self._follower is not None:
             self._follower.kill()
@@ -93,7 +93,7 @@ class ReplicaProcess:
             self._signal(signal.SIGCONT)
 
     def _follow(self) -> None:
-        """Without it the files are written back at the end alone."""
+        """Starts writing files back; without it that happens at the end alone."""
         try:
             self._follower = self._spawn("follow-buckets")
         except OSError as error:
@@ -108,7 +108,7 @@ class ReplicaProcess:
             self._supervisor.send_signal(number)
 
     def gone(self) -> str | None:
-        """Why nothing is left of the replica; None: that isn't so yet."""
+        """Returns why nothing is left of the replica; None if that isn't so yet."""
         try:
             reason = json.loads(read_text(self / "gone"))["reason"]
         except FileNotFoundError:
@@ -121,7 +121,7 @@ class ReplicaProcess:
         return str(reason)[:_MAX_REASON_CHARACTERS] or "it ended"
 
     def _saves_last(self) -> bool:
-        """Whether what a dead supervisor didn't write back is written, or can't be in time."""
+        """Returns whether what a dead supervisor didn't write back is written, or is too late."""
         if self._last_save is None:
             self._last_save = self._spawn("save-buckets")
             self._save_until_s = time.monotonic() + _LAST_SAVE_S
@@ -188,7 +188,7 @@ def find_last(directory: str, incarnation: str, archive: str) -> ReplicaProcess 
 
 
 def _end_with(parent: int) -> Any:
-    """What a child does first, so that it is asked to end when the launcher is dead."""
+    """Returns what a child does first, so that it is asked to end when the launcher is dead."""
     libc = ctypes.CDLL(None)
 
     def prepare() -> None:

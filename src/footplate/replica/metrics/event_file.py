@@ -68,7 +68,7 @@ class EventFile:
         self._stamp: tuple[int, int, int] | None = None
 
     def changed(self, status: os.stat_result) -> bool:
-        """Whether there is something to read; a file that was replaced is read anew."""
+        """Returns whether there is something to read; a file that was replaced is read anew."""
         file = status.st_dev, status.st_ino
         if file != self._file or status.st_size < self.offset:
             self._file, self.offset, self.ended = file, 0, False

@@ -83,7 +83,7 @@ class MetricRecords:
 
 
 def _encode(value: float) -> float | str:
-    """As JSON has it, or in words."""
+    """Returns it as JSON has it, or in words."""
     if value != value:
         return "NaN"
     if value in (_INFINITY, -_INFINITY):

@@ -243,7 +243,7 @@ class NodeCopier:
         )
 
     def _is_settled(self, bucket: str, name: str, status: os.stat_result) -> bool:
-        """Whether it wasn't changed just now. What changes all the time is so each second look."""
+        """Returns whether its last change is old enough. Each second look takes it as it is."""
         if self._now() - status.st_mtime >= SETTLED_S or (bucket, name) in self._unsettled:
             self._unsettled.discard((bucket, name))
             return True
@@ -251,7 +251,7 @@ class NodeCopier:
         return False
 
     def _save_file(self, client: StorageClient, bucket: _Bucket, name: str) -> int:
-        """How many bytes it has. Raises FileChanged, Late."""
+        """Saves the file; returns how many bytes it has. Raises FileChanged, Late."""
         try:
             descriptor = bucket.folder.open(name.split("/"))
         except OSError as error:
@@ -307,7 +307,7 @@ class _Bucket:
         self._state = os.path.join(root, f"{self.name}.json")
 
     def part(self, subject: str) -> str:
-        """Where a file arrives."""
+        """Returns where a file arrives."""
         digest = hashlib.sha256(f"{self.name}/{subject}".encode()).hexdigest()
         return os.path.join(self._root, f"{digest}.part")
 
@@ -316,7 +316,7 @@ class _Bucket:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """What is known is kept, whatever happens."""
+        """Locks the copy in the block, and keeps what is known, whatever happens."""
         os.makedirs(self.path, exist_ok=True)
         flags = os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC
         lock = os.open(os.path.join(self._root, f"{self.name}.lock"), flags, 0o600)

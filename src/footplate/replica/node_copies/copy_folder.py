@@ -18,7 +18,7 @@ MAX_NAME_BYTES = 1024
 
 
 def split(name: str) -> list[str] | None:
-    """Where the object's file lies; None: no file can have this name."""
+    """Returns where the object's file lies; None if no file can have this name."""
     parts = name[:-1].split("/") if name.endswith("/") else name.split("/")
     try:
         return None if any(find_problem(part) for part in parts) else parts
@@ -27,12 +27,12 @@ def split(name: str) -> list[str] | None:
 
 
 def identify(status: os.stat_result) -> str:
-    """Of one state of a file."""
+    """Returns what identifies one state of a file."""
     return f"f{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"
 
 
 def is_no_file(error: OSError) -> bool:
-    """Whether nothing has the name, or what has it is no file of the folder."""
+    """Returns whether nothing has the name, or what has it is no file of the folder."""
     return isinstance(error, (FileNotFoundError, NotADirectoryError))
 
 
@@ -87,13 +87,13 @@ class CopyFolder:
 
 
 def _refuse(error: OSError) -> None:
-    """What can't be read isn't gone; what the program has removed meanwhile is."""
+    """Raises for what can't be read, as it isn't gone; what the program has removed is."""
     if not isinstance(error, FileNotFoundError):
         raise error
 
 
 def _can_be_named(name: str) -> bool:
-    """Whether an object can have the name of the file."""
+    """Returns whether an object can have the name of the file."""
     try:
         return len(name.encode()) <= MAX_NAME_BYTES and "\n" not in name and "\r" not in name
     except UnicodeEncodeError:

@@ -24,7 +24,7 @@ _INCOMPLETE = 308
 
 
 class StorageFault(Exception):
-    """What the service answered; ``retry``: it may go well later."""
+    """The service answered with an error; ``retry``: it may go well later."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -192,7 +192,7 @@ class StorageClient:
 
 
 def _received(answer: http.client.HTTPResponse) -> int:
-    """How many bytes of an upload have arrived."""
+    """Returns how many bytes of an upload have arrived."""
     last = (answer.getheader("Range") or "").rpartition("-")[2]
     return int(last) + 1 if last else 0
 

@@ -84,7 +84,7 @@ def _start(home: Home, entry: Entry, wanted: ShellRequest) -> ShellProcess:
 
 
 def _await_control_request(link: WebSocket) -> Tuple[Dict[str, Any], List[Tuple[int, bytes]]]:
-    """What is to be opened, which the server says first, and what came with that.
+    """Returns what is to be opened, which the server says first, and what came with that.
 
     Raises ServerUnavailable.
     """

@@ -136,7 +136,7 @@ class Session:
             self._taken = 0
 
     def _pass_on(self, stream: int) -> bool:
-        """Whether there was something."""
+        """Passes on what there is; returns whether there was something."""
         data = _read(stream)
         if data:
             name = self._inside.streams[stream]
@@ -163,7 +163,7 @@ class Session:
         self._wait_while(lambda: not self._link.flushed)
 
     def _wait_while(self, waiting: Callable[[], bool]) -> None:
-        """For the server to take what is sent; it is over when the program is."""
+        """Waits for the server to take what is sent; it is over when the program is."""
         while waiting() and self._alive():
             poller = select.poll()
             poller.register(self._link, self._link.events(reading=False))

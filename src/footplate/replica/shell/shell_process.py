@@ -34,7 +34,7 @@ _DEFAULT_SIZE = (80, 24)
 
 
 class ShellRequest:
-    """What the user asked for: a terminal, or with ``command`` that without one."""
+    """The user's request: a terminal, or with ``command`` that without one."""
 
     def __init__(self, size: Tuple[int, int], term: str, command: str | None) -> None:
         self.size = size
@@ -86,7 +86,7 @@ class ShellProcess:
         return self._child.has_ended()
 
     def code(self) -> int:
-        """As shells tell of one that has ended."""
+        """Returns the code that shells tell of one that has ended."""
         status = self._child.reap()
         if os.WIFSIGNALED(status):
             return _SIGNALLED + os.WTERMSIG(status)
@@ -109,13 +109,13 @@ class ShellProcess:
             os.close(descriptor)
 
     def hang_up(self) -> None:
-        """As when a terminal's line breaks; what doesn't mind that is killed after it."""
+        """Signals as when a terminal's line breaks; what doesn't mind that is killed after it."""
         if not self.ended:
             self._child.terminate()
 
 
 class Surroundings:
-    """What the program has: its variables, its directory and its user, if it has one."""
+    """The program's variables, its directory and its user, if it has one."""
 
     def __init__(self, environment: Dict[str, str], directory: str, user: User | None) -> None:
         self.environment = environment
@@ -217,7 +217,7 @@ def _execute(stdio: Tuple[int, int, int], own: Surroundings, wanted: ShellReques
 
 
 def _keep_door(shell: int) -> None:
-    """Until the shell has ended; then end as it did. Asked to end it, hang up, then kill."""
+    """Waits for the shell, and ends as it did. Asked to end it, hangs up, then kills."""
     rising = [signal.SIGKILL, signal.SIGHUP]
 
     def hand_on(*_: object) -> None:

@@ -60,7 +60,7 @@ class WebSocket:
         return self._socket.fileno()
 
     def events(self, *, reading: bool) -> int:
-        """What to poll for; without ``reading`` only that the other side is gone is noticed."""
+        """Returns what to poll for; without ``reading`` only whether the other side is gone."""
         wanted = (select.POLLIN if reading else 0) | _HANG_UP
         return wanted | (select.POLLOUT if self._outgoing else 0)
 
@@ -157,7 +157,7 @@ def format_request(path: str, host: str, token: str, key: str) -> bytes:
 
 
 def _read_consent(connected: socket.socket, key: str) -> bytes:
-    """What follows the head of the answer; raises BadFrame: it is no consent."""
+    """Returns what follows the head of the answer. Raises BadFrame: it is no consent."""
     answer = b""
     while b"\r\n\r\n" not in answer:
         data = connected.recv(_AT_ONCE_BYTES)

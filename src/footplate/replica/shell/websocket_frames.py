@@ -28,7 +28,7 @@ _EIGHT_BYTES = 127
 
 
 class BadFrame(Exception):
-    """What came doesn't follow the protocol."""
+    """The data doesn't follow the protocol."""
 
 
 def encode(opcode: int, payload: bytes, mask: bytes) -> bytes:
@@ -44,7 +44,7 @@ def encode(opcode: int, payload: bytes, mask: bytes) -> bytes:
 
 
 def _apply(mask: bytes, payload: bytes) -> bytes:
-    """As numbers: the bytes one by one would be a hundred times slower."""
+    """Applies the mask to numbers: the bytes one by one would be a hundred times slower."""
     length = len(payload)
     repeated = (mask * (length // MASK_BYTES + 1))[:length]
     number = int.from_bytes(payload, "big") ^ int.from_bytes(repeated, "big")

@@ -61,7 +61,7 @@ class Query:
             os.kill(self._process.pid, signal.SIGKILL)
 
     def reap(self) -> bool:
-        """Whether the process is gone for good."""
+        """Returns whether the process is gone for good."""
         try:
             return self._process is None or os.waitpid(self._process.pid, os.WNOHANG)[0] != 0
         except ChildProcessError:  # on the containment mode subreaper the containment may be faster

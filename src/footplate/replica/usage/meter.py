@@ -34,7 +34,7 @@ class Amounts:
 
 
 def read_cgroups(groups: Sequence[str]) -> Amounts:
-    """Of the program, whose groups these are, one in each hierarchy."""
+    """Reads the amounts of the program, whose groups these are, one in each hierarchy."""
     return Amounts(
         _first(_cpu_s(group) for group in groups),
         _first(_memory_bytes(group) for group in groups),
@@ -55,7 +55,7 @@ def _cpu_s(group: str) -> float | None:
 
 
 def _memory_bytes(group: str) -> int | None:
-    """Without the files in it that were not used lately: the kernel gives them up when it must."""
+    """Returns it without the files that were not used lately: the kernel gives them up."""
     for total, idle in (
         ("memory.current", "inactive_file"),
         ("memory.usage_in_bytes", "total_inactive_file"),
@@ -67,7 +67,7 @@ def _memory_bytes(group: str) -> int | None:
 
 
 def _transfers(group: str) -> tuple[int, int] | None:
-    """Of the unified hierarchy: version 1 doesn't see what is written by way of the cache."""
+    """Reads the unified hierarchy: version 1 doesn't see what is written by way of the cache."""
     text = _read(group, "io.stat")
     if text is None:
         return None

@@ -74,7 +74,7 @@ class IdleTracker:
 
 
 def find_stamps(places: Sequence[str], most: int) -> Iterator[float]:
-    """When each file or directory below was changed last. Links aren't followed."""
+    """Yields when each file or directory below was changed last. Links aren't followed."""
     left = list(places)
     while left:
         place = left.pop()
