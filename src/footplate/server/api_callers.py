@@ -59,7 +59,7 @@ class ApiCallers:
         """By the cookies of connections."""
 
     def find(self, client: tuple[str, int], server: tuple[str, int]) -> Caller:
-        """Who has the end ``client`` of a connection to ``server``.
+        """Returns who has the end ``client`` of a connection to ``server``.
 
         Raises OSError: the kernel can't be asked.
         """
@@ -119,7 +119,7 @@ class ApiCallers:
 
 
 def describe_callers(token: str | None) -> tuple[str, ...]:
-    """What to warn of: programs that can't be told from users, and how to change that."""
+    """Warns of programs that can't be told from users, and says how to change that."""
     if token is not None or is_available():
         return ()
     note = (
@@ -130,7 +130,7 @@ def describe_callers(token: str | None) -> tuple[str, ...]:
 
 
 def is_own_address(host: str) -> bool:
-    """Whether a connection from ``host`` is from this machine. Raises OSError."""
+    """Returns whether a connection from ``host`` is from this machine. Raises OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
@@ -159,7 +159,7 @@ def find_by_uid(uid: int, records: Sequence[ReplicaRecord]) -> Caller | None:
 
 
 def judge(process: ProcessFacts, own: ProcessFacts, records: Sequence[ReplicaRecord]) -> Caller:
-    """Who a process is; ``own`` is the server, which may be a program's child itself."""
+    """Returns who a process is; ``own`` is the server, which may be a program's child itself."""
     above = set(process.lineage)
     for record in records:
         if above & record.roots:
@@ -183,7 +183,7 @@ def judge_unseen(
     is_named: Callable[[int], bool],
     owner_of: Callable[[str], int | None],
 ) -> Caller:
-    """Who it is whose processes this one may not look into: only users with a name are believed.
+    """Judges a process that this one can't look into: only users with a name are believed.
 
     Containers of an engine of another user may have any id, so beside them nobody is. ``owner_of``
     is that of the engine's socket.

@@ -67,7 +67,7 @@ LEAST_BODY_BYTES = 30_000
 
 
 class _Phase(Enum):
-    """What is awaited of a client. ``NOTHING``: whatever comes next may take long."""
+    """The part awaited of a client. ``NOTHING``: whatever comes next may take long."""
 
     HEAD = auto()
     BODY = auto()
@@ -150,7 +150,7 @@ class BoundedRequests(HttpToolsProtocol):
         self._set_timer()
 
     def _set_timer(self) -> None:
-        """For the phase that the client is in, from now on."""
+        """Sets the timer for the phase that the client is in, from now on."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -170,7 +170,7 @@ class BoundedRequests(HttpToolsProtocol):
             self._time_out()
 
     def _is_kept_waiting(self) -> bool:
-        """Whether an answer is under way before this head, or nobody has asked for this body."""
+        """Returns whether an answer precedes this head, or nobody has asked for this body."""
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is None:
             return False

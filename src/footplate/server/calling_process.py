@@ -47,7 +47,7 @@ def find_holder(inode: int, uid: int, proc: Path = Path("/proc")) -> int | None:
 
 
 def read_facts(pid: int) -> ProcessFacts:
-    """Of a process that may end meanwhile: then of what could be read.
+    """Reads facts of a process that may end meanwhile: then those that could be read.
 
     Raises OSError: this process has no descriptor for it. What isn't read must not count as what a
     user would have there.

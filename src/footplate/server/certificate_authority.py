@@ -33,7 +33,7 @@ _CLOCK_SKEW = timedelta(days=1)
 
 @dataclass(frozen=True)
 class KeyPair:
-    """In PEM. The certificate is followed by its authority's."""
+    """A key and its certificate in PEM, which its authority's follows."""
 
     key: bytes
     certificate: bytes
@@ -46,7 +46,7 @@ class CertificateAuthority:
 
     @property
     def certificate(self) -> bytes:
-        """What clients need to trust it, in PEM."""
+        """The certificate that clients need to trust it, in PEM."""
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
     def sign(self, names: Iterable[str], now: datetime) -> KeyPair:
@@ -68,7 +68,7 @@ class CertificateAuthority:
 
 
 def open_authority(data_dir: DataDir, now: datetime) -> CertificateAuthority:
-    """Of several servers that share the directory all get the same one.
+    """Opens the authority, which is the same for several servers that share the directory.
 
     Raises:
         FailedPrecondition: its file is spoilt; says the way out.

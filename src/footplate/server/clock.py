@@ -57,7 +57,7 @@ class SystemClock:
             return self._history.mark(wall)
 
     def _read(self) -> tuple[datetime, float]:
-        """Of several readings the one that took least: a pause within it would look as a jump."""
+        """Takes the shortest of several readings: a pause within one would look as a jump."""
         best_s, wall, monotonic_s = float("inf"), 0.0, 0.0
         before = self._monotonic()
         for _ in range(_MAX_READINGS):
@@ -91,7 +91,7 @@ class SystemClock:
             return ClockHistory()
 
     def _save(self) -> bool:
-        """Without it the next server knows of no jump; that is no reason to serve nobody."""
+        """Saves the history. Without it the next server knows of no jump, but goes on serving."""
         if self._file is None or not self._boot:
             return True
         segments = [

@@ -54,11 +54,11 @@ class ClusterMember:
 
     @property
     def leader_url(self) -> str | None:
-        """Where the server that leads answers, as far as is known."""
+        """The URL of the server that leads, as far as is known; None if none does."""
         return self._leadership.leader_url
 
     def members(self) -> tuple[Member, ...]:
-        """Who shares the database now. They are all on this machine."""
+        """Returns who shares the database now. They are all on this machine."""
         return tuple(each for each in self._membership.living() if is_there(each.pid))
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""What the services of one server share: settings, storage, this machine, notifications."""
+"""The things that one server's services share: settings, storage, this machine, notifications."""
 
 from __future__ import annotations
 

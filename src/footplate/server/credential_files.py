@@ -1,4 +1,4 @@
-"""Where the server's credentials for buckets and engines lie, which programs must not see."""
+"""Finds where the server's credentials for buckets and engines lie: programs must not see them."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Announcement:
-    """Where the running server answers. It is stale if that process was killed."""
+    """The address of the running server. It is stale if that process was killed."""
 
     url: str
     pid: int
@@ -170,7 +170,7 @@ class DataDir:
         return _once(self.authority_file, make())
 
     def check_authority(self) -> None:
-        """Without what it takes to sign. Raises FailedPrecondition: its file is spoilt."""
+        """Checks it without what signing takes. Raises FailedPrecondition: its file is spoilt."""
         with suppress(FileNotFoundError):
             try:
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.authority_file)
@@ -214,7 +214,7 @@ class DataDir:
             return False
 
     def describe_loss(self) -> str:
-        """Why this directory can't go on with a SQLite database in which there is nothing.
+        """Returns why this directory can't go on with a SQLite database that has nothing in it.
 
         Empty: it hasn't had another one so far, or belongs to PostgreSQL, which is refused later.
         """
@@ -255,13 +255,13 @@ class DataDir:
         )
 
     def settle(self, identity: Identity, database: str) -> None:
-        """From now on the directory belongs to this database."""
+        """Makes the directory belong to this database from now on."""
         if identity.database != database:
             text = json.dumps({"id": identity.id, "database": database})
             self._replace(self._identity_file, text.encode())
 
     def last_ports(self, file: str = "port") -> tuple[int, ...]:
-        """Where servers answered, the last one first. Programs that go on know no other ports."""
+        """Returns where servers answered, the last first: programs that go on know only these."""
         with suppress(FileNotFoundError, ValueError):
             ports = [int(text) for text in (self.root / file).read_text().split()]
             return tuple(port for port in ports if 0 < port < 1 << 16)
@@ -321,7 +321,7 @@ def _lives(path: Path) -> bool:
 
 
 def _once(path: Path, fresh: bytes) -> bytes:
-    """What the file holds: ``fresh`` if it wasn't there. Of several who ask at once all get it."""
+    """Returns what the file holds: ``fresh`` if it wasn't there. All who ask at once get one."""
     try:
         return path.read_bytes()
     except FileNotFoundError:

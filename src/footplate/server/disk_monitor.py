@@ -38,10 +38,10 @@ class Disk:
         return self._reserve.maintain()
 
     def trouble(self) -> str:
-        """What an operator has to know; empty: nothing."""
+        """Returns what an operator has to know; '' if nothing."""
         return self._reserve.state().trouble()
 
     def probe(self) -> JsonObject:
-        """For the health check. A full disk is no reason to start the service anew: it goes on."""
+        """Answers the health check. A full disk is no reason to start the service anew."""
         trouble = self.trouble()
         return {"trouble": trouble} if trouble else {}

@@ -67,8 +67,8 @@ class DiskReserve:
             )
 
     def retrying(self, call: Callable[[], T], step_bytes: int = STEP_BYTES) -> T:
-        """What ``call`` returns. While it fails on a full disk, it is called again with one step
-        more of the reserve each time.
+        """Returns what ``call`` returns. While it fails on a full disk, it is called again with one
+        step more of the reserve each time.
         """
         while True:
             try:

@@ -87,7 +87,7 @@ class Door:
         return Caller(f"user {uid}", self.most * 7 // 8 if own else max(_LEAST // 2, share))
 
     def enter(self, visitor: Visitor) -> bool:
-        """Whether the connection may stay."""
+        """Lets the connection in if there is room; returns whether it may stay."""
         caller = visitor.caller
         full = self._counts[caller.name] >= caller.most
         if full and not self._end_idle(caller.name):
@@ -120,7 +120,7 @@ class Door:
         self._idle[visitor.caller.name].pop(visitor, None)
 
     def refuse_one(self, accept: Callable[[], tuple[socket.socket, Any]]) -> None:
-        """Where no descriptor is left: close the connection that waits first, or make room.
+        """Closes the connection that waits first, or makes room, where no descriptor is left.
 
         Left in the queue, it would wake the server again and again.
         """

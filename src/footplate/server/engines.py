@@ -29,13 +29,13 @@ def make_engine(region: RegionBinding) -> Engine:
 
 
 def title_of(backend: str) -> str:
-    """What users call the engine."""
+    """Returns what users call the engine."""
     title, _ = _ENGINES[backend]
     return title
 
 
 def describe_limits(region: RegionBinding) -> str:
-    """What keeps a replica of the region to what its machine has."""
+    """Says what keeps a replica of the region to what its machine has."""
     if region.backend == SLURM:
         return "Slurm limits CPUs, memory and GPUs, as its TaskPlugin and cgroup.conf say"
     if region.backend == RAY:
@@ -65,7 +65,7 @@ def _make_slurm(region: RegionBinding) -> Engine:
 
 
 def _package_sources(environ: Mapping[str, str]) -> dict[str, str]:
-    """What says where packages come from: nodes build environments as this machine does."""
+    """Returns what says where packages come from: nodes build environments as this machine does."""
     return {name: text for name, text in environ.items() if name.upper().startswith(_SOURCES)}
 
 

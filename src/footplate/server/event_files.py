@@ -64,7 +64,7 @@ def _open(found: Found, position: FilePosition | None) -> EventFile | None:
 
 
 def _read(file: EventFile, found: Found, most: int, scalars: list[LoggedScalar]) -> int:
-    """How many bytes were read."""
+    """Reads on; returns how many bytes were read."""
     size, begin = found.status.st_size, file.offset
 
     def take(event: bytes) -> None:

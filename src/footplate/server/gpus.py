@@ -70,7 +70,7 @@ class Inventory:
 
 
 class Nvml(Protocol):
-    """What is used of the module ``pynvml``. Each call may raise its NVMLError."""
+    """The used part of the module ``pynvml``. Each call may raise its NVMLError."""
 
     NVMLError: type[Exception]
 
@@ -87,7 +87,7 @@ class Nvml(Protocol):
     def nvmlDeviceGetUUID(self, handle: object) -> str: ...  # noqa: N802
 
     def nvmlDeviceGetMigMode(self, handle: object) -> list[int]:  # noqa: N802
-        """Whether it is on, now and after the next reset; raises where there is none."""
+        """Returns whether it is on, now and after the next reset; raises where there is none."""
         ...
 
 

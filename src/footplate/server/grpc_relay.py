@@ -96,7 +96,7 @@ class GrpcConnection:
         self._forget = forget
 
     async def relay(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """Until one side has ended."""
+        """Relays until one side has ended."""
         copies = [
             asyncio.ensure_future(_copy(reader, self._writer)),
             asyncio.ensure_future(_copy(self._reader, writer)),

@@ -21,7 +21,7 @@ _OWN, _ORIGIN = "https://releases.astral.sh/github/", "https://github.com/astral
 
 
 def can_fetch(version: str, uv: Uv) -> bool:
-    """Whether uv knows a build of this version, and the server that has it answers."""
+    """Returns whether uv knows a build of this version, and the server that has it answers."""
     options = ["--only-downloads", "--show-urls", "--output-format", "json"]
     try:
         said = uv.run(["python", "list", f"cpython-{version}", *options])

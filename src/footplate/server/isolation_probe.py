@@ -1,4 +1,4 @@
-"""What this machine can limit and isolate, found by trying in the supervisor's probe."""
+"""Finds what this machine can limit and isolate, by trying in the supervisor's probe."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _LIMITED = {"memory": "memory", "CPU": "vCPUs", "processes": "processes"}
 
 
 def describe_machine(site: Site, settings: Settings) -> tuple[str, ...]:
-    """What jobs find here, in one line, and a line for each thing that one should know of it."""
+    """Says what jobs find here, in one line, and in a line each what one should know of it."""
     mode = f"Machine: {site.mode.value}"
     if site.mode is Mode.EMULATE:
         room = "1 replica" if site.replicas == 1 else f"up to {site.replicas} replicas"
@@ -104,7 +104,7 @@ def _facts(settings: Settings) -> str:
 
 
 class PromisedIsolation:
-    """What isolation programs of this machine have, decided when this is made."""
+    """The isolation that programs of this machine have, decided when this is made."""
 
     def __init__(self, settings: Settings) -> None:
         """Raises InvalidArgument: the users of programs can't be had."""
@@ -147,7 +147,7 @@ def find_limits(settings: Settings) -> Mapping[str, object]:
 
 
 def describe_limits(answer: Mapping[str, object]) -> str:
-    """Which of a machine type's limits hold a replica here, and why not the others."""
+    """Says which of a machine type's limits hold a replica here, and why not the others."""
     faults = answer.get("faults")
     if not isinstance(faults, dict) or not answer.get("containment_mode"):
         return "the server counts what replicas use and can't limit it: it can't isolate programs"

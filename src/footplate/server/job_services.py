@@ -49,7 +49,7 @@ class HostDirectories:
         self._roots = tuple(roots)
 
     def fault(self, path: str) -> str | None:
-        """Why a job can't have the absolute path ``path`` as a directory; None: it can.
+        """Returns why a job can't have the absolute path ``path`` as a directory; None if it can.
 
         Nothing is made. No link below the root is followed, nor is one when the job starts.
         """
@@ -90,7 +90,7 @@ def _find_model(store: ModelStore, name: ModelName) -> Model | None:
 
 
 class JobServices:
-    """What every server has for its clients. Nothing of it starts or ends a replica."""
+    """The parts that every server has for its clients. None of them starts or ends a replica."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class LeafCertificates:
         self._lock = Lock()
 
     def context(self, *names: str) -> ssl.SSLContext:
-        """For a server of these names. It chooses HTTP/1.1 where the client offers it."""
+        """Makes one for a server of these names, with HTTP/1.1 where the client offers it."""
         with self._lock:
             now = self._now()
             leaf = self._leaves.get(names)

@@ -63,7 +63,7 @@ def _refusal(host: str, port: int, setting: str, error: OSError) -> Violation:
 
 
 def url_of(listener: socket.socket) -> str:
-    """Where programs of this machine reach it: a wildcard address is reached by loopback."""
+    """Returns where programs of this machine reach it: by loopback for a wildcard address."""
     host, port = listener.getsockname()[:2]
     if ip_address(host).is_unspecified:
         host = "::1" if ":" in host else "127.0.0.1"

@@ -74,7 +74,7 @@ def _whole(quota_us: str = "max", period_us: str = "") -> int:
 
 
 def _read_bounds(kind: str, name: str) -> Iterator[str]:
-    """What a file of this process's control group says, and of all groups above it."""
+    """Yields what a file of this process's control group says, and of all groups above it."""
     hierarchy = find_hierarchies().get(kind)
     for group in hierarchy.chain() if hierarchy is not None else ():
         with suppress(*UNSEEN):
@@ -95,6 +95,6 @@ def describe_open_files() -> str:
 
 
 def most_connections() -> int:
-    """How many files, and so connections, this process may have open at once."""
+    """Returns how many files, and so connections, this process may have open at once."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _UNBOUNDED if limit == resource.RLIM_INFINITY else limit

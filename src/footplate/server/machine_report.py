@@ -1,4 +1,4 @@
-"""What this machine enforces of programs, and the environments in its cache."""
+"""Reports what this machine enforces of programs, and the environments in its cache."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class MachineReport:
 
 
 def _free_bytes(path: Path) -> int:
-    """Of the disk on which the path is, or will be."""
+    """Returns what is free on the disk on which the path is, or will be."""
     return shutil.disk_usage(next(each for each in (path, *path.parents) if each.exists())).free
 
 

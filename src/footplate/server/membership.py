@@ -58,7 +58,7 @@ class Membership:
         return self._pause_s
 
     def living(self) -> tuple[Member, ...]:
-        """Who shares the database, this one with them."""
+        """Returns who shares the database, this one with them."""
         return self._servers.living(self._silent_s)
 
     def leave(self) -> None:

@@ -151,7 +151,7 @@ class ProcessResolver:
         _write(home / "task.json", _describe(request))
 
     def _remove_stale(self) -> None:
-        """What a server left that was killed."""
+        """Removes what a killed server left."""
         for path in self._folder.iterdir():
             if time.time() - path.stat().st_mtime > _STALE_S:
                 shutil.rmtree(path, ignore_errors=True)

@@ -30,7 +30,7 @@ _UID_MAP = Path("/proc/self/uid_map")
 
 
 def resolve(setting: str | None) -> list[int | str] | None:
-    """What tickets have: ``[first, last]``, or ``[uid, gid, name]``; None: the service isn't root.
+    """Returns what tickets have: ``[first, last]`` or ``[uid, gid, name]``; None if not root.
 
     Raises FailedPrecondition: there is no such user, or the range has ids of others.
     """
@@ -51,7 +51,7 @@ def describe_power(
     isolation: str = "auto",
     users: str | None = None,
 ) -> tuple[str, ...]:
-    """What to warn of: programs that have more power than they need, and how to change that.
+    """Warns of programs that have more power than they need, and says how to change that.
 
     ``isolation`` is the setting, and ``users`` is ``program_users``.
     """
@@ -133,7 +133,7 @@ def _check_range(first: int, last: int) -> tuple[int, int]:
 
 
 def _choose_range() -> tuple[int, int]:
-    """Of the ids that this user namespace has; those of a container may be few."""
+    """Chooses from the ids that this user namespace has; those of a container may be few."""
     blocks = [tuple(map(int, line.split())) for line in _read(_UID_MAP)] or [(0, 0, 1 << 32)]
     taken = list(_find_taken())
     for start, count in ((block[0], block[2]) for block in blocks):

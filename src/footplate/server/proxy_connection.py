@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Admission:
-    """How requests in a tunnel are answered.
+    """The way in which requests in a tunnel are answered.
 
     ``authorization`` replaces what the client sends in that header; None: nothing does. ``key``:
     that of a program's storage, which with its job's log is all that it reaches. ``app`` answers
@@ -55,7 +55,7 @@ class Admission:
 
 @dataclass(frozen=True)
 class Tunnels:
-    """What connections to one proxy share. ``config`` names the app that answers HTTP."""
+    """The state that connections to one proxy share. ``config`` names the app that answers HTTP."""
 
     url: str
     leaves: LeafCertificates
@@ -92,7 +92,7 @@ class Tunnels:
         received: _Received,
         admission: Admission,
     ) -> None:
-        """Until one side has ended. ``transport`` is the one below ``tls``."""
+        """Relays until one side has ended. ``transport`` is the one below ``tls``."""
         caller = RelayedCaller(
             transport.get_extra_info("peername")[:2],
             transport.get_extra_info("sockname")[:2],

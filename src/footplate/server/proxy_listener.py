@@ -67,7 +67,7 @@ class ProxyListener:
         return host
 
     def _admit(self, request: ProxyRequest) -> Admission:
-        """Who knows the proxy's password knows the token: it is the same. Raises a ServiceError."""
+        """Admits who knows the proxy's password, which is the token. Raises a ServiceError."""
         key = key_of(request)
         if key is not None:
             self._check_key(key)

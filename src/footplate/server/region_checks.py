@@ -1,4 +1,4 @@
-"""What is asked of the engine of a region before any job waits there."""
+"""Asks the engine of a region what must hold before any job waits there."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _say_unasked(report: EngineReport) -> EngineReport:
 
 
 def make_fault(engine: Engine) -> Callable[[Mapping[str, ReplicaMachine]], str | None]:
-    """Why no job can ever have machines, by replica; nobody is asked."""
+    """Makes what says why no job can ever have machines, by replica; nobody is asked."""
     return lambda machines: engine.fault([LauncherRequest.on(*each) for each in machines.items()])
 
 

@@ -120,7 +120,7 @@ class RegionEngines:
 
 
 def _place(region: RegionBinding) -> str:
-    """Where in the engine the region is."""
+    """Returns where in the engine the region is."""
     if region.partition:
         return f"partition {region.partition}"
     if region.namespace:
@@ -143,7 +143,7 @@ def _site(region: RegionBinding) -> Site:
 
 
 def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict[str, object]:
-    """What all tickets of the region say; launchers add what is of their node."""
+    """Returns what all tickets of the region say; launchers add what is of their node."""
     directories, files = find_credential_files(settings.buckets, os.environ, settings.regions)
     private = (data_dir.root, *settings.bound_folders, *directories, MUNGE)
     return {

@@ -1,4 +1,4 @@
-"""What the directories of replicas say of their processes: enough to know a program by."""
+"""Reads what replicas' directories say of their processes: enough to know a program by."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ReplicaRecord:
 
 
 def read_records(replicas: Path) -> tuple[ReplicaRecord, ...]:
-    """Of all replicas in the directory, and what is being removed of them."""
+    """Reads them of all replicas in the directory, and of what is being removed of them."""
     return tuple(
         _read_record(AttemptId(attempt.name), home.path)
         for attempt in _list_directories(replicas)

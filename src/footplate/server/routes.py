@@ -208,7 +208,7 @@ def _own_routes(
     servers: Callable[[], Sequence[ServerView]],
     tls: TlsPorts,
 ) -> list[BaseRoute]:
-    """What isn't in Google's APIs: ``/footplate/v1``."""
+    """Makes the routes that aren't in Google's APIs: ``/footplate/v1``."""
     catalogue, get_job = context.catalogue, parts.jobs.get
     return [
         *footplate_routes(

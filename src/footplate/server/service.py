@@ -205,7 +205,7 @@ class Service:
         self._parts.region_reports.start()
 
     def shares_database(self) -> bool:
-        """Whether other servers keep running when this one ends, as far as known."""
+        """Returns whether other servers keep running when this one ends, as far as known."""
         try:
             return len(self.cluster_member.members()) > 1
         except Unavailable:

@@ -50,7 +50,7 @@ class SocketOwner:
 
 
 def find_owner(end: Endpoint, other: Endpoint) -> SocketOwner | None:
-    """Of the socket that is bound to ``end`` and connected to ``other``; None: there is none.
+    """Returns the owner of the socket bound to ``end`` and connected to ``other``; or None.
 
     Raises OSError: this system can't be asked.
     """
@@ -63,7 +63,7 @@ def find_owner(end: Endpoint, other: Endpoint) -> SocketOwner | None:
 
 
 def is_available() -> bool:
-    """Whether the kernel says whose a connection is; tried with one.
+    """Returns whether the kernel says whose a connection is; tried with one.
 
     Raises OSError: that can't be found out now.
     """

@@ -81,7 +81,7 @@ class TlsListeners:
         return self._authority.certificate.decode()
 
     def refused_hosts(self) -> tuple[str, ...]:
-        """What the proxy was asked for and refused, each once."""
+        """Returns what the proxy was asked for and refused, each once."""
         return tuple(self._proxy.refused)
 
     async def start(
@@ -101,7 +101,7 @@ class TlsListeners:
     def make_node_proxy(
         self, config: uvicorn.Config, state: ServerState, check_call: Callable[[str], object]
     ) -> NodeProxy | None:
-        """For the port of launchers; None: there is no proxy.
+        """Makes the proxy for the port of launchers; None if there is no proxy.
 
         ``check_call`` raises a ServiceError of what isn't the key of a program that may call.
         """

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class TuningServices:
-    """What every server has: for its clients, and for the tuner of the one that leads."""
+    """The parts that every server has: for its clients, and for the tuner of the one that leads."""
 
     def __init__(
         self, store: Store, studies: StudyStore, clock: Clock, told: Callable[[JobUid], None]
