@@ -1,4 +1,4 @@
-"""For tests of trainers: a service for a test, and faults as they happen in a cloud.
+"""Tools for tests of trainers: a service for a test, and faults as they happen in a cloud.
 
 ``running_service`` runs a service for the length of a block; ``FaultInjector`` kills and freezes
 replicas of its jobs.

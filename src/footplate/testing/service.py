@@ -48,7 +48,7 @@ class RunningService:
 
     @property
     def pid(self) -> int:
-        """Of the server that runs now, or ran last."""
+        """The process id of the server that runs now, or ran last."""
         assert self._process is not None, "never started"
         return self._process.pid
 
@@ -57,7 +57,7 @@ class RunningService:
         return self._process is not None and self._process.poll() is None
 
     def environment(self, **variables: str) -> dict[str, str]:
-        """For ``footplate`` commands that mean this service."""
+        """Returns one in which ``footplate`` commands mean this service."""
         own = {"FOOTPLATE_DATA_DIR": str(self.data_dir)}
         if "token" in self._settings:
             own["FOOTPLATE_TOKEN"] = str(self._settings["token"])
@@ -107,7 +107,7 @@ class RunningService:
             self._process.wait(STOP_S)
 
     def _wait_for_url(self) -> str:
-        """From the file where the server announces itself; an earlier one's doesn't count."""
+        """Reads the file where the server announces itself; an earlier one's doesn't count."""
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
             if not self.alive:
@@ -122,7 +122,7 @@ class RunningService:
         raise RuntimeError(f"the service didn't start: {self.log.read_text()}")
 
     def _announced(self) -> str | None:
-        """Where it answers, whether or not it leads."""
+        """Returns where it answers, whether or not it leads."""
         for path in (self.data_dir / "servers").glob("*.json"):
             with suppress(FileNotFoundError):
                 document = json.loads(path.read_bytes())

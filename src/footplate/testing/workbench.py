@@ -26,7 +26,7 @@ class ProgramFailed(AssertionError):
 
 
 class Workbench:
-    """What the fixture ``footplate`` gives; ``service`` may be stopped and started by the test."""
+    """The value of the fixture ``footplate``; the test may stop and start its ``service``."""
 
     def __init__(self, service: RunningService) -> None:
         self.service = service
@@ -45,13 +45,13 @@ class Workbench:
         return Service(self.url, self.env.get("FOOTPLATE_TOKEN"))
 
     def make_bucket(self, name: str) -> Path:
-        """Where its objects lie as files. A bucket that is there stays as it is."""
+        """Makes it, or leaves it as it is; returns where its objects lie as files."""
         with self.client() as client:
             client.storage.create_bucket("demo", name)
         return self.service.data_dir / "buckets" / name
 
     def run(self, *words: Word, cwd: Path | None = None) -> str:
-        """What a program prints that runs under ``footplate run``: it needs no change.
+        """Returns what a program prints that runs under ``footplate run``: it needs no change.
 
         ``python`` is the one that runs the tests.
 
@@ -62,11 +62,11 @@ class Workbench:
         return self._start(("run", "--", first, *words[1:]), words, cwd)
 
     def command(self, *words: Word, cwd: Path | None = None) -> str:
-        """What ``footplate WORDS`` prints. Raises ProgramFailed."""
+        """Returns what ``footplate WORDS`` prints. Raises ProgramFailed."""
         return self._start(words, ("footplate", *words), cwd)
 
     def describe_failed_jobs(self) -> str:
-        """Why jobs of the service failed, their last lines, and where there is more; or empty."""
+        """Returns why jobs of the service failed, their last lines, and where more is; or ''."""
         if not self.service.alive:
             return ""
         try:

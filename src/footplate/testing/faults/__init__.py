@@ -1,4 +1,4 @@
-"""What clouds do to the replicas of a job, done to those of a service on this machine."""
+"""Faults as clouds cause them, done to replicas of a service on this machine."""
 
 from footplate.testing.faults.fault import Fault
 from footplate.testing.faults.injector import FaultInjector

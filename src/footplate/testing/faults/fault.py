@@ -18,7 +18,7 @@ DEFAULT_TIMEOUT_S = 300.0
 
 @dataclass(frozen=True)
 class Trigger:
-    """When it happens; as soon as can be, if neither is set."""
+    """The time at which it happens; as soon as can be, if neither is set."""
 
     after_lines: int | None = None
     after_s: float | None = None
@@ -39,7 +39,7 @@ class Trigger:
 
 @dataclass(frozen=True)
 class FaultAction:
-    """What is done. ``to_machine``: to the supervisor too, and before its program has begun."""
+    """The act itself. ``to_machine``: to the supervisor too, and before its program has begun."""
 
     words: str
     do: Callable[[Path], list[Process]]
@@ -49,7 +49,7 @@ class FaultAction:
 
 @dataclass(eq=False)
 class Fault:
-    """What ``FaultInjector`` has planned. It happens at most once in each life of the replica."""
+    """A fault that ``FaultInjector`` planned. It happens at most once per life of the replica."""
 
     replica: str
     trigger: Trigger
@@ -77,11 +77,11 @@ class Fault:
 
     @property
     def waits(self) -> bool:
-        """Whether it may still happen."""
+        """Says whether it may still happen."""
         return not self.over and self.fired < self.times
 
     def wait(self, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
-        """Until it has happened for the first time.
+        """Waits until it has happened for the first time.
 
         Raises:
             AssertionError: it didn't within ``timeout_s``, or can't any more; says why.

@@ -1,4 +1,4 @@
-"""What sees to it that planned faults happen: one look at the service after another."""
+"""Makes planned faults happen: one look at the service after another."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class LineCounter:
         return self._counts[replica, attempt, restart]
 
     def most(self, replica: str) -> int:
-        """Of all starts of the replica."""
+        """Returns the most lines that any start of the replica has."""
         counts = (count for (name, *_), count in self._counts.items() if name == replica)
         return max(counts, default=0)
 
@@ -207,7 +207,7 @@ def _check_replica(fault: Fault, attempt: Attempt) -> None:
 
 
 def _is_immediate(fault: Fault) -> bool:
-    """Whether nothing has to be known of the job that only a server knows."""
+    """Returns whether nothing has to be known of the job that only a server knows."""
     trigger = fault.trigger
     return fault.action.to_machine and trigger.after_lines is None and trigger.after_s is None
 

@@ -166,7 +166,7 @@ class FaultInjector:
         return self._plan(replica, Trigger(after_lines, after_s), action, times, job)
 
     def thaw(self, replica: str | None = None) -> None:
-        """What was frozen of the replica goes on; of all replicas, if none is named."""
+        """Lets what was frozen of the replica go on; of all replicas, if none is named."""
         with self._lock:
             for name in [replica] if replica is not None else list(self._frozen):
                 send(signal.SIGCONT, self._frozen.pop(name, ()))

@@ -88,7 +88,7 @@ def age_s(process: Process) -> float:
 
 
 def send(number: signal.Signals, processes: Iterable[Process]) -> None:
-    """To these very processes, as far as they are still there.
+    """Sends it to these very processes, as far as they are still there.
 
     Raises:
         PermissionError: one of them is another user's.
@@ -120,7 +120,7 @@ def _command(process: Process) -> list[bytes]:
 
 
 def _serves(process: Process, home: Path) -> bool:
-    """Whether it is the supervisor or one of its own helpers: ``ARCHIVE COMMAND HOME ...``."""
+    """Returns whether it is the supervisor or one of its helpers: ``ARCHIVE COMMAND HOME ...``."""
     return any(_leads_to(word, home) for word in _command(process))
 
 
@@ -140,12 +140,12 @@ def _find_init(record: dict[str, Any]) -> Process | None:
 
 
 def _mark(home: Path) -> str:
-    """What all its processes have in their environment; empty before there are any."""
+    """Returns what all its processes have in their environment; '' before there are any."""
     return str(_read_record(home).get("mark") or "")
 
 
 def _read_record(home: Path) -> dict[str, Any]:
-    """What the supervisor keeps of its program's isolation; empty before there is any."""
+    """Returns what the supervisor keeps of its program's isolation; {} before there is any."""
     try:
         record = json.loads((home / "isolation.json").read_bytes())
     except (OSError, ValueError):  # it was removed meanwhile

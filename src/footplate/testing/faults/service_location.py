@@ -1,4 +1,4 @@
-"""Where the service is whose replicas are to suffer: its address, and its data directory here."""
+"""Finds the service whose replicas are to suffer: its address, and its data directory here."""
 
 from __future__ import annotations
 
