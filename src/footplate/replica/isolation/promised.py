@@ -36,5 +36,5 @@ class Promised:
         return str(self._faults[what])
 
     def disk_fault(self, disk: int) -> str | None:
-        """Returns why owners of files can't be mapped on ``disk``; '' if they are, None if untried."""
+        """Returns why file owners can't be mapped on ``disk``; '' if they are; None: not tried."""
         return self._disks.get(str(disk))
