@@ -30,7 +30,7 @@ class Plan(NamedTuple):
     """One for each endpoint; many may be empty."""
 
     def chunks(self, endpoint: int) -> Iterator[tuple[int, int]]:
-        """Offset and size of each of its chunks, in the order in which all workers send them."""
+        """Yields offset and size of each chunk, in the order in which all workers send them."""
         begin, end = self.shards[endpoint]
         for offset in range(begin, end, self.chunk_bytes):
             yield offset, min(self.chunk_bytes, end - offset)

@@ -41,9 +41,9 @@ class Client:
     def start(
         self, buffer: Any, dtype: WireType, op: Op = Op.SUM, wire: WireType | None = None
     ) -> Pending:
-        """All-reduce in place: ``buffer`` is anything writable and contiguous that gives its bytes
+        """All-reduces in place: ``buffer`` is anything writable and contiguous that gives its bytes
         (an array of NumPy, a bytearray), elements of ``dtype``, and nobody touches it until
-        ``wait`` returns. Several may be under way; all workers start the same, in the same order.
+        ``wait`` returns.
 
         ``wire``: as what elements of float32 travel, if that is FLOAT16 or BFLOAT16: half the
         bytes, and rounded. It should be FLOAT32 where the client's own choice must not hold.

@@ -72,7 +72,7 @@ class Endpoint:
         return self.connection
 
     def receive(self) -> None:
-        """Reads: the connection is welcomed, or tried again. Raises ReductionError."""
+        """Reads what has come: it is welcomed, or tried again. Raises ReductionError."""
         connection = self.connection
         if connection is None:
             raise AssertionError("hear comes after knock")

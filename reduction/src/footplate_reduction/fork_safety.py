@@ -17,7 +17,7 @@ _registered: list[bool] = []
 
 
 def close_in_children(descriptors: Sequence[int]) -> None:
-    """Makes children forked from now on close their copies. May be called from any thread."""
+    """Makes processes that are forked from now on close their copies of them. From any thread."""
     with _lock:
         if not _registered:
             os.register_at_fork(after_in_child=_close_copies)

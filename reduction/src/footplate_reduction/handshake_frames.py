@@ -68,7 +68,7 @@ def error_of(header: Header, payload: bytes | memoryview) -> ReductionError:
 
 
 def handshake_header(packed: bytes | bytearray | memoryview, *allowed: FrameType) -> Header:
-    """Checked before any of its payload is read. Raises Refused."""
+    """Checks the header before any of its payload is read. Raises Refused."""
     try:
         header = Header.unpack(packed)
     except ValueError:

@@ -81,7 +81,7 @@ def check_job(job: str) -> None:
 
 
 def group_name(environment: Mapping[str, str]) -> str:
-    """Returns a name that all workers of this start of the job share, and no others have."""
+    """Returns a name that all workers of this start of the job share, and no worker of another."""
     attempt = environment.get("FOOTPLATE_ATTEMPT")
     if attempt:
         return attempt + "/0"

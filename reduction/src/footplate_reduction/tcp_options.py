@@ -13,7 +13,7 @@ SILENCE = frozenset(
 
 
 def prepare(connection: socket.socket, timeout_s: float) -> None:
-    """Makes the connection fail with ETIMEDOUT after ``timeout_s`` without an answer from the peer.
+    """Makes the connection fail with ETIMEDOUT after ``timeout_s`` with data or probes unanswered.
 
     An idle one is probed each second. A process that is stopped is not silent, as its kernel
     answers for it; but one that takes nothing for ``timeout_s`` while more waits for it than its

@@ -170,7 +170,7 @@ def load() -> Library:
 
 
 def descriptors(connections: Sequence[socket.socket]) -> Array[c_int32]:
-    """Hands the connections' descriptors over to the library, which closes them."""
+    """Returns descriptors that are the library's from here on."""
     return (c_int32 * len(connections))(*(each.detach() for each in connections))
 
 

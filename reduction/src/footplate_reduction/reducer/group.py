@@ -36,7 +36,7 @@ class Group:
         return [member for lane in self._waiting.values() for member in lane.values()]
 
     def join(self, member: Member) -> list[Member] | None:
-        """Adds a worker; returns the lane's, by rank, if it completes them. Raises Refused."""
+        """Returns all workers of the lane by rank, if this one completes it. Raises Refused."""
         hello = member.answer.hello
         self._check(hello)
         lane = self._waiting.setdefault(hello.lane, {})
@@ -49,7 +49,7 @@ class Group:
         return [lane[rank] for rank in range(self.world)]
 
     def leave(self, member: Member) -> None:
-        """Removes a worker that was waiting, as if it had never come."""
+        """Removes one that was waiting, as if it had never come."""
         hello = member.answer.hello
         del self._waiting[hello.lane][hello.rank]
         if not self._waiting[hello.lane]:

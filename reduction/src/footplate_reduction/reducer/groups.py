@@ -31,7 +31,9 @@ class LaneEnd(NamedTuple):
 
 
 class Groups:
-    """The groups of workers and their lanes. One thread uses it.
+    """The groups of a reducer, for one thread.
+
+    Lanes run in others, which only put their ends into ``ends``, and ring.
 
     Lanes run in other threads, which only put their ends into ``ends``, and ring. ``ending``: as
     ``lane.serve`` has it. ``say``: takes a line for people.
@@ -84,7 +86,7 @@ class Groups:
             self._begin(group, hello.lane, complete)
 
     def tick(self) -> None:
-        """Fails groups whose workers do not connect in time; called once a second."""
+        """Fails groups whose workers do not connect in time; is called once a second."""
         now = time.monotonic()
         for group in list(self._groups.values()):
             late = group.overdue(now)
@@ -204,7 +206,7 @@ def _last_words(member: Member) -> ReductionError | None:
 
 
 def _line(error: ReductionError) -> str:
-    """Sanitized: it may contain text from a worker."""
+    """Returns a sanitized line: it may contain text from a worker."""
     return "".join(each if each.isprintable() else "?" for each in str(error))
 
 

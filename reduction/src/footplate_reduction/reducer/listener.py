@@ -50,7 +50,7 @@ class Listener:
         self._listen()
 
     def tick(self) -> None:
-        """Ends late unauthenticated connections; called about once a second."""
+        """Ends late unauthenticated connections; is called once a second or so."""
         now = time.monotonic()
         crowded = len(self._handshakes) >= MAX_PENDING_HANDSHAKES
         allowed_s = _ROOM_AFTER_S if crowded else HANDSHAKE_TIMEOUT_S

@@ -40,9 +40,8 @@ def hook(group: Any = None, wire: str | None = None) -> tuple[Any, Callable[...,
 
 
 def register() -> None:
-    """Makes the backend known to ``init_process_group``. May be called any number of times.
-
-    It never raises, since PyTorch calls it while it is imported.
+    """Makes the backend known to ``init_process_group``. Any number of times; never raises, since
+    PyTorch calls it while it is imported.
     """
     import torch.distributed as dist
 

@@ -66,7 +66,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
     def allreduce(
         self, tensors: Any, opts: Any = None, timeout: Any = None, *, op: Any = None
     ) -> Any:
-        """Reduces tensors in any of PyTorch's three calls: ``opts`` may be options, or an op."""
+        """Takes calls in any of the three ways of PyTorch: ``opts`` may be options, or an op."""
         tensors, opts = _as_list(tensors), _as_options(opts if op is None else op, timeout)
         return self._reduce(tensors, opts) or self._own.allreduce(tensors, opts)
 
@@ -116,7 +116,7 @@ forwarded(FootplateGroup, "_own")
 
 
 def _by_type(tensors: Sequence[Tensor]) -> dict[WireType, list[Tensor]]:
-    """Groups tensors by type; empty: reducers can't take all of them."""
+    """Groups them by type; returns {} if reducers can't take all of them."""
     by_type: dict[WireType, list[Tensor]] = {}
     for each in tensors:
         held = wire_type(each)
@@ -127,7 +127,7 @@ def _by_type(tensors: Sequence[Tensor]) -> dict[WireType, list[Tensor]]:
 
 
 def _op_of(opts: Any) -> Op | None:
-    """PyTorch's ops are equal, and yet found by no ``in`` and no dictionary."""
+    """Compares singly: PyTorch's ops are equal, and yet found by no ``in`` and no dictionary."""
     for theirs, ours in _OPS:
         if opts.reduceOp == theirs:
             return ours

@@ -32,12 +32,11 @@ class Vector(Protocol):
     held: WireType
 
     def settle(self) -> memoryview:
-        """Waits until the host has them; returns their bytes, which the result will replace."""
+        """Waits until the host has them; returns their bytes, whose place the result takes."""
 
     def deliver(self, done: Callable[[], None]) -> None:
-        """Gives the tensors the result.
-
-        ``done`` is called when work that follows on the tensors' device finds them changed.
+        """Gives the tensors the result. ``done`` is called where whatever comes after it, on the
+        tensors' device, finds them changed.
         """
 
 

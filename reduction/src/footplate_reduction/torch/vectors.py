@@ -33,14 +33,14 @@ def wire_type(tensor: Tensor) -> WireType | None:
 
 
 def flat(tensors: Sequence[Tensor]) -> Tensor:
-    """Returns their elements as one contiguous tensor: the tensor itself, if possible."""
+    """Returns their elements in one contiguous tensor: itself, if there is one that is."""
     if len(tensors) == 1:
         return tensors[0].detach().contiguous().view(-1)
     return torch.cat([each.detach().reshape(-1) for each in tensors])
 
 
 def unflatten(result: Tensor, tensors: Sequence[Tensor]) -> None:
-    """Copies a vector's elements back into the ``tensors`` that ``flat`` took them from."""
+    """Gives ``tensors`` what ``flat`` took of them, changed."""
     begin = 0
     for each in tensors:
         part = result[begin : begin + each.numel()]

@@ -55,7 +55,7 @@ def make_own(options: Any) -> Any:
 
 
 def share_backends(own: Any, group: Any) -> None:
-    """Registers the group's backends, so that PyTorch finds its devices and ends them with it."""
+    """Makes PyTorch find the group's devices, and end its backends with it."""
     kinds = {"cpu": dist.ProcessGroup.BackendType.GLOO, "cuda": dist.ProcessGroup.BackendType.NCCL}
     for device in own._device_types:
         kind = kinds[device.type]
@@ -64,7 +64,7 @@ def share_backends(own: Any, group: Any) -> None:
 
 
 def forwarded(group: type[Any], own: str) -> None:
-    """Makes the class forward all inherited collectives to its attribute ``own``.
+    """Makes all collectives that the class inherits those of its attribute ``own``.
 
     Inherited ones would hold Python's lock while they wait for gloo's, whose threads wait for
     Python's to free a tensor: PyTorch looks a Python method up, finds none, and doesn't let go.
