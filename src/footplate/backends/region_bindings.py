@@ -86,7 +86,7 @@ class RegionBinding:
 
     @property
     def engine_socket(self) -> str:
-        """On the nodes; empty: the usual ones."""
+        """The path of the engine's socket on the nodes; '' for the usual ones."""
         return self.containers if isinstance(self.containers, str) else ""
 
     def options_for(self, machine_type: str) -> tuple[str, ...] | None:
@@ -187,7 +187,7 @@ def _rule(is_good: Callable[[object], bool], rule: str) -> _Check:
 
 
 def _is_name(value: object) -> bool:
-    """Something that stands in an option as it is, in one word."""
+    """Returns whether it can stand in an option as it is, in one word."""
     return isinstance(value, str) and value.isprintable() and len(value.split()) == 1
 
 

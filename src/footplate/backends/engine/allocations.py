@@ -118,7 +118,7 @@ class Allocations:
         return self._quiet_for(attempt, known) < min(SERVED_S, self._quiet_s / 2)
 
     def ask(self) -> None:
-        """Ask the engine for all our jobs."""
+        """Asks the engine for all our jobs."""
         self._asked_s = self._monotonic()
         try:
             self._jobs = self._engine.list(self._prefix)
@@ -128,7 +128,7 @@ class Allocations:
             self._trouble = f"waits for {self._engine.title}, which doesn't answer: {error}"
 
     def advance_all(self, attempts: Iterable[AttemptId], *, asked: bool) -> None:
-        """Bring these forward; after a question to the engine they are all that there are."""
+        """Brings these forward; after a question to the engine they are all that there are."""
         busy, known = False, set()
         for attempt_id in attempts:
             attempt = self._files.load(attempt_id)
@@ -234,7 +234,7 @@ class Allocations:
     def _end_start(
         self, attempt: Attempt, replica: Replica, reason: str, *, cancelled: bool = False
     ) -> None:
-        """Nothing of it runs in its allocation, or will: it is gone.
+        """Ends a start of which nothing runs in its allocation, or ever will.
 
         What its launcher never had hasn't begun: that moves to a new allocation.
         """
@@ -342,14 +342,14 @@ class Allocations:
         return now_s - known[1]
 
     def _cancel_twins(self, attempt: Attempt, allocation: Allocation) -> None:
-        """Other jobs of the same name, which a server submitted that didn't know of the first."""
+        """Cancels other jobs of the same name: their server didn't know of the first."""
         name = self._name(attempt, allocation)
         for job in self._jobs or ():
             if job.name == name and job.id != allocation.job and job.phase is not JobPhase.ENDED:
                 self._engine.cancel(job.id)
 
     def _cancel_orphans(self, known: set[AttemptId]) -> None:
-        """Our jobs of attempts that were forgotten: their launchers leave, or never come."""
+        """Cancels our jobs of forgotten attempts: their launchers leave, or never come."""
         now_s = self._monotonic()
         orphans = {}
         for job in self._jobs or ():

@@ -89,13 +89,13 @@ class Attempt:
 
 
 class AttemptFiles:
-    """Every method may be called by several processes at once."""
+    """The files of attempts. Every method may be called by several processes at once."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def open(self) -> None:
-        """Remove what an earlier server left half-made or half-removed. Raises OSError."""
+        """Removes what an earlier server left half-made or half-removed. Raises OSError."""
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         for path in (*self._root.glob(f"{_MAKING}*"), *self._root.glob(f"{_TRASH}*")):
             shutil.rmtree(path, ignore_errors=True)
@@ -109,7 +109,7 @@ class AttemptFiles:
         return tuple(AttemptId(name) for name in sorted(names) if NAME.fullmatch(name))
 
     def load(self, attempt_id: AttemptId) -> Attempt | None:
-        """None: it is unknown."""
+        """Returns the attempt, or None if it is unknown."""
         if not NAME.fullmatch(attempt_id):
             return None
         path = self._root / attempt_id
@@ -157,7 +157,7 @@ class AttemptFiles:
             raise Unavailable(f"the request can't be stored: {error.strerror}") from error
 
     def add_allocation(self, attempt_id: AttemptId, first: int, replicas: list[str]) -> int:
-        """Its number: ``first``, unless another allocation has that by now. Raises OSError."""
+        """Returns its number: ``first``, unless another allocation has that. Raises OSError."""
         content = {"replicas": replicas}
         directory, number = self._root / attempt_id, first
         while write_once(directory / f"~{number}.allocation", content) != content:
@@ -204,7 +204,7 @@ class AttemptFiles:
         return moved is None or self._path(attempt_id, replica, _run_kind(moved)).exists()
 
     def give(self, attempt_id: AttemptId, replica: Replica) -> bool:
-        """Let the launcher of its allocation have this start; False: it was moved to another one.
+        """Lets the launcher of its allocation have this start; False: it was moved to another one.
 
         ``stop`` writes its mark first and then looks for this one: one of the two sees the other.
         So ``is_stopped`` is to be asked after this. Raises OSError.

@@ -253,7 +253,7 @@ class EngineBackend:
             self._woken.wait(max(0.01, asked_s + rest_s - self._monotonic()))
 
     def _refresh(self, attempt_ids: Iterable[AttemptId], *, quietly: bool = False) -> None:
-        """Look at attempts again, and tell of those that have changed.
+        """Looks at attempts again, and tells of those that have changed.
 
         Under the lock: who has seen a change in a list has been told of it.
         """

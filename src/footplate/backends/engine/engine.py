@@ -135,11 +135,11 @@ class Engine(Protocol):
         ...
 
     def find(self, job_id: str) -> EngineJob | None:
-        """None: the engine doesn't know it (any more). Raises EngineUnavailable."""
+        """Returns None if the engine doesn't know the job (any more). Raises EngineUnavailable."""
         ...
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        """Those of the nodes that don't answer the engine: something may still run there.
+        """Returns those nodes that don't answer the engine: something may still run there.
 
         Raises EngineUnavailable.
         """

@@ -43,14 +43,14 @@ class LauncherCalls:
         self._mutex = threading.Lock()
 
     def listen(self, engine: str, changed: Callable[[AttemptId], None] | None) -> None:
-        """Call ``changed`` after each report that says something else than the one before."""
+        """Calls ``changed`` after each report that says something else than the one before."""
         with self._mutex:
             self._listeners.pop(engine, None)
             if changed is not None:
                 self._listeners[engine] = changed
 
     def wake(self, engine: str, attempt_id: AttemptId) -> None:
-        """Something else may be wanted of the attempt's launchers."""
+        """Wakes the attempt's launchers: something else may be wanted of them."""
         with self._mutex:
             waiting = tuple(self._waiting.get((engine, attempt_id), ()))
         for call in waiting:

@@ -12,7 +12,7 @@ from footplate.domain.names import AttemptId
 
 @dataclass(frozen=True)
 class LauncherBearer:
-    """Whom a token speaks for: the launcher of a replica in one allocation of an attempt."""
+    """The subject of a token: the launcher of a replica in one allocation of an attempt."""
 
     engine: str
     attempt_id: AttemptId

@@ -91,7 +91,7 @@ class KubernetesEngine:
         return None
 
     def submit(self, request: JobRequest) -> str:
-        """Each object is made if it isn't there: what an interrupted call left is completed."""
+        """Makes each object that isn't there, and so completes what an interrupted call left."""
         with self._calls() as core:
             images = self._read_images(core, request)
             secret = self._make_secret(core, manifests.make_secret(request))
@@ -124,7 +124,7 @@ class KubernetesEngine:
             raise EngineUnavailable(str(error)) from error
 
     def _read_pull_secrets(self, core: Any) -> builtins.list[str]:
-        """Those of the template; one that isn't there is missed by the registry, which says so."""
+        """Returns the template's, but for missing ones, of which the registry tells."""
         found = []
         for each in (self._settings.template.get("spec") or {}).get("imagePullSecrets") or ():
             try:
@@ -186,7 +186,7 @@ class KubernetesEngine:
         return see_job(secret, pods)
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        """Also those that Kubernetes doesn't know (any more), and all if nodes can't be read."""
+        """Returns, too, those that Kubernetes doesn't know (any more); all if none can be read."""
         wanted = [name for name in nodes.split(",") if name]
         with self._calls() as core:
             known = {each["metadata"]["name"]: each for each in self._nodes(core)}
@@ -207,7 +207,7 @@ class KubernetesEngine:
         return frozenset(silent)
 
     def _nodes(self, core: Any) -> builtins.list[dict[str, Any]]:
-        """None where the namespace is all that may be read."""
+        """Returns the nodes; none where the namespace is all that may be read."""
         try:
             return _items(core.list_node(**_RAW))
         except ApiException as error:
@@ -289,7 +289,7 @@ class KubernetesEngine:
         return str(found["context"].get("namespace") or "default")
 
     def _list(self, call: Any, selector: str) -> builtins.list[dict[str, Any]]:
-        """All pages."""
+        """Returns all pages."""
         found: builtins.list[dict[str, Any]] = []
         token = ""
         while True:
@@ -302,7 +302,7 @@ class KubernetesEngine:
                 return found
 
     def _delete(self, core: Any, name: str) -> None:
-        """Its Pods go with it, by Kubernetes' own garbage collection."""
+        """Deletes it; its Pods go with it, by Kubernetes' own garbage collection."""
         try:
             core.delete_namespaced_secret(name, self._namespace, **_RAW)
         except ApiException as error:

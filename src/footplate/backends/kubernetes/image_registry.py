@@ -63,7 +63,7 @@ class ImageConfig:
 
 
 def find_logins(files: Iterable[str]) -> dict[str, Login]:
-    """User and password by registry, of the texts of ``.dockerconfigjson``."""
+    """Returns user and password by registry, from the texts of ``.dockerconfigjson``."""
     found: dict[str, Login] = {}
     for text in files:
         try:

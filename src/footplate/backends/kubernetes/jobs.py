@@ -22,7 +22,7 @@ def see_jobs(
     pods: Iterable[dict[str, Any]],
     silent: frozenset[str] = frozenset(),
 ) -> tuple[EngineJob, ...]:
-    """Those of which all Pods were made once: of a job that isn't complete nothing is known.
+    """Returns the jobs whose Pods were all made once: of others nothing is known.
 
     ``silent``: nodes that don't answer Kubernetes.
     """

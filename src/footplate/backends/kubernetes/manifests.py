@@ -166,7 +166,7 @@ def _make_spec(
 def _put_in_image(
     spec: dict[str, Any], settings: PodSettings, launcher: LauncherRequest, image: ImageConfig
 ) -> None:
-    """Let the replica's container be the image, and have its Python from another."""
+    """Makes the image the replica's container, with a Python from another image."""
     ours, *others = spec["containers"]
     ours = {
         **ours,

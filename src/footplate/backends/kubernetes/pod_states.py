@@ -64,7 +64,7 @@ def see_pod(pod: dict[str, Any], silent: frozenset[str] = frozenset()) -> PodVie
 
 
 def find_slow_nodes(pods: Iterable[dict[str, Any]], now: datetime) -> list[str]:
-    """Those that have had a Pod for ``SLOW`` without starting it: it may be that they are dead."""
+    """Returns nodes that have had a Pod for ``SLOW`` without starting it: they may be dead."""
     found = set()
     for pod in pods:
         status = pod.get("status") or {}
@@ -125,7 +125,7 @@ def _end_reason(status: dict[str, Any]) -> str:
 
 
 def _containers(status: dict[str, Any]) -> list[dict[str, Any]]:
-    """Those that begin first come first: the template may have init containers."""
+    """Returns them in the order of their start: the template may have init containers."""
     kinds = ("initContainerStatuses", "containerStatuses")
     return [container for kind in kinds for container in status.get(kind) or ()]
 

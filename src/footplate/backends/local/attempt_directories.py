@@ -44,7 +44,7 @@ class DeletionQueue:
         self._thread: threading.Thread | None = None
 
     def open(self) -> None:
-        """Begin to remove, also what an earlier server left."""
+        """Begins to remove, also what an earlier server left."""
         if self._thread is None:
             self._path.mkdir(mode=0o700, exist_ok=True)
             self._thread = threading.Thread(target=self._work, name="deletion", daemon=True)
@@ -105,7 +105,7 @@ class AttemptDirectories:
         """Where supervisors keep files of ended programs, for ``KEPT_S``."""
 
     def open(self) -> None:
-        """Throw away what an earlier server left half-made or half-removed."""
+        """Throws away what an earlier server left half-made or half-removed."""
         self._make_root()
         for path in (self.roots, *self._root.glob(f"{_MAKING}*")):
             self._deletion_queue.enqueue(path)
@@ -117,11 +117,11 @@ class AttemptDirectories:
         self._deletion_queue.close()
 
     def homes(self) -> tuple[Home, ...]:
-        """Those of all attempts, in order."""
+        """Returns the HOMEs of all attempts, in order."""
         return tuple(home for name in _folders(self._root) for home in self.of(AttemptId(name)))
 
     def of(self, attempt_id: AttemptId) -> tuple[Home, ...]:
-        """Those of one attempt, of each replica the newest; none if it is unknown."""
+        """Returns those of one attempt, of each replica the newest; none if it is unknown."""
         if not NAME.fullmatch(attempt_id):
             return ()
         newest: dict[str, Home] = {}
@@ -141,7 +141,7 @@ class AttemptDirectories:
         return next((h for h in self.of(attempt_id) if h.replica == replica), None)
 
     def renew(self, attempt_id: AttemptId, ticket: Ticket) -> None:
-        """Create a HOME for a replica's next start, then delete its previous one.
+        """Creates a HOME for a replica's next start, then deletes its previous one.
 
         That may be missing: somebody has removed it, or the machine has lost its power.
 
@@ -164,7 +164,7 @@ class AttemptDirectories:
                 self._deletion_queue.enqueue(old.path)
 
     def make(self, request: AttemptStart) -> None:
-        """Make the HOMEs of a gang, if they aren't there yet.
+        """Makes the HOMEs of a gang, if they aren't there yet.
 
         Raises:
             Unavailable: not now; nothing was made.
@@ -189,7 +189,7 @@ class AttemptDirectories:
             raise Unavailable(message) from error
 
     def _make_root(self) -> None:
-        """May run at any time, since the directory may have been deleted."""
+        """Makes the root at any time, since the directory may have been deleted."""
         self._root.mkdir(parents=True, exist_ok=True)
         self._root.chmod(0o700)
 
@@ -215,7 +215,7 @@ class AttemptDirectories:
             return  # the next start or the next server does
 
     def discard_expired(self, now_s: float) -> float | None:
-        """Delete what was kept for long enough; returns the seconds until the next is due."""
+        """Deletes what was kept for long enough; returns the seconds until the next is due."""
         due_s = [KEPT_S - (now_s - changed_s) for changed_s in self._expire(now_s)]
         return min(due_s, default=None)
 
@@ -253,7 +253,7 @@ def _folders(path: Path) -> list[str]:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Also after a power cut the file is there whole, if its directory is."""
+    """Writes a file that is whole also after a power cut, if its directory is there."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)

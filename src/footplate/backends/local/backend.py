@@ -124,7 +124,7 @@ class LocalBackend:
         return json.dumps({**self._facts, **own})
 
     def start(self, request: AttemptStart) -> None:
-        """All HOMEs of the gang are made, then its supervisors spawned; see the port."""
+        """Makes all HOMEs of the gang, then spawns its supervisors; see the port."""
         with self._mutex:
             self._open()
             try:
@@ -135,7 +135,7 @@ class LocalBackend:
                 self._watcher.wake()
 
     def _make_homes(self, request: AttemptStart) -> None:
-        """Those of a new gang, or of replicas that are gone and older than their tickets."""
+        """Makes those of a new gang, or of replicas that are gone and older than their tickets."""
         seen = self._see(request.attempt_id)
         late = [t for t in request.tickets if seen and _is_later(t, seen.get(t.replica))]
         if not seen or late:
@@ -220,7 +220,7 @@ class LocalBackend:
         return min(due_s, default=None)
 
     def _open(self) -> None:
-        """Load the requests on disk and start processing them.
+        """Loads the requests on disk and starts processing them.
 
         Raises:
             Unavailable: the root can't be used now, or the backend was closed.

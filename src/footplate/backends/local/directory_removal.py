@@ -27,7 +27,7 @@ _SHALLOW = 8
 
 
 def empty(folder: Path, stopped: Callable[[], bool] = lambda: False) -> tuple[str, ...]:
-    """Remove everything in ``folder``, until ``stopped``.
+    """Removes everything in ``folder``, until ``stopped``.
 
     Returns:
         What can't be removed: it belongs to somebody else, or something is mounted there.
@@ -63,7 +63,7 @@ def _remove(top: int, name: str, numbers: Iterator[int], *, is_directory: bool) 
 
 
 def _flatten(top: int, name: str, numbers: Iterator[int]) -> None:
-    """Remove the files of the directory ``name``; move its directories beside it."""
+    """Removes the files of the directory ``name``; moves its directories beside it."""
     directory = os.open(name, _DIRECTORY, dir_fd=top)
     try:
         for child, is_directory in _entries(directory).items():
@@ -133,7 +133,7 @@ def _entries(directory: int) -> dict[str, bool]:
 
 
 def _open_up(directory: int, name: str) -> None:
-    """Give its owner every right on the directory ``name``."""
+    """Gives its owner every right on the directory ``name``."""
     if sys.platform == "linux":  # chmod follows links there
         descriptor = os.open(name, os.O_PATH | _DIRECTORY, dir_fd=directory)
         try:

@@ -40,7 +40,7 @@ class ForkUncertain(OSError):
 
 
 def make_fork_server(python: Path, archive: Path) -> ForkServer | None:
-    """None: this system cannot identify forked supervisors."""
+    """Returns None if this system cannot identify forked supervisors."""
     return ForkServer(python, archive) if sys.platform == "linux" else None
 
 
@@ -85,7 +85,7 @@ class ForkServer:
         raise ForkUncertain("the fork server doesn't answer, so its supervisor may run or not")
 
     def close(self) -> None:
-        """Forked supervisors keep running."""
+        """Closes the fork server; forked supervisors keep running."""
         if self._channel is not None:
             self._channel.close()
         if self._process is not None:
@@ -133,7 +133,7 @@ class ForkServer:
         return self._ready
 
     def _receive(self, channel: socket.socket) -> bytes:
-        """Empty: it says nothing, or is no more."""
+        """Returns what it says; b'' if it says nothing, or is no more."""
         try:
             return channel.recv(_MOST_BYTES)
         except OSError:  # the same as its end

@@ -48,7 +48,7 @@ class Launcher:
             )
 
     def run(self, home: Home, spawn_lock: int) -> int:
-        """Spawn the supervisor, which holds ``spawn_lock`` until it is dead; returns its pid.
+        """Spawns the supervisor, which holds ``spawn_lock`` until it is dead; returns its pid.
 
         Raises:
             OSError: it can't be spawned now; or, ForkUncertain, perhaps it was.
@@ -63,7 +63,7 @@ class Launcher:
             os.close(output)
 
     def sweep(self, home: Home) -> int:
-        """Spawn what clears up after a dead supervisor; returns its pid.
+        """Spawns what clears up after a dead supervisor; returns its pid.
 
         Raises:
             OSError: it can't be spawned now.
@@ -109,7 +109,7 @@ class Launcher:
         return arguments.split(b"\0")[-2:] == [b"run", os.fsencode(home.path)]
 
     def terminate(self, home: Home) -> bool:
-        """Signal the live supervisor of ``home``, and no other process.
+        """Signals the live supervisor of ``home``, and no other process.
 
         Returns:
             Whether it was told; if not, it may have died, or not have written its pid yet.
@@ -125,7 +125,7 @@ class Launcher:
 
 
 def _open_log(home: Home) -> int:
-    """Neither a full disk nor what a program put there may keep a sweep from its work."""
+    """Opens the log; neither a full disk nor a program's file there may keep a sweep from work."""
     try:
         return untrusted_files.append_to(home.log)
     except OSError:  # as said above
@@ -156,7 +156,7 @@ def _send_sigterm(pid: int, is_right: Callable[[], bool]) -> bool:
 
 
 def _open_process(pid: int) -> int | None:
-    """None: the process is gone, or the system has no such descriptors."""
+    """Returns None if the process is gone, or the system has no such descriptors."""
     if sys.platform != "linux":
         return None
     else:  # noqa: RET505  mypy reads one branch for each platform

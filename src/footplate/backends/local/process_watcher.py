@@ -24,15 +24,15 @@ class ProcessWatcher(Protocol):
     """``wait`` is for one thread, all else for any."""
 
     def watch(self, pid: int) -> Watched | None:
-        """None: there is no such process any more."""
+        """Returns None if there is no such process any more."""
         ...
 
     def wait(self, timeout_s: float | None) -> tuple[Watched, ...]:
-        """Those that have died, each once and reaped if it was our child; may be none."""
+        """Returns those that have died, each once and reaped if it was our child; may be none."""
         ...
 
     def wake(self) -> None:
-        """Let ``wait`` return at once."""
+        """Lets ``wait`` return at once."""
         ...
 
     def close(self) -> None: ...
@@ -128,7 +128,7 @@ if sys.platform == "linux":
                 threading.Thread(target=_see_off, args=(left,), name="reaper", daemon=True).start()
 
     def _see_off(descriptors: tuple[int, ...]) -> None:
-        """Reap those that are children of this process, which may go on without watching them."""
+        """Reaps those that are children of this process, which may go on without watching them."""
         poll = select.poll()
         for descriptor in descriptors:
             poll.register(descriptor, select.POLLIN)

@@ -57,12 +57,12 @@ class ReplicaState:
     seen: ReplicaObservation | None = None
 
     def postpone(self, now_s: float, longest_s: float) -> None:
-        """Look again, each time after twice as long."""
+        """Delays the next look, each time twice as long."""
         self.due_s = now_s + self.delay_s
         self.delay_s = min(self.delay_s * 2, longest_s)
 
     def settle(self) -> None:
-        """Nothing needs to be looked at again before something happens."""
+        """Ends the looks that are due: none is needed before something happens."""
         self.due_s = None
         self.delay_s = FIRST_DELAY_S
         self.trouble = ""
@@ -144,7 +144,7 @@ class ReplicaController:
         return tuple(replica_state.observation() for replica_state in cares.values())
 
     def reconcile_dead(self, dead: Iterable[Watched]) -> None:
-        """These processes have died."""
+        """Takes note that these processes have died."""
         for watched in dead:
             replica_state = self._watched.pop(watched, None)
             if replica_state is None:
@@ -173,7 +173,7 @@ class ReplicaController:
                 self._tend(replica_state)
 
     def seconds_to_due(self) -> float | None:
-        """None: nothing is due before something happens."""
+        """Returns the seconds to the next look; None if none is due before something happens."""
         due = [
             replica_state.due_s
             for replica_state in self._cares.values()
@@ -235,7 +235,7 @@ class ReplicaController:
             raise
 
     def _start(self, replica_state: ReplicaState) -> None:
-        """Under the lock that a spawned supervisor inherits: there is one, or none."""
+        """Spawns a supervisor under the lock that it inherits: there is one, or none."""
         if replica_state.due_s is not None and not replica_state.home.to_stop:
             return
         spawn_lock = untrusted_files.take_lock(replica_state.home.spawn)
@@ -262,7 +262,7 @@ class ReplicaController:
         replica_state.postpone(self._monotonic(), LONGEST_START_S)
 
     def _accompany(self, replica_state: ReplicaState) -> None:
-        """Watch the live supervisor; send one SIGTERM if it must stop."""
+        """Watches the live supervisor; sends one SIGTERM if it must stop."""
         replica_state.trouble = ""
         to_stop = replica_state.stop_wanted or replica_state.home.to_stop
         if to_stop and not replica_state.signalled:
@@ -290,9 +290,7 @@ class ReplicaController:
             replica_state.postpone(self._monotonic(), LONGEST_RETRY_S)
 
     def _find_supervisor(self, replica_state: ReplicaState) -> bool:
-        """Watch the process with the recorded pid if it is the supervisor; whether one is
-        watched.
-        """
+        """Watches the recorded pid if that is the supervisor; returns whether one is watched."""
         pid = replica_state.home.pid() if replica_state.watched is None else None
         if pid is not None and self._launcher.is_supervisor(pid, replica_state.home):
             self._watch(replica_state, pid)

@@ -30,7 +30,7 @@ CHECK_S = 10.0
 
 
 def launch(rank: int, program: bytes, variables: dict[str, str]) -> int:
-    """Run one launcher to its end; return its exit status."""
+    """Runs one launcher to its end; returns its exit status."""
     names = dict(variables)
     names["FOOTPLATE_RANK"] = str(rank)
     names["FOOTPLATE_NODE"] = ray.util.get_node_ip_address()
@@ -71,7 +71,7 @@ def reserve(job: dict[str, Any]) -> tuple[Any, list[str | None]]:
 
 
 def wait(runs: dict[Any, str | None]) -> int:
-    """Wait for all launchers; return how many failed. Values are the nodes they are bound to."""
+    """Waits for all launchers; returns how many failed. Values are the nodes they are bound to."""
     failed = 0
     while runs:
         done, _ = ray.wait(list(runs), timeout=CHECK_S)

@@ -94,7 +94,7 @@ class RayEngine:
         return None
 
     def submit(self, request: JobRequest) -> str:
-        """Its name is the id: Ray takes each but once."""
+        """Submits it; its name is the id: Ray takes each but once."""
         package = pack(self._settings, request)
         name = f"_ray_pkg_{hashlib.sha256(package).hexdigest()[:32]}.zip"
         self._ask("PUT", f"/api/packages/gcs/{name}", content=package)
@@ -129,7 +129,7 @@ class RayEngine:
         return _read(_checked(answer), lambda job: see_job(job, {}))
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        """All of them: when Ray calls a job ended, its launchers may still be ending."""
+        """Returns all: when Ray calls a job ended, its launchers may still be ending."""
         return tuple(nodes.split(",")) if nodes else ()
 
     def check(self) -> EngineReport:

@@ -20,7 +20,7 @@ class SlurmStatus:
 
 
 class SlurmClient(Protocol):
-    """Each method may raise EngineUnavailable."""
+    """The ways to Slurm. Each method may raise EngineUnavailable."""
 
     asks_nodes: bool
     """Whether ``run_on_node`` can work."""
@@ -34,13 +34,13 @@ class SlurmClient(Protocol):
         ...
 
     def list_jobs(self) -> tuple[EngineJob, ...]:
-        """Those of the user that submits."""
+        """Returns the jobs of the user that submits."""
         ...
 
     def find_job(self, job_id: str) -> EngineJob | None: ...
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        """Those of ``nodes``, in Slurm's notation, that don't answer it."""
+        """Returns those of ``nodes``, in Slurm's notation, that don't answer it."""
         ...
 
     def read_status(self) -> SlurmStatus: ...

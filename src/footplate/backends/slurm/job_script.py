@@ -57,7 +57,7 @@ class SlurmSettings:
 
 
 def machine_options(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> list[str]:
-    """Those of the launchers' machine types; ``fault`` has found that they are the same."""
+    """Returns options of the launchers' machine types; ``fault`` found them to be the same."""
     return list(_mapped(settings, launchers[0]))
 
 
@@ -130,7 +130,7 @@ def _gres(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:
 
 
 def script(settings: SlurmSettings, request: JobRequest) -> bytes:
-    """One step with a launcher for each task; the end of one ends no other.
+    """Returns one step with a launcher for each task; the end of one ends no other.
 
     The program reaches them through srun's standard input, so that no command line shows a token.
     """

@@ -53,7 +53,7 @@ def expand(nodes: str) -> frozenset[str]:
 
 
 def _parts(nodes: str) -> Iterator[str]:
-    """Split at the commas outside brackets."""
+    """Splits at the commas outside brackets."""
     for part in _PARTS.findall(nodes):
         if part.count("[") != part.count("]"):
             raise ValueError(f"{nodes[:100]!r} is not a list of nodes")
@@ -103,7 +103,7 @@ def why_none_fits(nodes: Iterable[SlurmNode], options: Mapping[str, str]) -> str
 
 
 def _features(constraint: str) -> list[str]:
-    """Those that must all be there; an expression of another kind says nothing."""
+    """Returns those that must all be there; an expression of another kind says nothing."""
     names = [name.strip() for name in re.split("[&,]", constraint) if name.strip()]
     return names if all(_FEATURE.fullmatch(name) for name in names) else []
 

@@ -90,7 +90,7 @@ def make_job(job_id: str, name: str, state: str, reason: str, nodes: str) -> Eng
 
 
 def explain(reason: str) -> str:
-    """Slurm's word for why a job waits, as a sentence without its subject."""
+    """Returns Slurm's word for why a job waits, as a sentence without its subject."""
     word = reason.strip("()").partition(",")[0].partition(" ")[0]
     if word in _REASONS:
         return _REASONS[word]

@@ -37,7 +37,7 @@ def choose_version(document: Mapping[str, Any]) -> int:
 
 
 def read_release(answer: Mapping[str, Any]) -> str:
-    """Slurm's own version, such as ``22.05.8``."""
+    """Returns Slurm's own version, such as ``22.05.8``."""
     meta = answer.get("meta") or {}
     slurm = meta.get("slurm") or meta.get("Slurm") or {}
     return str(slurm.get("release") or "of an unknown version")

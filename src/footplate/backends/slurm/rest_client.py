@@ -72,7 +72,7 @@ class RestClient:
         return next((job for job in found if job.id == job_id), None)
 
     def silent_nodes(self, nodes_: str) -> tuple[str, ...]:
-        """One of which nothing is said may run something all the same."""
+        """Returns also those of which nothing is said: they may run something all the same."""
         named = _read(lambda: nodes.expand(nodes_))
         answering = {node.name for node in self._nodes() if not node.silent}
         return tuple(sorted(named - answering))
@@ -117,7 +117,7 @@ class RestClient:
         return f"/slurm/v0.0.{self._find_version()}/{name}"
 
     def _find_version(self) -> int:
-        """Asked once: another server at the address answers 404, and is asked anew."""
+        """Asks for it once: another server at the address answers 404, and is asked anew."""
         if self._version is None:
             document = self._send("GET", _DOCUMENT)
             self._version = _read(lambda: rest_answers.choose_version(document))

@@ -217,7 +217,7 @@ def _no_kill(name: str, value: str, version: int) -> dict[str, object]:  # noqa:
 
 
 def _no_requeue(name: str, value: str, version: int) -> dict[str, object]:  # noqa: ARG001  as all
-    """Before v0.0.39 each value of the field means true: the script ends a second start."""
+    """Returns nothing before v0.0.39, where any value means true; the script ends second starts."""
     return {} if version < PARSED else {"requeue": False}
 
 
