@@ -56,7 +56,7 @@ def push(socket: str, reference: ImageReference, say: Callable[[str], None]) -> 
 def _push(
     client: docker.APIClient, reference: ImageReference, headers: dict[str, str]
 ) -> list[dict[str, Any]]:
-    """Podman's Docker API can't be told to speak plain http; its own can."""
+    """Pushes it. Podman's Docker API can't be told to speak plain http; its own can."""
     if reference.on_loopback and is_podman(client):
         path, params = _LIBPOD_PUSH.format(reference), {"tlsVerify": "false"}
     else:

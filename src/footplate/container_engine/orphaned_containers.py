@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def remove_leftovers(socket_path: str, service: str) -> int:
-    """Remove containers of ended replicas, with their anonymous volumes; returns how many.
+    """Removes containers of ended replicas, with their anonymous volumes; returns how many.
 
     Raises:
         OSError: the engine doesn't answer.

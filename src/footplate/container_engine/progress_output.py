@@ -13,7 +13,7 @@ MESSAGE_INTERVAL_S = 1.0
 
 
 class Reporter:
-    """Safe for threads. A message is written when it differs, at most about one a second."""
+    """Prints progress, from any thread: messages that differ, at most about one a second."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

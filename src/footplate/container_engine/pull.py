@@ -59,7 +59,7 @@ class PullProgress:
     _unpacking: bool = False
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """One object of the engine's stream."""
+        """Takes one object of the engine's stream."""
         status = event.get("status")
         identity = event.get("id")
         if text := event.get("stream"):
@@ -234,7 +234,7 @@ def _alone(reference: ImageReference, lock_dir: Path, report: Reporter) -> Itera
 
 
 def _inspect(client: docker.APIClient, reference: ImageReference) -> dict[str, Any] | None:
-    """None: the engine doesn't have it."""
+    """Returns None if the engine doesn't have it."""
     try:
         found: dict[str, Any] = client.inspect_image(_pulled(reference))  # type: ignore[no-untyped-call]  # its decorator
     except NotFound:
