@@ -88,7 +88,7 @@ class Queue:
         self._changed_lock = Lock()
 
     def _empty(self) -> None:
-        """Know nothing."""
+        """Forgets all that is known."""
         capacity = {site.name: site.capacity for site in self._regions.sites()}
         self._scheduler = Scheduler(capacity, Quotas(), self._patience_s)
         self._reserved = ReservedMachines(self._scheduler, self._regions, self._catalogue)
@@ -108,13 +108,13 @@ class Queue:
                 self._changed.clear()
 
     def refresh(self) -> None:
-        """Any record may be another now, and quotas too; never blocks for long."""
+        """Makes all records be read again, and quotas too; never blocks for long."""
         with self._changed_lock:
             self._anew = True
             self._changed.clear()
 
     def quotas_changed(self) -> None:
-        """Other quotas may be in force now; never blocks for long."""
+        """Makes quotas be read again; never blocks for long."""
         with self._changed_lock:
             self._quotas_changed = True
 
@@ -155,7 +155,7 @@ class Queue:
             return self._reserved.used(name)
 
     def assign(self, job: Job) -> Mapping[str, tuple[str, ...]] | None:
-        """GPUs for the replicas of a job that may start; None: there are not enough after all.
+        """Returns GPUs for the replicas of a job that may start; None if there are too few.
 
         What is given to a job must be in the store before the next one is asked for.
         """
@@ -187,7 +187,7 @@ class Queue:
         return None if moment is None else moment - self._now()
 
     def untold(self, limit: int) -> tuple[JobUid, ...]:
-        """Waiting jobs without a recorded reason, at most ``limit``, in order."""
+        """Returns waiting jobs without a recorded reason, at most ``limit``, in order."""
         with self._lock:
             return tuple(islice(self._new, limit))
 
@@ -247,7 +247,7 @@ class Queue:
         return self._clock.now().timestamp()
 
     def _notice_jump(self) -> None:
-        """Reload all jobs after a jump of the clock."""
+        """Reloads all jobs after a jump of the clock."""
         now = self._clock.now()
         ahead = now - self._clock.steady(now)
         if abs(ahead - self._ahead).total_seconds() >= JUMP_S:
@@ -255,7 +255,7 @@ class Queue:
             self._loaded = False
 
     def _load(self) -> None:
-        """See what has changed since the last time; all there is, the first time."""
+        """Sees what has changed since the last time; all there is, the first time."""
         self._notice_jump()
         with self._changed_lock:
             changed, self._changed = self._changed, set()

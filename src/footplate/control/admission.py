@@ -49,7 +49,7 @@ class Admission:
         self._note_provisioned = note_provisioned
 
     def admit(self) -> bool:
-        """One pass: end waits that are too long, start what may start, explain the rest.
+        """Makes one pass: ends waits that are too long, starts what may start, explains the rest.
 
         Returns:
             Whether anything was started.

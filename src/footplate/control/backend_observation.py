@@ -71,7 +71,7 @@ def happened(
 
 
 def _cancelled(seen: Mapping[str, ReplicaObservation], now: datetime) -> Iterator[Event]:
-    """Whoever cancels a job with the engine's own command means all of it."""
+    """Yields the end of the job: whoever cancels by the engine's command means all of it."""
     for observation in seen.values():
         if observation.cancelled:
             yield CancelRequested(now, why=observation.reason)

@@ -72,7 +72,7 @@ class CopySteps:
         self._shared = shared
 
     def take(self, bearer: Bearer, step: Step) -> StepResult:
-        """Copy for some seconds. Raises what ``current`` raises."""
+        """Copies for some seconds. Raises what ``current`` raises."""
         job = current(self._store, bearer)
         if step is Step.FETCH:
             self._copies.remove(self._is_over)
@@ -96,7 +96,7 @@ class CopySteps:
         return tuple(find_named(self._buckets, job, self._shared))
 
     def remove_old(self) -> None:
-        """Delete the copies of jobs that are over, but what couldn't be saved."""
+        """Deletes the copies of jobs that are over, but what couldn't be saved."""
         self._copies.remove(self._is_over)
 
     def _copy(self, job: Job, bucket: Bucket, prefixes: tuple[str, ...], step: Step) -> Copied:

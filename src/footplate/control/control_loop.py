@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class Loop:
-    """Woken by submits, reports and exits; it never polls on the path of a job.
+    """The loop of control. Submits, reports and exits wake it: it never polls for a job.
 
     ``step`` does one pass, and says in how many seconds the next is due for its own sake, if ever.
     """
@@ -39,7 +39,7 @@ class Loop:
         self._thread.start()
 
     def wake(self) -> None:
-        """Run a cycle now. Thread-safe and idempotent."""
+        """Runs a cycle now. Thread-safe and idempotent."""
         self._woken.set()
 
     def close(self) -> None:

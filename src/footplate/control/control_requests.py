@@ -79,7 +79,7 @@ class ControlRequests:
         return len(self._held)
 
     def ask(self, job: Job, replica: str, kind: ControlRequestKind) -> ControlRequest:
-        """Send a control request to a replica; then ``wait`` for its response.
+        """Sends a control request to a replica; ``wait`` then waits for its response.
 
         Raises:
             NotFound: the job has no such replica.
@@ -140,7 +140,7 @@ class ControlRequests:
             return found, f"{self._life}-{self._serial}"
 
     def hold(self, asked: Bearer, wake: Callable[[], None]) -> Callable[[], None] | None:
-        """Call ``wake`` when requests may be pending; returns the function that ends this.
+        """Calls ``wake`` when requests may be pending; returns the function that ends this.
 
         None: the question can't stand. Of several of one replica only the last one does: the
         earlier ones are woken.
@@ -155,7 +155,7 @@ class ControlRequests:
         return lambda: self._release(asked, wake)
 
     def find(self, control_request_id: str, asked: Bearer) -> ControlRequest:
-        """One that this replica may answer.
+        """Returns one that this replica may answer.
 
         Raises:
             NotFound: nobody waits for it (any more), or it is another's.
@@ -167,7 +167,7 @@ class ControlRequests:
         return control_request
 
     def answer(self, control_request_id: str, asked: Bearer, answer: ControlResponse) -> None:
-        """Take the answer of the replica that was asked, once. Raises NotFound, as ``find``."""
+        """Takes the answer of the replica that was asked, once. Raises NotFound, as ``find``."""
         if not self._settle(self.find(control_request_id, asked), answer):
             raise _unwanted(control_request_id)
 
@@ -178,7 +178,7 @@ class ControlRequests:
         self.dismiss(_CLOSED)
 
     def dismiss(self, answer: ControlResponse = _MOVED) -> None:
-        """Release all waiting callers: supervisors have another server now."""
+        """Releases all waiting callers: supervisors have another server now."""
         with self._lock:
             control_requests, held = (
                 tuple(self._control_requests.values()),

@@ -46,7 +46,7 @@ class Costs:
         return self._use(hours_of(job.spec, self._catalogue))
 
     def used(self, job: Job) -> Use:
-        """So far; by a tuning job what its trials have used, by a pipeline what its job has."""
+        """Returns what it used so far: a tuning job by its trials, a pipeline by its job."""
         return self._use(hours_used(self._running(job), self._catalogue, self._clock.now()))
 
     def today(self) -> date:

@@ -13,7 +13,7 @@ _SPARE = 1000
 
 
 class Deadlines:
-    """One moment for each job, in seconds since the epoch. Each step costs O(log n), on average."""
+    """The moments of jobs, one for each, in seconds since the epoch. A step costs O(log n)."""
 
     def __init__(self) -> None:
         self._moments: dict[JobUid, float] = {}

@@ -40,11 +40,11 @@ class Exports:
         self._closed = Event()
 
     def close(self) -> None:
-        """Leave what is being copied."""
+        """Leaves what is being copied."""
         self._closed.set()
 
     def step(self) -> None:
-        """Do all exports that haven't ended."""
+        """Does all exports that haven't ended."""
         for model in self._store.exporting():
             for export in model.exports:
                 if export.end_time is None:

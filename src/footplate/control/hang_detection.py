@@ -145,13 +145,13 @@ class HangWatch:
                         of_job[bearer] = replace(heard, sign=replace(heard.sign, known_at=now))
 
     def forget(self, uid: JobUid) -> None:
-        """Nothing of the job runs (any more)."""
+        """Forgets the job: nothing of it runs (any more)."""
         with self._lock:
             self._heard.pop(uid, None)
             self._told.pop(uid, None)
 
     def inspect(self, job: Job, observations: Mapping[str, ReplicaObservation]) -> float | None:
-        """Record a job's hang events, and end it if it has hung for too long.
+        """Records a job's hang events, and ends it if it has hung for too long.
 
         Returns in how many seconds to look again for no other reason than time.
         """
@@ -195,7 +195,7 @@ class HangWatch:
         return {name: heard.sign for name, (_, heard) in kept.items()}
 
     def _notify(self, job: Job, findings: Findings, now: datetime) -> None:
-        """Earlier events are read from the store once in this server's life."""
+        """Reports hangs; reads earlier events from the store once in this server's life."""
         if not findings.troubles:
             return
         told = self._told.get(job.uid)
@@ -208,7 +208,7 @@ class HangWatch:
         self._told[job.uid] = (*told, *fresh)
 
     def _begin_end(self, job: Job) -> None:
-        """On a separate thread: collecting stack traces takes time."""
+        """Starts a thread, since collecting stack traces takes time."""
         with self._lock:
             if job.attempt_id in self._ending:
                 return
@@ -226,7 +226,7 @@ class HangWatch:
             self._wake(job.uid)
 
     def end(self, job: Job) -> None:
-        """Note where the programs of a job stand; then end it, if they are silent still."""
+        """Notes where the programs of a job stand; then ends it, if they are silent still."""
         stacks = self._stacks(job)
         event = JobEvent(
             self._clock.now(), "STACKS", stacks, job.attempt, key=f"STACKS/{job.attempt}"
@@ -263,7 +263,7 @@ def _passed_s(since: datetime, now: datetime) -> float:
 
 
 def _cpus(before: Counters | None, after: Counters) -> float:
-    """Between two samples; since the program's beginning where there is one only."""
+    """Returns CPUs used between two samples, or from the program's beginning to its first."""
     start = before if before is not None and before.seconds < after.seconds else Counters()
     seconds = after.seconds - start.seconds
     used_s = (after.cpu_s or 0.0) - (start.cpu_s or 0.0)

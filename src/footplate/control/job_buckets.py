@@ -48,7 +48,7 @@ class BucketScope:
 
 @dataclass(frozen=True)
 class UsableBuckets:
-    """Those that the programs of a job may use.
+    """The buckets that the programs of a job may use.
 
     ``names``: of those in the data directory; None: all, also those made later. ``bound`` are
     the others.

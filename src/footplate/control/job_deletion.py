@@ -25,7 +25,7 @@ class JobDeletion:
         self._trials = trials
 
     def delete(self, name: JobName, *, backing: bool = False) -> None:
-        """Remove a finished job with its events, its lines, its utilisation and its trials.
+        """Removes a finished job with its events, its lines, its utilisation and its trials.
 
         ``backing``: of a pipeline, the job that ran its program, too.
 
@@ -52,7 +52,7 @@ class JobDeletion:
         self._delete_files(job, runs)
 
     def delete_logs(self, job: Job) -> None:
-        """Delete the lines and the utilisation of a finished job, which itself stays."""
+        """Deletes the lines and the utilisation of a finished job, which itself stays."""
         self._delete_files(job, self._runs(job))
 
     def _delete_files(self, job: Job, runs: tuple[Job, ...]) -> None:

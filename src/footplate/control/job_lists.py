@@ -74,8 +74,7 @@ class JobLists:
         order: JobOrder = (),
         once: bool = False,
     ) -> Page:
-        """Newest first, or in this order; ``after``, ``before`` and ``once`` as in
-        ``Store.list_several``.
+        """Lists newest first, or in this order; the rest is as in ``Store.list_several``.
 
         Raises:
             InvalidArgument: as ``Store.list``.

@@ -24,5 +24,5 @@ class JobLocks:
         self._locks = tuple(Lock() for _ in range(_LOCKS))
 
     def of(self, uid: JobUid) -> Lock:
-        """Hold it from load to write, and never while waiting for another party."""
+        """Holds it from load to write, and never while waiting for another party."""
         return self._locks[hash(uid) % _LOCKS]

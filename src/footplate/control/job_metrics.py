@@ -102,7 +102,7 @@ class JobMetrics:
         return more
 
     def _directories(self, job: Job) -> Iterator[tuple[str, str]]:
-        """Those that are folders here, and what each is called: ``logs``, or empty for the one."""
+        """Yields those that are folders here, and their names: ``logs``, or '' for the one."""
         uris = list(dict.fromkeys(each.uri.rstrip("/") for each in job.spec.directories))
         common = common_directory(uris)
         for uri in uris:

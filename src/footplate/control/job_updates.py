@@ -21,7 +21,7 @@ TRIES = 20
 
 
 def apply(store: Store, uid: JobUid, event: Event, notes: Sequence[JobEvent] = ()) -> Reaction:
-    """Apply ``event`` to the job; retry after a conflicting write.
+    """Applies ``event`` to the job; retries after a conflicting write.
 
     ``notes`` are written before what follows from it, in the same write, and also if nothing does.
 
@@ -33,7 +33,7 @@ def apply(store: Store, uid: JobUid, event: Event, notes: Sequence[JobEvent] = (
 
 
 def apply_all(store: Store, uid: JobUid, steps: Sequence[Event | JobEvent]) -> Reaction:
-    """Let all of it happen one after the other, in one write: events, and what is only noted.
+    """Lets all of it happen one after the other, in one write: events, and what is only noted.
 
     Raises what ``apply`` raises.
     """

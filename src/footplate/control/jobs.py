@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 
 class Ids(Protocol):
-    """Randomness, as an argument."""
+    """The source of randomness, as an argument."""
 
     def uid(self) -> JobUid:
-        """Never the same twice; letters and digits."""
+        """Returns one that never comes twice; letters and digits."""
         ...
 
     def number(self) -> int:
@@ -86,7 +86,7 @@ class Jobs:
         self._has_engine = has_engine
 
     def submit(self, submission: Submission, author: str = "") -> Job:
-        """Check and keep a new job; it starts when there is room. ``author``: who sent it.
+        """Checks and keeps a new job; it starts when there is room. ``author``: who sent it.
 
         Raises:
             InvalidArgument: all that is wrong with it, at once; nothing was made.
@@ -177,7 +177,7 @@ class Jobs:
         return self._store.list(collection, where=where, limit=limit, after=after)
 
     def cancel(self, name: JobName, by: str = "") -> None:
-        """Ask for the job's end; a finished one is left as it is. Raises NotFound.
+        """Asks for the job's end; a finished one is left as it is. Raises NotFound.
 
         ``by``: who asks, for its message.
         """
@@ -186,13 +186,13 @@ class Jobs:
         self._wake()
 
     def delete(self, name: JobName, *, backing: bool = False) -> None:
-        """See JobDeletion.delete."""
+        """Deletes it; see JobDeletion.delete."""
         self._deletion.delete(name, backing=backing)
 
     def set_labels(
         self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None
     ) -> Job:
-        """Replace the labels; with ``version``, only if the job is still at that one.
+        """Replaces the labels; with ``version``, only if the job is still at that one.
 
         Raises:
             Aborted: it isn't.
@@ -203,7 +203,7 @@ class Jobs:
     def annotate(
         self, name: JobName, labels: tuple[tuple[str, str], ...] | None, note: str | None
     ) -> Job:
-        """Replace the labels and the note, each where it is given."""
+        """Replaces the labels and the note, each where it is given."""
 
         def change(job: Job) -> Job:
             return replace(

@@ -77,7 +77,7 @@ class Leadership:
             return self._life_s / _AGAIN
 
     def close(self) -> None:
-        """Give the lead back, so that another may have it at once; after the last ``step``."""
+        """Gives the lead back, so that another may have it at once; after the last ``step``."""
         lease, self._lease = self._lease, None
         if lease is None:
             return

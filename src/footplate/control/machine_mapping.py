@@ -31,7 +31,7 @@ _ROLES = {
 def mapping_violations(
     submission: Submission, site: Site, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """None where the region is no engine's, or all that the job asks for is mapped there."""
+    """Yields what is asked for and not mapped; nothing where the region is no engine's."""
     if site.engine is None or not submission.understood:
         return
     told: set[tuple[str, str]] = set()

@@ -155,7 +155,7 @@ class ModelRegistry:
     def export(
         self, name: ModelName, key: str, destination: str, api_version: str
     ) -> tuple[Model, Export]:
-        """Begin to copy a version's files below ``destination``.
+        """Begins to copy a version's files below ``destination``.
 
         Raises:
             NotFound: there is no such version.
@@ -184,7 +184,7 @@ class ModelRegistry:
 
 
 def change_model(store: ModelStore, name: ModelName, change: Callable[[Model], Model]) -> Model:
-    """Load, decide, write guarded by the version; a write by somebody else means: again.
+    """Loads, decides, writes guarded by the version; tries again after another's write.
 
     Raises:
         NotFound: the model doesn't exist.

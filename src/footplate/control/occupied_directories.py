@@ -28,7 +28,7 @@ _MAX_PAGES = 20
 
 
 def trial_violations(submission: Submission, last: int, buckets: Buckets) -> Iterator[Violation]:
-    """That a trial of a search that goes on behind number ``last`` would find files."""
+    """Warns that a trial of a search going on behind number ``last`` would find files."""
     if not last or submission.search is None:
         return
     directory = output_directory(submission.spec)
@@ -49,7 +49,7 @@ def trial_violations(submission: Submission, last: int, buckets: Buckets) -> Ite
 def warn_of_owner(
     submission: Submission, writing_to: Callable[[str], Sequence[Job]], buckets: Buckets
 ) -> Iterator[str]:
-    """That the directory isn't empty, where another job wrote to it.
+    """Warns that the directory isn't empty, where another job wrote to it.
 
     ``writing_to`` returns the jobs with an output directory, the newest first. It reads all jobs:
     so the directory is looked at before.

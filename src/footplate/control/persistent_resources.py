@@ -56,7 +56,7 @@ class PersistentResources:
     changed: Callable[[], None]
 
     def create(self, resource: PersistentResource) -> PersistentResource:
-        """It waits for its machines.
+        """Creates it; it then waits for its machines.
 
         Raises:
             FailedPrecondition: its region's site can never have them, or an engine has them.
@@ -124,7 +124,7 @@ class PersistentResources:
         return self._change(name, lambda resource: begin_reboot(resource, now))
 
     def delete(self, name: PersistentResourceName) -> PersistentResource:
-        """Its jobs are cancelled, and it goes when they have ended. Raises NotFound."""
+        """Cancels its jobs; it goes when they have ended. Raises NotFound."""
         now = self.clock.now()
         return self._change(name, lambda resource: begin_deletion(resource, now))
 
@@ -150,7 +150,7 @@ class PersistentResources:
 
 
 def jobs_on(store: Store, name: PersistentResourceName) -> tuple[Job, ...]:
-    """Those that haven't ended, with tuning jobs and pipelines whose jobs run there."""
+    """Returns those that haven't ended, with tuning jobs and pipelines whose jobs run there."""
     return tuple(job for job in store.active() if resource_of(job) == name)
 
 
@@ -163,7 +163,7 @@ def change_resource(
     name: PersistentResourceName,
     change: Callable[[PersistentResource], PersistentResource],
 ) -> PersistentResource:
-    """Load, decide, write guarded by the version; a write by somebody else means: again.
+    """Loads, decides, writes guarded by the version; tries again after another's write.
 
     Raises NotFound; Aborted: others change it all the time.
     """

@@ -78,7 +78,7 @@ class PipelineAdvance:
             return None
 
     def _start(self, job: Job, pipeline: Pipeline) -> Job:
-        """Create the job that runs the program; it exists already: that one."""
+        """Creates the job that runs the program, or finds the one that exists."""
         now = self._clock.now()
         backing = Job(
             uid=backing_uid(job.uid),

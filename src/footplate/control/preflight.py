@@ -57,7 +57,7 @@ def violations(
     staging: Staging = NOTHING,
     path_fault: Callable[[str], str | None] = no_paths,
 ) -> tuple[Violation, ...]:
-    """Every bucket, package and runtime that the job names and that does not exist.
+    """Returns every bucket, package and runtime that the job names and that does not exist.
 
     One for each field. The spec may be that of a job with violations of its own: what can't be
     looked for is told as wrong in itself, at the same field. ``path_fault`` says why a job can't
@@ -68,7 +68,7 @@ def violations(
 
 
 def joined(*groups: Iterable[Violation]) -> tuple[Violation, ...]:
-    """All of them, one for each field: the first that names it."""
+    """Returns all of them, one for each field: the first that names it."""
     first: dict[str, Violation] = {}
     for group in groups:
         for violation in group:
@@ -200,6 +200,6 @@ class _Preflight:
 
 
 def _wrong(field: str, error: InvalidArgument | NotFound) -> Violation:
-    """At ``field``, whatever the field of the call that found it is called."""
+    """Makes it at ``field``, whatever the field of the call that found it is called."""
     described = error.violations[0].description if error.violations else error.message
     return Violation(field, described)

@@ -54,7 +54,7 @@ class ProgramApi:
         return *leading, project, ("FOOTPLATE_URL", relay), ("FOOTPLATE_TOKEN", key)
 
     def account(self, job: Job, bearer: Bearer, relay: str = "") -> str:
-        """Empty: gRPC isn't led."""
+        """Returns the account file's path; '' if gRPC isn't led."""
         email = job.spec.service_account
         asks = asks_for_access(job, self.projects)
         if not (email and asks and self._proxy(bearer, relay)):
@@ -63,7 +63,7 @@ class ProgramApi:
         return self.make_account(job.name.project, email, tokens)
 
     def _proxy(self, bearer: Bearer, relay: str) -> str | None:
-        """Its address; on another machine the launcher's port leads there, too."""
+        """Returns its address; on another machine the launcher's port leads there, too."""
         port = self.proxy_port
         if port is None:
             return None

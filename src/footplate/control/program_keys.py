@@ -33,7 +33,7 @@ class ProgramKeys:
         return self._keys.issue(bearer)
 
     def find(self, key: str) -> Caller | None:
-        """Whose key it is; None: it isn't one of ours. Raises what ``current`` raises."""
+        """Returns whose key it is; None: none of ours. Raises what ``current`` raises."""
         try:
             bearer = self._keys.check(key)
         except PermissionDenied:

@@ -96,7 +96,7 @@ class ProgramStorage:
         return ((_PROXY, make_address(url, port, f"{PROXY_USER}:{key}")),)
 
     def bearer(self, key: str) -> Bearer:
-        """Whose key it is, whether or not it is good still. Raises PermissionDenied."""
+        """Returns whose key it is, whether or not it is good still. Raises PermissionDenied."""
         return self._keys.check(key)
 
     def check(self, key: str) -> Job:

@@ -65,11 +65,11 @@ class EffectiveQuotas:
         self._configured = _checked(tuple(configured), self.rules)
 
     def quotas(self) -> Quotas:
-        """All that are in force."""
+        """Returns all that are in force."""
         return self.overlay(self.store.list())
 
     def overlay(self, stored: tuple[Quota, ...]) -> Quotas:
-        """All that are in force with these in the store."""
+        """Returns all that are in force with these in the store."""
         return Quotas((*self._configured, *stored))
 
 
@@ -108,7 +108,7 @@ class QuotaBook:
         return self._now(*self._scope(project, region))
 
     def change(self, project: str, region: str, limits: Mapping[str, object]) -> QuotaInForce:
-        """Set limits by resource, and leave all others; None: set none here, so that the next
+        """Sets limits by resource, and leaves all others; None sets none here, so that the next
         less specific one counts again.
 
         Raises:
@@ -126,7 +126,7 @@ class QuotaBook:
         return self._now(*scope)
 
     def remove(self, project: str, region: str) -> QuotaInForce:
-        """Forget what was set for exactly this project and region; settings count again.
+        """Forgets what was set for exactly this project and region; settings count again.
 
         Raises:
             InvalidArgument: they can't be a project and a region.

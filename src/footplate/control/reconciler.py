@@ -119,7 +119,7 @@ class Reconciler:
         self._work_queue.note(uid)
 
     def refresh(self) -> None:
-        """Anything may have changed unheard; as ``changed``."""
+        """Notes that anything may have changed unheard; see ``changed``."""
         self._work_queue.note_all()
 
     def reconcile(self) -> float:
@@ -144,11 +144,11 @@ class Reconciler:
         return max(0.0, self._work_queue.next() - self._moment())
 
     def _moment(self) -> float:
-        """Now, in seconds on a scale that doesn't jump."""
+        """Returns the time now, in seconds on a scale that doesn't jump."""
         return self._clock.steady(self._clock.now()).timestamp()
 
     def _sweep(self) -> None:
-        """Look at everything."""
+        """Looks at everything."""
         self._work_queue.sweep(self._moment())
         seen = {
             id(backend): backend_observation.by_attempt(backend.list())
@@ -163,7 +163,7 @@ class Reconciler:
             self._clear(backend, seen[id(backend)])
 
     def _visit(self, uids: Iterable[JobUid]) -> None:
-        """Look at these jobs, and at the attempts that they are in."""
+        """Looks at these jobs, and at the attempts that they are in."""
         if self._hangs is not None:
             self._hangs.keep_time()
         for uid in uids:
@@ -180,7 +180,7 @@ class Reconciler:
             self._clear(backend, attempts)
 
     def _find(self, uid: JobUid) -> Job | None:
-        """None: it isn't there, nobody can read it, or nothing of it runs but its trials."""
+        """Returns None if it isn't there, can't be read, or only its trials run."""
         try:
             job = self._store.get_by_uid(uid)
         except NotFound:
@@ -191,7 +191,7 @@ class Reconciler:
         return job if _runs_itself(job) else None
 
     def _drop(self, uid: JobUid) -> None:
-        """Nothing of the job runs (any more)."""
+        """Forgets the job: nothing of it runs (any more)."""
         self._work_queue.drop(uid)
         self._engine_notes.forget(uid)
         self._behind.pop(uid, None)
@@ -199,7 +199,7 @@ class Reconciler:
             self._hangs.forget(uid)
 
     def _job(self, job: Job, seen: dict[int, backend_observation.AttemptDirectories]) -> None:
-        """Bring one job forward as far as it goes now, and its current attempt with it."""
+        """Brings one job forward as far as it goes now, and its current attempt with it."""
         backend = self._regions.backend(job.spec.region)
         attempts = seen[id(backend)]
         observations = attempts.pop(job.attempt_id, {})
@@ -243,7 +243,7 @@ class Reconciler:
         return job
 
     def _look_at_evaluators(self, job: Job, now: datetime) -> None:
-        """One that is behind has ``grace_s`` after its evaluation, to export and to end."""
+        """Notes one that is behind: it has ``grace_s`` after its evaluation, to export and end."""
         if self._evaluations is None or not exit_analysis.lingering(job):
             return
         limit_s = self._evaluations.limit_s
@@ -328,7 +328,7 @@ class Reconciler:
         return None
 
     def _notify(self, uid: JobUid, kind: str, message: str, attempt: int) -> None:
-        """Note a delay once for each attempt and reason."""
+        """Notes a delay once for each attempt and reason."""
         key = f"{kind}/{attempt}/{message}"
         event = JobEvent(self._clock.now(), kind, message, attempt, key=key)
         self._store.append(uid, (event,))
@@ -361,7 +361,7 @@ def _end_by_themselves(job: Job, replicas: Collection[str] | None) -> bool:
 
 
 def _meant(job: Job, replicas: Collection[str] | None) -> dict[str, int] | None:
-    """Those starts that the record knows: another server may have begun a later one by now."""
+    """Returns starts that the record knows: another server may have begun a later one."""
     if replicas is None:
         return None
     return {each.name: each.restart for each in job.replicas if each.name in replicas}

@@ -20,7 +20,7 @@ _MOST_REMEMBERED = 10_000
 
 @dataclass(frozen=True)
 class ReductionStats:
-    """Since this server began. ``awaited_s``: for workers that were late with their part."""
+    """Sums since this server began. ``awaited_s``: for workers that were late with their part."""
 
     received_bytes: int = 0
     awaited_s: float = 0.0

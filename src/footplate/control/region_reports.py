@@ -72,12 +72,12 @@ class RegionReports:
         }
 
     def start(self) -> None:
-        """Ask all engines, without waiting for any: the log says what is wrong with them."""
+        """Asks all engines, without waiting for any: the log says what is wrong with them."""
         for question in self._engines.values():
             question.ask(AGE_S)
 
     def list(self) -> tuple[RegionReport, ...]:
-        """Those of the settings in order, then one for all others; engines as of a moment ago."""
+        """Returns those of the settings in order, then one for all others; engines as just now."""
         self.start()
         bound = self._regions.bound.items()
         return (

@@ -48,11 +48,11 @@ class Regions:
         return self._binding(region).fault(machines)
 
     def backends(self) -> tuple[Backend, ...]:
-        """Each backend once."""
+        """Returns each backend once."""
         return tuple({id(b.backend): b.backend for b in self._bindings()}.values())
 
     def sites(self) -> tuple[Site, ...]:
-        """Each site once, by its name."""
+        """Returns each site once, by its name."""
         return tuple({b.site.name: b.site for b in self._bindings()}.values())
 
     def _binding(self, region: str) -> Binding:

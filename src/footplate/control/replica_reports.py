@@ -69,7 +69,7 @@ class Receipt:
 
 
 class Reports:
-    """At least once in, exactly once kept: every record may come again, and late."""
+    """Keeps reports exactly once: every record may come again, and late."""
 
     def __init__(
         self,

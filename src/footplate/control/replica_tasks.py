@@ -218,7 +218,7 @@ class Tasks:
         form: Callable[[str], str],
         variables: Mapping[str, str],
     ) -> ContainerTask:
-        """While the engine is unavailable the supervisor waits and reports it.
+        """Describes it. While the engine is unavailable the supervisor waits and reports it.
 
         Raises Unavailable: nobody knows where it would come back.
         """
@@ -234,7 +234,7 @@ class Tasks:
         )
 
     def _find_socket(self, region: str) -> str:
-        """Empty: the node has an engine of its own. Raises Unavailable."""
+        """Returns '' if the node has an engine of its own. Raises Unavailable."""
         if self._site(region).engine is not None:
             return ""
         try:
@@ -248,7 +248,7 @@ class Tasks:
     def _container_devices(
         self, job: Job, replica: str, pool: WorkerPool, site: Site
     ) -> tuple[str, ...]:
-        """Those GPUs of a container's replica that are there."""
+        """Returns those GPUs of a container's replica that are there."""
         if not isinstance(pool.program, ContainerProgram):
             return ()
         wanted = dict(pool.environment).get(gpu_assignment.VISIBLE)

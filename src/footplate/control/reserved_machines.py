@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ReservedMachines:
-    """Called under the lock of the queue."""
+    """The machines of persistent resources. Called under the lock of the queue."""
 
     def __init__(self, scheduler: Scheduler, regions: Regions, catalogue: Catalogue) -> None:
         self._scheduler = scheduler
@@ -28,7 +28,7 @@ class ReservedMachines:
         self._claims: dict[PersistentResourceName, ResourceClaims] = {}
 
     def see(self, resources: Iterable[PersistentResource]) -> None:
-        """These are all that there are."""
+        """Takes these as all that there are."""
         found = {each.name: each for each in resources}
         for name in self._claims.keys() - found.keys():
             self._forget(self._claims.pop(name))
@@ -56,7 +56,7 @@ class ReservedMachines:
         }
 
     def waiting(self) -> dict[JobUid, PersistentResourceName]:
-        """Those that wait for machines, by their claims."""
+        """Returns those that wait for machines, by their claims."""
         return {
             each.waiting.uid: name
             for name, each in self._claims.items()

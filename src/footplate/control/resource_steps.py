@@ -35,11 +35,11 @@ class KeptEnvironments(Protocol):
     """The environments that the jobs of a persistent resource have used, which stay."""
 
     def release(self, uid: str) -> None:
-        """They may be evicted from now on. Raises OSError."""
+        """Lets them be evicted from now on. Raises OSError."""
         ...
 
     def remove(self, uid: str) -> None:
-        """Those that nothing uses, and no other resource keeps, are removed. Raises OSError."""
+        """Removes those that nothing uses, and no other resource keeps. Raises OSError."""
         ...
 
 
@@ -66,7 +66,7 @@ class ResourceSteps:
         return JOBS_END_S if waits else None
 
     def note_provisioned(self, name: PersistentResourceName) -> None:
-        """It has all its machines; one that was deleted meanwhile is left as it is."""
+        """Notes that it has all its machines; leaves one that was deleted meanwhile as it is."""
         now = self.clock.now()
         with suppress(NotFound, Aborted):
             change_resource(self.store, name, lambda resource: note_provisioned(resource, now))

@@ -98,7 +98,7 @@ class Retention:
         since: datetime | None,
         act: Callable[[Job], bool],
     ) -> Iterator[None]:
-        """Act on the jobs that ended before then, a page at a time."""
+        """Acts on the jobs that ended before then, a page at a time."""
         where: Filter = Comparison(Field.END_TIME, Comparator.LESS, before)
         if since is not None:
             where = And((where, Comparison(Field.END_TIME, Comparator.GREATER_OR_EQUAL, since)))

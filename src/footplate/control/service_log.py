@@ -22,9 +22,11 @@ _ATTEMPT = 0
 
 
 class ServiceLog:
-    """Each event becomes at most one line: the line's sequence is the event's number, and the log
-    ignores a sequence that it has. A crash between the write of an event and that of its line is
-    made good by the next call for the same job.
+    """Copies events to the log, each as at most one line.
+
+    A line's sequence is the event's number, and the log ignores a sequence that it has. A crash
+    between the write of an event and that of its line is made good by the next call for the same
+    job.
     """
 
     def __init__(self, store: Store, logs: Logs) -> None:
@@ -32,7 +34,7 @@ class ServiceLog:
         self._logs = logs
 
     def follow(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
-        """After ``events`` were written: copy them if the log takes any of them.
+        """Copies ``events``, which were written, if the log takes any of them.
 
         The events are stored already, so that a log that can't be written now is no error.
         """
@@ -48,7 +50,7 @@ class ServiceLog:
             )
 
     def copy(self, job: Job) -> None:
-        """Append all events that the log lacks.
+        """Appends all events that the log lacks.
 
         Raises:
             Unavailable: the database or the log can't be used now.

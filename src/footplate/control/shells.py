@@ -38,7 +38,7 @@ _IS_THERE = ControlResponse(text="there")
 
 @dataclass(frozen=True)
 class Shell:
-    """One that was asked for in a replica of an attempt. ``who`` asked, and for ``what``."""
+    """A shell that was asked for in a replica of an attempt. ``who`` asked, and for ``what``."""
 
     uid: JobUid
     attempt: int
@@ -49,7 +49,7 @@ class Shell:
 
 
 class Shells:
-    """Nothing of it is kept: a server that ends takes its shells with it."""
+    """Opens shells and keeps nothing of them: a server that ends takes its shells with it."""
 
     def __init__(
         self, store: Store, control_requests: ControlRequests, tokens: ShellTokens, clock: Clock

@@ -32,7 +32,7 @@ class Status:
         return self._store.counts(runs=True)
 
     def cancel_all(self) -> int:
-        """Ask for the end of every active job; returns how many there are, trials not counted."""
+        """Asks for the end of every active job; returns how many there are, trials not counted."""
         active = self._store.active()
         for job in active:
             self._cancel(job.uid)

@@ -110,7 +110,7 @@ class SubmissionChecks:
     def violations(
         self, submission: Submission, staging: Staging = preflight.NOTHING
     ) -> tuple[Violation, ...]:
-        """All violations of the request, and everything that it names and that does not exist.
+        """Returns all violations: of the request, and of what it names that does not exist.
 
         One for each field: what is wrong in itself needn't be looked for. Where that is more than
         can be read, nothing is looked for.

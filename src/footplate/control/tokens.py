@@ -12,7 +12,7 @@ from footplate.domain.names import AttemptId, JobUid
 
 @dataclass(frozen=True)
 class Bearer:
-    """Whom a token speaks for; ``restart`` counts the replica's starts in its attempt, from 0."""
+    """The subject of a token; ``restart`` counts the replica's starts in its attempt, from 0."""
 
     attempt_id: AttemptId
     replica: str

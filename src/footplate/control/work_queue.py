@@ -33,14 +33,14 @@ class WorkQueue:
         self._taken_at = 0.0
 
     def note(self, uid: JobUid) -> None:
-        """Something has happened to the job, or may have; never blocks for long."""
+        """Notes that something has happened to the job, or may have; never blocks for long."""
         with self._lock:
             self._noted[uid] = None
             if len(self._noted) > MOST_NOTED:
                 self._note_all()
 
     def note_all(self) -> None:
-        """Anything may have happened to any job; never blocks for long."""
+        """Notes that anything may have happened to any job; never blocks for long."""
         with self._lock:
             self._note_all()
 
@@ -63,7 +63,7 @@ class WorkQueue:
         return tuple(noted | dict.fromkeys(due))
 
     def sweep(self, now: float) -> None:
-        """All jobs are about to be looked at: what is known of them is forgotten."""
+        """Forgets what is known of the jobs, as all of them are about to be looked at."""
         self._dues = Deadlines()
         self._sweep_at = now + self._sweep_s
 

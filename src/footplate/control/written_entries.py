@@ -55,7 +55,7 @@ class WrittenEntries:
         return LogWriter(current(self._store, bearer), bearer.replica)
 
     def write(self, writer: LogWriter, lines: Iterable[tuple[Line, str]]) -> None:
-        """Keep lines, each with its ``insertId``, which may be empty.
+        """Keeps lines, each with its ``insertId``, which may be empty.
 
         Raises:
             FailedPrecondition: the job has ended.

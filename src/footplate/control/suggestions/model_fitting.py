@@ -43,7 +43,7 @@ class Models:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="refit")
 
     def prepare(self, kept: StudyWithTrials) -> None:
-        """Fit, in the background, what the next suggestions will want.
+        """Fits, in the background, what the next suggestions will want.
 
         Of a study that comes again before its turn, only the last one counts.
         """

@@ -46,7 +46,7 @@ class PendingSuggestions:
         return all(trial.suggestion is None and key(trial.point) not in points for trial in newer)
 
     def numbered(self, last: int) -> tuple[TrialRecord, ...]:
-        """Its trials with the numbers that follow ``last``."""
+        """Returns its trials with the numbers that follow ``last``."""
         return tuple(self._moved(trial, last - self.after) for trial in self.trials)
 
     def _moved(self, trial: TrialRecord, by: int) -> TrialRecord:
@@ -78,7 +78,7 @@ class Suggester:
         client_id: str = "",
         at: TrialState = TrialState.ACTIVE,
     ) -> Suggested:
-        """Make and keep so many new trials of a study, or as many as there are points left.
+        """Makes and keeps so many new trials of a study, or as many as there are points left.
 
         Raises:
             NotFound: there is no such study.
@@ -102,7 +102,7 @@ class Suggester:
         raise Aborted(f"other requests keep changing study {uid}; try again")
 
     def replay(self, uid: StudyUid, number: int) -> Point:
-        """Suggest the point of a trial again, from what its suggestion was made of.
+        """Suggests the point of a trial again, from what its suggestion was made of.
 
         Raises NotFound: there is no such trial, or nobody suggested it.
         """

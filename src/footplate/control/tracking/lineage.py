@@ -38,7 +38,7 @@ class Lineage:
         self._store = store
 
     def link(self, source: TrackingName, links: Sequence[Link]) -> None:
-        """Links that exist already are skipped.
+        """Links them; skips links that exist already.
 
         Raises:
             NotFound: ``source`` or an end doesn't exist.
@@ -67,7 +67,7 @@ class Lineage:
         return found
 
     def of_context(self, context: TrackingName) -> Subgraph:
-        """All that was added to it, and the events between. Raises NotFound."""
+        """Returns all that was added to it, and the events between. Raises NotFound."""
         self._store.get(context)
         members = self._store.links((context,), (LinkKind.MEMBER,))
         names = {link.target for link in members}
@@ -80,7 +80,7 @@ class Lineage:
         return self._subgraph({execution, *(link.target for link in events)}, events)
 
     def of_artifact(self, artifact: TrackingName, max_hops: int) -> Subgraph:
-        """All that is at most so many events away; at most 1000 resources. Raises NotFound."""
+        """Returns all that is at most so many events away; at most 1000. Raises NotFound."""
         self._store.get(artifact)
         names = reached = {artifact}
         for _ in range(max_hops):

@@ -73,7 +73,7 @@ class LogUploads:
         self._looked_at = datetime.min.replace(tzinfo=UTC)
 
     def note(self, uid: JobUid) -> bool:
-        """Something was written to the job; whether a step is to be made for it.
+        """Notes that the job was written to; returns whether a step is to be made for it.
 
         Never blocks for long.
         """
@@ -82,12 +82,12 @@ class LogUploads:
             return len(self._changed) == 1
 
     def refresh(self) -> None:
-        """There may be new jobs that nobody spoke of."""
+        """Notes that there may be new jobs that nobody spoke of."""
         with self._lock:
             self._anew = True
 
     def step(self) -> float | None:
-        """Read a piece of each job's files; in how many seconds to look again, None: for nothing.
+        """Reads a piece of each job's files; returns the seconds to the next look, None: no look.
 
         However often jobs are written to, it looks only every ``BUSY_S``. Raises Unavailable: the
         next step reads the same again.
@@ -178,7 +178,7 @@ class LogUploads:
                 self._make(name, fields)
 
     def _make(self, name: TrackingName, fields: Fields) -> None:
-        """Another server may have made it at this moment."""
+        """Makes it, unless another server makes it at this moment."""
         try:
             self._resources.create(name, fields)
         except AlreadyExists:

@@ -55,7 +55,7 @@ class Resources:
         return self.create_all(((name, fields),))[0]
 
     def create_all(self, asked: Sequence[tuple[TrackingName, Fields]]) -> tuple[Resource, ...]:
-        """All or none. Raises as ``create`` does."""
+        """Creates all or none. Raises as ``create`` does."""
         new = tuple(self._new(name, fields) for name, fields in asked)
         for name, _ in asked:
             if name.kind == TENSORBOARDS and self._buckets is not None:
@@ -97,7 +97,7 @@ class Resources:
     def patch(
         self, name: TrackingName, given: Fields, names: Collection[str], etag: str | None
     ) -> Resource:
-        """Set the fields ``names``.
+        """Sets the fields ``names``.
 
         Raises:
             NotFound: it doesn't exist.

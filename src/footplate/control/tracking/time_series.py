@@ -25,7 +25,7 @@ class TimeSeries:
     def write(
         self, points: Mapping[TrackingName, Sequence[Point]], types: Mapping[TrackingName, str]
     ) -> None:
-        """All points or none. ``types``: what the caller says each series is of.
+        """Writes all points or none. ``types``: what the caller says each series is of.
 
         Raises:
             NotFound: a time series doesn't exist.
@@ -40,7 +40,7 @@ class TimeSeries:
         self._store.append(points)
 
     def read(self, names: Sequence[TrackingName], most: int) -> list[tuple[Resource, list[Point]]]:
-        """Each series with its points, of many ``most`` at even distances. Raises NotFound."""
+        """Returns each with its points, of many ``most`` at even distances. Raises NotFound."""
         return [
             (series, list(self._store.sample(series.name, most))) for series in self._series(names)
         ]

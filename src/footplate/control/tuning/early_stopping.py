@@ -26,8 +26,8 @@ _STUDIES = 64
 
 
 class EarlyStopping:
-    """Each trial is judged when it has reported something, not whenever anything has changed:
-    with hundreds of curves a judgement takes tens of milliseconds.
+    """Judges each trial when it has reported something, not whenever anything has changed: with
+    hundreds of curves a judgement takes tens of milliseconds.
     """
 
     def __init__(self, reported: MeasurementCache) -> None:

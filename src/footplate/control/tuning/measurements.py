@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class MeasurementRecorder:
-    """Each measurement is kept once, however often it is found and reported."""
+    """Keeps each measurement once, however often it is found and reported."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class PriorStudies:
         self._studies = studies
 
     def of(self, search: Search) -> tuple[Study, ...]:
-        """Oldest first. Deleted studies are left out."""
+        """Returns them oldest first, without deleted studies."""
         found: list[Study] = []
         for name in (search.learns_from, search.resumes):
             if name:

@@ -84,7 +84,7 @@ class TuningStep:
         return job, kept
 
     def _study(self, job: Job, search: Search) -> StudyWithTrials:
-        """Made at the first look, with what it learns from."""
+        """Returns its study, made at the first look, with what it learns from."""
         uid = StudyUid(job.uid)
         try:
             return self.studies.load(uid)
@@ -283,7 +283,7 @@ class TuningStep:
         return apply(self.store, job.uid, event).job
 
     def _notify(self, job: Job, events: Sequence[JobEvent]) -> None:
-        """Before what they tell of is written: each has a key, and is kept once."""
+        """Writes events before what they tell of: each has a key, and is kept once."""
         if events:
             self.store.append(job.uid, events)
 

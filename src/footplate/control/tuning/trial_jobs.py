@@ -47,7 +47,7 @@ class TrialJobs:
             return None
 
     def start(self, job: Job, search: Search, trial: TrialRecord) -> Job:
-        """Create the job that runs the trial, or return the existing one."""
+        """Creates the job that runs the trial, or returns the existing one."""
         now = self._clock.now()
         name = trial_run_name(job.name, trial.number)
         run = Job(
@@ -69,7 +69,7 @@ class TrialJobs:
         return run
 
     def cancel(self, run: Job, why: str) -> None:
-        """Ask for its end; it has ended, or was asked already: nothing happens."""
+        """Asks for its end, if it hasn't ended and wasn't asked already."""
         if run.state.terminal or run.ending is not None:
             return
         apply(self._store, run.uid, CancelRequested(self._clock.now(), why=why))

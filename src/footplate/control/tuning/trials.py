@@ -69,7 +69,7 @@ class Trials:
         return tuner_loader.load().replay(replace(study.config, stopping=spec), past)
 
     def delete(self, uid: JobUid) -> None:
-        """Drop the study of a tuning job; of any other job: nothing happens."""
+        """Drops the study of a tuning job; does nothing for any other job."""
         self._studies.delete(StudyUid(uid))
 
     def _run(self, job: Job, number: int) -> Job | None:
@@ -82,7 +82,7 @@ class Trials:
 def _past(
     trials: tuple[TrialRecord, ...], curves: Mapping[int, tuple[Measurement, ...]]
 ) -> list[PastTrial]:
-    """Those that ran and have ended."""
+    """Returns those that ran and have ended."""
     return [
         PastTrial(
             trial.trial(curves.get(trial.number, ())),

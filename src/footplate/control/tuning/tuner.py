@@ -53,19 +53,19 @@ class Tuner:
         self._loaded = False
 
     def begin(self, uid: JobUid) -> None:
-        """There is a new tuning job or pipeline."""
+        """Takes up a new tuning job or pipeline."""
         with self._lock:
             self._active.add(uid)
             self._changed.add(uid)
         self._wake()
 
     def refresh(self) -> None:
-        """There may be other tuning jobs, and all of them may have changed."""
+        """Looks for other tuning jobs, and at all of them, which may have changed."""
         self._loaded = False
         self._wake()
 
     def changed(self, uid: JobUid) -> None:
-        """Something was written to a job: a tuning job, one that runs a trial, a pipeline, the job
+        """Notes that a job was written to: a tuning job, one that runs a trial, a pipeline, the job
         behind one, or any other.
 
         Never blocks for long.

@@ -40,7 +40,7 @@ class Studies:
         self._forget = forget
 
     def create(self, where: Location, request: StudyRequest) -> StudyRecord:
-        """Make a study, or find the one that is as it should be.
+        """Makes a study, or finds the one that is as it should be.
 
         The SDK's ``create_or_load`` doesn't understand AlreadyExists when it comes over REST, so
         that a study that is there, with the very same spec, is the answer.

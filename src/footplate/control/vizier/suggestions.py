@@ -38,7 +38,7 @@ class Suggesting:
         self._job_locks = JobLocks()
 
     def suggest(self, name: StudyName, count: int, client_id: str) -> Suggestions:
-        """So many trials for a client, or fewer, if the study is over.
+        """Returns so many trials for a client, or fewer, if the study is over.
 
         A client gets those that it works at already, then those that users brought and nobody
         works at, then new ones. Its trials survive its death, and it may ask twice.

@@ -88,13 +88,13 @@ class StudyTrials:
         return TrialPage(self._all_told(kept, page), key)
 
     def optimal(self, name: StudyName) -> tuple[MeasuredTrial, ...]:
-        """Those that have succeeded, and than which none is better in every metric."""
+        """Returns those that have succeeded, and than which none is better in every metric."""
         kept = self._store.find(name)
         best = pareto_optimal([t.trial() for t in kept.trials], kept.study.config.metrics)
         return self._all_told(kept, [find(kept, trial.number) for trial in best])
 
     def measure(self, name: StudyName, number: int, measurement: Measurement) -> MeasuredTrial:
-        """Add a measurement; one that is there already counts once.
+        """Adds a measurement; one that is there already counts once.
 
         Raises:
             FailedPrecondition: the trial has ended.
@@ -124,7 +124,7 @@ class StudyTrials:
         return self._told(kept, find(kept, number))
 
     def stop(self, name: StudyName, number: int) -> MeasuredTrial:
-        """Ask the trial's client to stop; an ended trial is unchanged."""
+        """Asks the trial's client to stop; an ended trial is unchanged."""
         why = transitions.ASKED_TO_STOP
         change(
             self._store, name, lambda kept: transitions.stop(kept.study, find(kept, number), why)
