@@ -1,4 +1,4 @@
-"""Whose connections the proxy relays to the gRPC port, by the address of its own end."""
+"""Finds the caller whose connection the proxy relays to the gRPC port, by its own end's address."""
 
 from __future__ import annotations
 

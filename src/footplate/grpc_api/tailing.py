@@ -77,7 +77,7 @@ async def tail_entries(
 async def _read(
     asked: dict[str, Any], ask: Ask, since: datetime, until: datetime
 ) -> AsyncIterator[bytes]:
-    """All entries after ``since`` up to ``until``, page by page."""
+    """Yields all entries after ``since`` up to ``until``, page by page."""
     times = f'timestamp>"{format_time(since)}" AND timestamp<="{format_time(until)}"'
     given = str(asked.get("filter", "")).strip()
     body: dict[str, Any] = {

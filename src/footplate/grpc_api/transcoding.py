@@ -130,7 +130,7 @@ def _json_name(field: str) -> str:
 
 
 def _flat(fields: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Query parameters, those of inner messages with dots."""
+    """Yields query parameters, those of inner messages with dots."""
     for name, value in fields.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")
