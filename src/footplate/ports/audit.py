@@ -29,17 +29,17 @@ class AuditEntry:
 
 @dataclass(frozen=True)
 class AuditPage:
-    """Entries, newest first; ``next_key`` continues after the last one, None at the end."""
+    """Entries of the log, newest first; ``next_key`` continues after them, None at the end."""
 
     entries: tuple[AuditEntry, ...]
     next_key: str | None
 
 
 class AuditLog(Protocol):
-    """Bounded: the oldest entries go. Entries are never changed."""
+    """A bounded log: the oldest entries go. Entries are never changed."""
 
     def add(self, entry: AuditEntry) -> None:
-        """Never raises: what can't be written is logged."""
+        """Adds it. Never raises: what can't be written is logged."""
         ...
 
     def list(self, limit: int, after: str | None = None) -> AuditPage:

@@ -84,7 +84,7 @@ class ReplicaObservation:
 
 
 class Backend(Protocol):
-    """Every method may be repeated with the same arguments, and may be interrupted anywhere."""
+    """The runner of replicas. Every method may be repeated, and interrupted anywhere."""
 
     def start(self, request: AttemptStart) -> None:
         """Request the start of a gang; return at once.
@@ -109,15 +109,15 @@ class Backend(Protocol):
         ...
 
     def list(self) -> tuple[ReplicaObservation, ...]:
-        """One observation for each replica of each attempt that was started and not forgotten."""
+        """Returns one for each replica of each attempt that was started and not forgotten."""
         ...
 
     def inspect(self, attempt_id: AttemptId) -> tuple[ReplicaObservation, ...]:
-        """Those of one attempt, as ``list`` has them, at a cost that others don't add to."""
+        """Returns those of one attempt, as ``list`` does, at a cost that others don't add to."""
         ...
 
     def forget(self, attempt_id: AttemptId) -> None:
-        """Drop what is kept of an attempt whose replicas are all gone; else do nothing."""
+        """Drops what is kept of an attempt whose replicas are all gone; else does nothing."""
         ...
 
     def watch(self, changed: Callable[[AttemptId], None]) -> None:
@@ -125,5 +125,5 @@ class Backend(Protocol):
         ...
 
     def close(self) -> None:
-        """Stop watching. Started replicas keep running."""
+        """Stops watching. Started replicas keep running."""
         ...

@@ -33,14 +33,14 @@ class BucketCopies(Protocol):
         ...
 
     def fetch(self, job: JobUid, bucket: str, prefixes: tuple[str, ...]) -> Copied:
-        """Make files of the objects that begin with the prefixes, for some seconds.
+        """Makes files of the objects that begin with the prefixes, for some seconds.
 
         What the program has written itself stays as it is.
         """
         ...
 
     def save(self, job: JobUid, bucket: str) -> Copied:
-        """Make objects of the files that are new, and delete those of files that are gone."""
+        """Makes objects of the files that are new, and deletes those of files that are gone."""
         ...
 
     def unsaved(self, job: JobUid, bucket: str) -> tuple[str, ...]:
@@ -48,5 +48,5 @@ class BucketCopies(Protocol):
         ...
 
     def remove(self, unneeded: Callable[[JobUid], bool]) -> None:
-        """Delete the copies of such jobs, but those with files that aren't saved."""
+        """Deletes the copies of such jobs, but those with files that aren't saved."""
         ...

@@ -100,7 +100,7 @@ class Buckets(Protocol):
         metadata: Mapping[str, str] | None = None,
         if_generation: int | None = None,
     ) -> ObjectInfo:
-        """Make or replace an object; readers see the old one or the new one, never a part.
+        """Makes or replaces an object; readers see the old one or the new one, never a part.
 
         ``if_generation``: only if the object's generation is this one (0: if there is none).
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class ContainerEngine(Protocol):
-    """It may come and go while the service runs: each call looks for it."""
+    """The container engine. It may come and go while the service runs: each call looks for it."""
 
     def socket(self) -> str:
         """The path of the Unix socket at which the engine answers the Docker API.

@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class EngineReport(Protocol):
-    """Plain sentences for operators: what the engine has, and what is wrong with it.
+    """A report for operators in plain sentences: what the engine has, and what is wrong with it.
 
     Each problem says the way out.
     """

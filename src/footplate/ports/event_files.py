@@ -38,7 +38,7 @@ class EventFiles(Protocol):
     def read(
         self, directory: str, positions: Mapping[str, FilePosition], most_bytes: int
     ) -> EventPiece:
-        """About so much of what follows ``positions`` in the files below a directory.
+        """Reads about so much of what follows ``positions`` in the files below a directory.
 
         A directory or file that doesn't exist, or can't be read, has nothing.
         """

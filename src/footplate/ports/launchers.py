@@ -15,7 +15,7 @@ class Launchers(Protocol):
     """The calls of all regions' launchers; any server with the data directory can answer them."""
 
     def exchange(self, token: str, report: LauncherReport) -> LauncherAnswer:
-        """Take in a report; the answer says what is wanted, for as long as it isn't done.
+        """Takes in a report; the answer says what is wanted, for as long as it isn't done.
 
         Raises:
             PermissionDenied: the token isn't one of ours.
@@ -24,7 +24,7 @@ class Launchers(Protocol):
         ...
 
     def hold(self, token: str, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call ``wake``, on any thread, when an answer may have changed; returns what ends that."""
+        """Calls ``wake``, on any thread, when an answer may have changed; returns what ends it."""
         ...
 
     def archive(self, token: str, digest: str) -> Path:

@@ -22,7 +22,7 @@ class Lease:
 
 
 class Leases(Protocol):
-    """Every method is one transaction. All may raise Unavailable."""
+    """The store of leases. Every method is one transaction. All may raise Unavailable."""
 
     def inspect(self) -> Lease | None:
         """The current lease; None: there never was one."""
@@ -39,9 +39,9 @@ class Leases(Protocol):
         ...
 
     def renew(self, lease: Lease, life_s: float) -> Lease | None:
-        """Renew the lease; None: it is expired or held by another server."""
+        """Renews the lease; None: it is expired or held by another server."""
         ...
 
     def release(self, lease: Lease) -> None:
-        """Give it back; it isn't ours any more: nothing happens."""
+        """Gives it back; does nothing if it isn't ours any more."""
         ...

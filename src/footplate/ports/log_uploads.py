@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 
 class LogUploadStore(Protocol):
-    """Every method is one transaction. All may raise Unavailable."""
+    """The store of positions. Every method is one transaction. All may raise Unavailable."""
 
     def put(self, upload: LogUpload) -> None:
         """Stores it in place of what was kept of this job."""
         ...
 
     def all(self) -> tuple[LogUpload, ...]:
-        """Those of all jobs, by their uids."""
+        """Returns those of all jobs, by their uids."""
         ...
 
     def delete(self, uid: JobUid) -> None:
-        """Nothing is kept of an unknown job."""
+        """Deletes it; nothing is kept of an unknown job."""
         ...

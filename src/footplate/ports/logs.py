@@ -21,12 +21,12 @@ __all__ = ["Entry", "Line", "Logs", "Reading"]
 
 
 class Logs(Protocol):
-    """At-least-once in, exactly-once out: the sequence number is stored with the line."""
+    """The log. At-least-once in, exactly-once out: the sequence number is stored with the line."""
 
     def append(
         self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line], trial: str = ""
     ) -> None:
-        """Keep those lines whose sequence is above the last one kept of this writer.
+        """Keeps those lines whose sequence is above the last one kept of this writer.
 
         When it returns the lines outlive the death of this process at any instruction. Torn
         writes of an earlier death are cut off, never doubled, never merged with a new line.
@@ -46,7 +46,7 @@ class Logs(Protocol):
         trial: str = "",
         above: int = 0,
     ) -> None:
-        """Keep what a replica's program has written over the API, each line in the log it names.
+        """Keeps what a replica's program has written over the API, each line in the log it names.
 
         Whatever number a line has, it gets the next one of those that the replica has used for
         that log, above ``above``. As to all else it is kept as appended lines are.
@@ -60,7 +60,7 @@ class Logs(Protocol):
     def read(
         self, uid: JobUid, cursor: int = 0, limit: int = 1000, screen: Screen = EVERYTHING
     ) -> Reading:
-        """At most ``limit`` entries after ``cursor`` (0: the beginning), in order of arrival.
+        """Reads at most ``limit`` entries after ``cursor`` (0: the beginning), in order of arrival.
 
         There may be fewer, so that no reading takes much memory; none only at the end. The
         cost depends on ``limit``, not on what lies before or after. With a ``screen`` only what
@@ -106,7 +106,7 @@ class Logs(Protocol):
         ...
 
     def wake(self, uid: JobUid) -> None:
-        """Call the watchers: not a line, but the job has changed (it has ended)."""
+        """Calls the watchers though there is no new line: the job has changed (it has ended)."""
         ...
 
     def tail(
@@ -116,7 +116,7 @@ class Logs(Protocol):
         ...
 
     def delete(self, uid: JobUid) -> None:
-        """Drop all of a job; unknown: nothing happens."""
+        """Drops all of a job; does nothing for an unknown one."""
         ...
 
     def close(self) -> None: ...

@@ -20,7 +20,7 @@ class ModelPage:
 
 
 class ModelStore(Protocol):
-    """Every method is one transaction: it happens whole or not at all.
+    """The store of models. Every method is one transaction: it happens whole or not at all.
 
     All may raise Unavailable when the database can't be reached or its disk is full.
     """
@@ -34,7 +34,7 @@ class ModelStore(Protocol):
         ...
 
     def write(self, model: Model) -> None:
-        """Replace the model, if the stored version is ``model.version - 1``.
+        """Replaces the model, if the stored version is ``model.version - 1``.
 
         Raises:
             Aborted: the stored version is another; nothing was changed.
@@ -47,7 +47,7 @@ class ModelStore(Protocol):
         ...
 
     def collections(self) -> tuple[str, ...]:
-        """Those that have models, in alphabetical order."""
+        """Returns those that have models, in alphabetical order."""
         ...
 
     def list(

@@ -72,13 +72,13 @@ class Upload:
 
 class ObjectStorage(Buckets, Protocol):
     def assign_bucket(self, name: str, project: str) -> None:
-        """Have the bucket belong to the project. Raises NotFound."""
+        """Makes the bucket belong to the project. Raises NotFound."""
         ...
 
     def label_bucket(
         self, name: str, labels: Mapping[str, str], metageneration: int | None = None
     ) -> Bucket:
-        """Give the bucket these labels alone, and its next metageneration.
+        """Gives the bucket these labels alone, and its next metageneration.
 
         Raises NotFound; FailedPrecondition if its metageneration isn't the one given.
         """
@@ -100,7 +100,7 @@ class ObjectStorage(Buckets, Protocol):
         ...
 
     def update(self, draft: Draft) -> ObjectInfo:
-        """Give an object the description of ``draft``, its bytes as they are.
+        """Gives an object the description of ``draft``, its bytes as they are.
 
         Raises NotFound, FailedPrecondition.
         """
@@ -128,7 +128,7 @@ class ObjectStorage(Buckets, Protocol):
         ...
 
     def append(self, upload_id: str, offset: int, chunks: Iterable[bytes]) -> int:
-        """Add bytes that begin at ``offset`` of the object; those that are there are left out.
+        """Adds bytes that begin at ``offset`` of the object; those that are there are left out.
 
         What arrived before an error stays. Returns how many bytes of the object are there.
 
@@ -141,7 +141,7 @@ class ObjectStorage(Buckets, Protocol):
         ...
 
     def finish_upload(self, upload_id: str, checksums: Checksums) -> ObjectInfo:
-        """Make the object; again: what it became. After an error the upload is gone.
+        """Makes the object; a second call returns what it became. An error ends the upload.
 
         Raises as ``put`` does.
         """

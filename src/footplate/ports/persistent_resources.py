@@ -19,7 +19,7 @@ class ResourcePage:
 
 
 class PersistentResourceStore(Protocol):
-    """Every method is one transaction: it happens whole or not at all.
+    """The store of these resources. Every method is one transaction: whole or not at all.
 
     All may raise Unavailable when the database can't be reached or its disk is full.
     """
@@ -33,7 +33,7 @@ class PersistentResourceStore(Protocol):
         ...
 
     def write(self, resource: PersistentResource) -> None:
-        """Replace the resource, if the stored version is ``resource.version - 1``.
+        """Replaces the resource, if the stored version is ``resource.version - 1``.
 
         Raises:
             Aborted: the stored version is another; nothing was changed.
@@ -42,11 +42,11 @@ class PersistentResourceStore(Protocol):
         ...
 
     def delete(self, resource: PersistentResource) -> None:
-        """Delete the resource if it is at this version. Raises as ``write`` does."""
+        """Deletes the resource if it is at this version. Raises as ``write`` does."""
         ...
 
     def list(self, collection: str, *, limit: int, after: str | None) -> ResourcePage:
-        """Those of one collection (``PersistentResourceName.collection``), newest first.
+        """Lists one collection (``PersistentResourceName.collection``), newest first.
 
         Raises:
             InvalidArgument: ``after`` is no key of a page.
@@ -54,5 +54,5 @@ class PersistentResourceStore(Protocol):
         ...
 
     def all(self) -> tuple[PersistentResource, ...]:
-        """Those of all projects and regions, oldest first."""
+        """Returns those of all projects and regions, oldest first."""
         ...

@@ -24,13 +24,13 @@ class Member:
 
 
 class Servers(Protocol):
-    """Every method is one transaction. All may raise Unavailable.
+    """The store of servers. Every method is one transaction. All may raise Unavailable.
 
     Who has been silent for ``silent_s`` counts as dead.
     """
 
     def join(self, member: Member, silent_s: float, database: str | None = None) -> str:
-        """Register a server; the identity of the database.
+        """Registers a server; returns the identity of the database.
 
         ``database`` is the one that its data directory belongs to; None: to none yet.
 
@@ -42,11 +42,11 @@ class Servers(Protocol):
         ...
 
     def heartbeat(self, member: Member, silent_s: float) -> bool:
-        """Give a sign of life, and forget the dead; False: this one was taken for dead."""
+        """Gives a sign of life, and forgets the dead; False: this one was taken for dead."""
         ...
 
     def leave(self, server: str) -> None:
-        """It is unknown: nothing happens."""
+        """Removes it; does nothing for an unknown one."""
         ...
 
     def living(self, silent_s: float) -> tuple[Member, ...]:

@@ -41,13 +41,13 @@ class StoredEvent:
 
 
 class Store(Protocol):
-    """Every method is one transaction: it happens whole or not at all.
+    """The store of jobs. Every method is one transaction: it happens whole or not at all.
 
     All may raise Unavailable when the database can't be reached or its disk is full.
     """
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
-        """Keep a new job with its first events.
+        """Keeps a new job with its first events.
 
         Raises:
             AlreadyExists: a job with this name is there; nothing was changed.
@@ -65,7 +65,7 @@ class Store(Protocol):
         ...
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
-        """Write ``job`` and append ``events``, if the stored version is ``job.version - 1``.
+        """Writes ``job`` and appends ``events``, if the stored version is ``job.version - 1``.
 
         An event whose key the job already has is left out.
 
@@ -76,11 +76,11 @@ class Store(Protocol):
         ...
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
-        """Append events without touching the job. Raises NotFound."""
+        """Appends events without touching the job. Raises NotFound."""
         ...
 
     def delete(self, name: JobName, version: int) -> None:
-        """Remove a job and its events. Raises NotFound, or Aborted as update does.
+        """Removes a job and its events. Raises NotFound, or Aborted as update does.
 
         Of a tuning job its study and all its runs are removed with it, with their events.
         """
@@ -97,7 +97,7 @@ class Store(Protocol):
         ...
 
     def collections(self) -> tuple[str, ...]:
-        """Those that have jobs, in alphabetical order; what runs trials is in none."""
+        """Returns those that have jobs, in alphabetical order; what runs trials is in none."""
         ...
 
     def list_several(
@@ -133,7 +133,7 @@ class Store(Protocol):
         ...
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
-        """All jobs in one of these states, oldest first.
+        """Returns all jobs in one of these states, oldest first.
 
         A job whose record is damaged is left out, and logged: one must not stop all others.
         """

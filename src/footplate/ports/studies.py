@@ -32,13 +32,13 @@ class StudyPage:
 
 
 class StudyStore(Protocol):
-    """Every method is one transaction: it happens whole or not at all.
+    """The store of studies. Every method is one transaction: it happens whole or not at all.
 
     All may raise Unavailable when the database can't be reached or its disk is full.
     """
 
     def create(self, study: StudyRecord) -> None:
-        """Keep a new study.
+        """Keeps a new study.
 
         Raises:
             AlreadyExists: there is one of this uid, or of this name, or its location has one of
@@ -75,7 +75,7 @@ class StudyStore(Protocol):
         models: Mapping[int, Mapping[str, object]] | None = None,
         dropped: Sequence[int] = (),
     ) -> None:
-        """Write the study, and of its trials those that are new or changed.
+        """Writes the study, and of its trials those that are new or changed.
 
         ``study.earlier`` is not written: what was kept at its making stays.
 
@@ -95,7 +95,7 @@ class StudyStore(Protocol):
         ...
 
     def report(self, uid: StudyUid, number: int, reports: Sequence[Report]) -> int:
-        """Keep those whose keys the trial doesn't have yet, up to MAX_REPORTS for a trial.
+        """Keeps those whose keys the trial doesn't have yet, up to MAX_REPORTS for a trial.
 
         The study's version stays. Returns how many are new. Raises NotFound: no such trial.
         """
@@ -111,5 +111,5 @@ class StudyStore(Protocol):
         ...
 
     def delete(self, uid: StudyUid) -> None:
-        """Drop the study, its trials, models and reports; unknown: nothing happens."""
+        """Drops the study, its trials, models and reports; does nothing for an unknown one."""
         ...

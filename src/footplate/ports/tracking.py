@@ -23,13 +23,13 @@ class ResourcePage:
 
 
 class TrackingStore(Protocol):
-    """Every method is one transaction: it happens whole or not at all.
+    """The store of these. Every method is one transaction: it happens whole or not at all.
 
     All may raise Unavailable when the database can't be reached or its disk is full.
     """
 
     def create(self, new: Sequence[Resource], changed: Sequence[Resource] = ()) -> None:
-        """Keep new resources; before that, replace ``changed`` as ``write`` does.
+        """Keeps new resources; before that, replaces ``changed`` as ``write`` does.
 
         Raises:
             AlreadyExists: a name, or a unique key of a collection, is taken.
@@ -43,11 +43,11 @@ class TrackingStore(Protocol):
         ...
 
     def find(self, names: Collection[TrackingName]) -> tuple[Resource, ...]:
-        """Those of them that exist, oldest first."""
+        """Returns those of them that exist, oldest first."""
         ...
 
     def write(self, *changed: Resource) -> None:
-        """Replace each, if the stored version is the one before.
+        """Replaces each, if the stored version is the one before.
 
         Raises:
             Aborted: the stored version of one is another; nothing was changed.
@@ -86,17 +86,17 @@ class TrackingStore(Protocol):
         ...
 
     def link(self, links: Sequence[Link]) -> None:
-        """Links that exist already are skipped. Raises NotFound: an end doesn't exist."""
+        """Adds links, and skips those that exist. Raises NotFound: an end doesn't exist."""
         ...
 
     def unlink(self, source: TrackingName, targets: Collection[TrackingName]) -> None:
-        """Links that don't exist are skipped."""
+        """Removes links, and skips those that don't exist."""
         ...
 
     def links(
         self, names: Collection[TrackingName], kinds: Collection[LinkKind], *, upwards: bool = False
     ) -> tuple[Link, ...]:
-        """Those from these resources, oldest first; ``upwards``: those to them."""
+        """Returns those from these resources, oldest first; ``upwards``: those to them."""
         ...
 
     def append(self, points: Mapping[TrackingName, Sequence[Point]]) -> None:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class UsageHistory(Protocol):
-    """At-least-once in, exactly-once out. What is long ago may be kept in less detail."""
+    """The store of utilisation: at-least-once in, exactly-once out; old samples in less detail."""
 
     def append(self, uid: JobUid, attempt: int, replica: str, samples: Sequence[Sample]) -> None:
-        """Keep those samples whose sequence is above the last one kept of this replica's attempt.
+        """Keeps those samples whose sequence is above the last one kept of this replica's attempt.
 
         Samples of an attempt before the last one kept are left out. When it returns they outlive
         the death of this process at any instruction.
@@ -31,18 +31,18 @@ class UsageHistory(Protocol):
         ...
 
     def replicas(self, uid: JobUid) -> tuple[str, ...]:
-        """Those of which there are samples, by name."""
+        """Returns those of which there are samples, by name."""
         ...
 
     def read(
         self, uid: JobUid, replica: str, points: int, since: datetime | None = None
     ) -> tuple[Point, ...]:
-        """At most ``points`` over all attempts, in order: those that end after ``since``.
+        """Reads at most ``points`` over all attempts, in order: those that end after ``since``.
 
         The cost doesn't grow with the age of the job.
         """
         ...
 
     def delete(self, uid: JobUid) -> None:
-        """Drop all of a job; unknown: nothing happens."""
+        """Drops all of a job; does nothing for an unknown one."""
         ...
