@@ -22,7 +22,7 @@ def make_account(
     seen: str = "",
     machine: str = MACHINE_ROOTS,
 ) -> dict[str, str]:
-    """More variables; none where the program isn't led, and none that it has already.
+    """Returns more variables; none where the program isn't led, and none that it has already.
 
     The files lie in ``directory``, which the program sees as ``seen``. Raises OSError.
     """

@@ -41,7 +41,7 @@ class BackgroundTasks:
         self._running: list[BackgroundTask] = []
 
     def run(self, kind: str, control_request: str) -> str:
-        """Start a process for a control request; the reason if that fails, else empty."""
+        """Starts a process for a control request; returns why that fails, or ''."""
         limit = AT_ONCE.get(kind)
         if limit is None:
             return f"its supervisor does not support control requests of kind {kind}"
@@ -83,7 +83,7 @@ class BackgroundTasks:
         return failures
 
     def kill(self) -> None:
-        """Kill all processes and their sessions; ``reap`` collects them.
+        """Kills all processes and their sessions; ``reap`` collects them.
 
         What a shell left to itself is the containment's to end.
         """

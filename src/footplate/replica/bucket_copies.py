@@ -50,7 +50,7 @@ def take(
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Ask until it is done, or a fault lasts. While the server is away it is waited for."""
+    """Asks until it is done, or a fault lasts. While the server is away it is waited for."""
     give_up_at = None
     while True:
         try:

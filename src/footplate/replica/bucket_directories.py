@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def find_buckets(ticket: Mapping[str, Any], task: Mapping[str, Any]) -> list[str]:
-    """Their real paths. Where it may use all: that of the directory in which they lie."""
+    """Returns their real paths. Where it may use all: that of the directory of them all."""
     top = find_real(str(ticket.get("buckets") or "")) if ticket.get("buckets") else ""
     names = task.get("buckets")
     if names is None:

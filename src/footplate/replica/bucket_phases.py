@@ -80,7 +80,7 @@ class Copying(Phase):
 
 
 class Fetching(Copying):
-    """Before the program: ``then`` gives the phase that follows."""
+    """The phase before the program: ``then`` gives the phase that follows."""
 
     step = "fetch"
 
@@ -111,7 +111,7 @@ class Fetching(Copying):
 
 
 class Saving(Copying):
-    """After the program, whatever its end was; nothing stops it."""
+    """The phase after the program, whatever its end was; nothing stops it."""
 
     step = "save"
 

@@ -22,7 +22,7 @@ _LONGEST_OWNER_BYTES = 512
 
 
 def open_lock(environment: str) -> int:
-    """Open the lock file of the environment at this path, creating it if needed.
+    """Opens the lock file of the environment at this path, creating it if needed.
 
     Raises OSError.
     """
@@ -40,7 +40,7 @@ def try_alone(descriptor: int) -> bool:
 
 
 def share(descriptor: int, wait: Callable[[], None] = lambda: None) -> None:
-    """Lock beside others; ``wait`` is called before waiting for one who builds or removes."""
+    """Locks beside others; ``wait`` is called before waiting for one who builds or removes."""
     if not _try_share(descriptor):
         wait()
         fcntl.flock(descriptor, fcntl.LOCK_SH)
@@ -55,7 +55,7 @@ def _try_share(descriptor: int) -> bool:
 
 
 def sign(descriptor: int, owner: str) -> None:
-    """Note who builds, for those who wait; where that can't be noted, nothing else is lost."""
+    """Notes who builds, for those who wait; where that can't be noted, nothing else is lost."""
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, owner.encode()[:_LONGEST_OWNER_BYTES], 0)
@@ -77,7 +77,7 @@ def release(descriptor: int) -> None:
 
 
 def touch(descriptor: int) -> None:
-    """Note that the environment is used now; where that can't be noted, nothing else is lost."""
+    """Notes that the environment is used now; where that can't be noted, nothing else is lost."""
     try:
         os.utime(descriptor)
     except OSError:  # as said above
@@ -93,7 +93,7 @@ class Leases:
         self._held: list[int] = []
 
     def take(self, cache: str, uses: Sequence[str]) -> bool:
-        """Hold environments of ``cache``, named like ``layers/KEY``, and nothing else.
+        """Holds environments of ``cache``, named like ``layers/KEY``, and nothing else.
 
         Whether all are there: one may have been removed since it was named, or just be removed;
         then none is held, for who makes it again wants its lock alone.
@@ -119,7 +119,7 @@ class Leases:
         return True
 
     def end(self) -> None:
-        """Give all back; they were in use until now."""
+        """Gives all back; they were in use until now."""
         while self._held:
             descriptor = self._held.pop()
             touch(descriptor)

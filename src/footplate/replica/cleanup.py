@@ -59,7 +59,7 @@ def _kill_rest(home: Home) -> bool:
 
 
 def _read(home: Home, name: str) -> dict[str, Any]:
-    """Empty where there is no such file, or it was spoilt: by the program, or a power cut.
+    """Reads the file; returns {} if there is none, or the program or a power cut spoilt it.
 
     To try again would not help, and the job would never end.
     """
@@ -126,7 +126,7 @@ class Server:
         self._end = monotonic() + patience_s
 
     def report(self, records: bytes) -> int:
-        """Send records; the number up to which the server has all.
+        """Sends records; returns the number up to which the server has all.
 
         Raises ServerUnavailable, Refused.
         """

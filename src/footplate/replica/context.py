@@ -118,7 +118,7 @@ class Context:
         return float(value) if isinstance(value, (int, float)) else default
 
     def keep_record(self) -> None:
-        """Write the record that cleanup needs, before it is needed."""
+        """Writes the record that cleanup needs, before it is needed."""
         if self.containment is not None:
             record = mode_selection.describe(self.containment, self.mark)
             record.update(self.child.record() if self.child is not None else {})
@@ -127,12 +127,12 @@ class Context:
                 self._kept = record
 
     def kill(self) -> None:
-        """Kill everything that was started, as far as the containment mode allows."""
+        """Kills everything that was started, as far as the containment mode allows."""
         if self.containment is not None:
             self.clean = self.containment.kill()
 
     def end_child(self) -> int | None:
-        """Kill the child with all that it started, and give its wait status."""
+        """Kills the child with all that it started, and gives its wait status."""
         self.control_requests.close()
         self.kill()
         child, self.child = self.child, None
@@ -145,7 +145,7 @@ class Context:
         self.journal.end(lambda: give_step(reserve))
 
     def clear_up(self) -> None:
-        """Give back what was taken for a program of which nothing is left."""
+        """Gives back what was taken for a program of which nothing is left."""
         self.leases.end()
         self.directory_locks.release()
         if self.containment is not None:

@@ -32,7 +32,7 @@ NEVER = float("inf")
 
 
 class ControlRequests:
-    """One question stands with the server at any time between ``open`` and ``close``.
+    """Keeps one question standing with the server between ``open`` and ``close``.
 
     ``tick`` begins what is due, ``step`` goes on with it. Whatever the server says or doesn't,
     nothing else changes by it. A control request comes at least once where the server can't know
@@ -83,7 +83,7 @@ class ControlRequests:
         return self._look_at if self._exchange.busy else self._due
 
     def reap_finished(self) -> None:
-        """Look after the processes that have ended."""
+        """Looks after the processes that have ended."""
         failures = self._background_tasks.reap()
         if self._opened:
             self._faults += failures
@@ -106,7 +106,7 @@ class ControlRequests:
             self._begin(now, "GET", CONTROL_REQUESTS_PATH + after, None)
 
     def step(self, now: float) -> None:
-        """Something happened on ``fileno``."""
+        """Goes on, as something happened on ``fileno``."""
         try:
             answer = self._exchange.step()
         except ServerUnavailable:

@@ -23,7 +23,7 @@ class DirectoryLocks:
         self._held: list[int] = []
 
     def make(self, path: str) -> None:
-        """Create the directory if needed, and take a shared lock on it. ``path`` is a real one.
+        """Creates the directory if needed, and takes a shared lock on it. ``path`` is a real one.
 
         Who can't get the lock goes on without it: programs can lock their directories, too.
 
@@ -42,7 +42,7 @@ class DirectoryLocks:
             os.close(self._held.pop())
 
     def _share(self, path: str) -> bool:
-        """False: the directory is being removed, or was removed meanwhile."""
+        """Returns False if the directory is being removed, or was removed meanwhile."""
         try:
             descriptor = _open(path)
         except PermissionError:

@@ -99,7 +99,7 @@ class DiskLimit:
 
 
 class Walk:
-    """One measurement; ``stream`` is to be read until it isn't open any more."""
+    """A measurement; ``stream`` is to be read until it isn't open any more."""
 
     def __init__(self, paths: Sequence[str], pids: Iterable[int]) -> None:
         """Raises OSError, SpawnFailed."""
@@ -126,7 +126,7 @@ class Walk:
             self.used_bytes = int(line)
 
     def close(self) -> None:
-        """End it, if it still goes on."""
+        """Ends it, if it still goes on."""
         self.stream.close()
         if self._process is not None and is_alive(self._process):
             os.kill(self._pid, signal.SIGKILL)
@@ -186,7 +186,7 @@ def count_bytes(
 def _walk_all(
     paths: Sequence[str], disks: set[int], goes_on: Callable[[], bool]
 ) -> Iterator[os.stat_result]:
-    """Each directory is opened from above by its names: so none of them is a link."""
+    """Opens each directory from above by its names: so none of them is a link."""
     waiting: list[tuple[str, ...]] = [(path,) for path in paths]
     while waiting and goes_on():
         names = waiting.pop()

@@ -37,7 +37,7 @@ def has_room(path: str) -> bool:
 
 
 def make_room(home: Home, look: Callable[[str], os.statvfs_result] = os.statvfs) -> bool:
-    """Remove the ended program's /tmp and working directory if the disk is full, or nearly.
+    """Removes the ended program's /tmp and working directory if the disk is full, or nearly.
 
     True: they are gone, as far as they could be removed. Never raises.
     """
@@ -54,7 +54,7 @@ def make_room(home: Home, look: Callable[[str], os.statvfs_result] = os.statvfs)
 
 
 def give_step(reserve: str, size_bytes: int = STEP_BYTES) -> bool:
-    """Give back a step of the file that the service keeps for ends; False: nothing is left of it.
+    """Gives back a step of the file that the service keeps for ends; False: nothing is left of it.
 
     Never raises. Two that do so at once may give back the same step.
     """
@@ -74,7 +74,7 @@ def give_step(reserve: str, size_bytes: int = STEP_BYTES) -> bool:
 
 
 def _is_full(disk: os.statvfs_result) -> bool:
-    """Some file systems don't count files: they say that there are none."""
+    """Returns whether it is full. Some file systems don't count files: they say there are none."""
     few_files = disk.f_files > 0 and disk.f_favail < MIN_FILES
     return few_files or _free_bytes(disk) < MIN_BYTES
 

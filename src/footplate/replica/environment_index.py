@@ -21,7 +21,7 @@ _NAME_LENGTH = 64
 
 
 class EnvironmentIndex:
-    """Those of a ``cache``, for servers that look for interpreters in ``pythons``."""
+    """The index of a ``cache``, for servers that look for interpreters in ``pythons``."""
 
     def __init__(self, cache: str, pythons: object) -> None:
         self._root = os.path.join(cache, "answers")

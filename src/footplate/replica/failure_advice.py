@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def find_advice(context: Context, kind: str, code: int, cause: str) -> str:
-    """Empty: it succeeded, was stopped on purpose, or no advice is known.
+    """Returns '' if it succeeded, was stopped on purpose, or no advice is known.
 
     The end itself is reported, whatever is wrong with the files that explain it.
     """

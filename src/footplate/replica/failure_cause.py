@@ -13,7 +13,7 @@ _TABS = re.compile(r"\t+")
 
 
 def make_plain(text: str) -> str:
-    """One line, without terminal commands, and without characters that can't be seen."""
+    """Returns one line, without terminal commands, and without characters that can't be seen."""
     if text.isascii() and text.isprintable():
         return text
     return _TABS.sub(" ", _TERMINAL.sub("", text))
@@ -249,7 +249,7 @@ class CauseFinder:
             self._open = ""
 
     def _see_frame(self, line: str) -> None:
-        """Remember where the last frame is; of a fault, where the first is."""
+        """Remembers where the last frame is; of a fault, where the first is."""
         frame = (_FRAME.match if self._prefix is None else _FRAME.search)(line)
         if frame is None and self._prefix is not None:
             frame = _BOXED_FRAME.search(line)

@@ -81,5 +81,5 @@ def write_text(path: str, text: str, flags: int = os.O_WRONLY, mode: int = 0o666
 
 
 def write_readable(path: str, text: str) -> None:
-    """Make a file, or write it anew, that all users may read. Raises as ``write_text`` does."""
+    """Makes a file, or writes it anew, that all users may read. Raises as ``write_text`` does."""
     write_text(path, text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)

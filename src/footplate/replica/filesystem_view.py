@@ -114,7 +114,7 @@ def make_view(
 
 
 def _map_owners(context: Context, user: User, view: MountNamespace) -> None:
-    """Have ``user`` own the service's files in what it writes; access lists stand in on disks that
+    """Makes ``user`` own the service's files in what it writes; access lists stand in on disks that
     can't do it. Raises TaskError, SpawnFailed, OSError.
     """
     written, faults = find_shared(context), {}
@@ -138,7 +138,7 @@ def _find_map_fault(context: Context, user: User, path: str) -> str:
 
 
 def _find_sessions() -> list[str]:
-    """Root has no need to be asked."""
+    """Returns the user's sessions, which are to be hidden; none where root runs the service."""
     return [] if os.geteuid() == 0 else [_SESSION.format(os.geteuid())]
 
 
@@ -185,7 +185,7 @@ def _take_root(context: Context, buckets: str) -> str:
 
 
 def _real_directory(path: object) -> str:
-    """Empty: there is none."""
+    """Returns '' if there is none."""
     real = find_real(str(path)) if path else ""
     return real if os.path.isdir(real) else ""
 

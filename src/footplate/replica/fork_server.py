@@ -40,7 +40,7 @@ class ProcessTitle:
 
     @classmethod
     def find(cls, command: str) -> ProcessTitle:
-        """All words from ``command`` on can be changed.
+        """Finds the command line, of which all words from ``command`` on can be changed.
 
         Raises:
             OSError: this system doesn't tell where they are.
@@ -85,7 +85,7 @@ def main() -> int:
 
 
 def load() -> Callable[[str], int]:
-    """Import all that supervisors, and what they fork, usually need: its pages are shared."""
+    """Imports all that supervisors, and what they fork, usually need: its pages are shared."""
     import ctypes
     import encodings.ascii
 
@@ -101,7 +101,7 @@ def load() -> Callable[[str], int]:
 
 
 def serve(run: Callable[[str], int]) -> int:
-    """Fork for each request a process that does ``run`` with the path of its HOME."""
+    """Forks for each request a process that does ``run`` with the path of its HOME."""
     title = ProcessTitle.find(COMMAND)
     gc.collect()
     gc.freeze()
@@ -144,7 +144,7 @@ def _fork(
 
 
 def _become(life: Callable[[], int]) -> None:
-    """Never returns: nothing may unwind into the fork server's code."""
+    """Runs it and never returns: nothing may unwind into the fork server's code."""
     code = _FAILED
     try:
         code = life()
@@ -164,7 +164,7 @@ def _live(
 
 
 def _leave(lock: int, log: int) -> None:
-    """Become what a process is that was started by itself."""
+    """Gives this process what one has that was started by itself."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     null = os.open(os.devnull, os.O_RDONLY)

@@ -34,7 +34,7 @@ use_gcloud_storage = True
 
 
 def make_settings(variables: Mapping[str, str], directory: str, tmp: str) -> dict[str, str]:
-    """More variables; none where ``variables`` don't lead ``gcloud`` anywhere.
+    """Returns more variables; none where ``variables`` don't lead ``gcloud`` anywhere.
 
     The file lies in ``directory``; what the tools write goes below ``tmp``. Raises OSError.
     """
@@ -47,7 +47,7 @@ def make_settings(variables: Mapping[str, str], directory: str, tmp: str) -> dic
 
 
 def wrap_tools(directory: str, path: str) -> str:
-    """PATH with the tools first that have a TMPDIR as short as the names of their sockets must be.
+    """Returns PATH with tools first whose TMPDIR is short enough for the names of their sockets.
 
     Raises OSError.
     """

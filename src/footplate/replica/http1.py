@@ -135,7 +135,7 @@ class Response:
         return b"".join(parts)
 
     def _open_chunk(self) -> bool:
-        """Read a chunk's size, or the trailer after the last one; False: more bytes needed."""
+        """Reads a chunk's size, or the trailer after the last one; False: more bytes needed."""
         line, end, rest = self._buffer.partition(b"\r\n")
         if not end:
             if len(self._buffer) > _CHUNK_HEAD_LIMIT_BYTES:

@@ -19,7 +19,7 @@ _ERROR_LIMIT_BYTES = 2000
 
 
 class ServerUnavailable(OSError):
-    """No answer, or none that makes sense: the same request may succeed later."""
+    """The server gave no answer, or none that makes sense: the same request may succeed later."""
 
 
 class Refused(Exception):
@@ -31,7 +31,7 @@ class Refused(Exception):
 
 
 def read_address(server_file: str) -> tuple[str, int]:
-    """Host and port of the server that runs now.
+    """Returns host and port of the server that runs now.
 
     Raises:
         ServerUnavailable: the file isn't there, or names no http server.
@@ -69,7 +69,7 @@ def format_host(host: str, port: int) -> str:
 
 
 class Connection:
-    """Blocking requests on one connection, which is kept open between them.
+    """Sends blocking requests on one connection, which is kept open between them.
 
     Each new connection reads ``server_file`` again, so that a server that came back on another
     port is found. Every request may be repeated without harm; after ServerUnavailable do so.
@@ -92,7 +92,7 @@ class Connection:
         return self._fetch("GET", path, None)
 
     def download(self, path: str, destination: str) -> None:
-        """Stream the body at ``path`` into the file ``destination``, which appears only whole.
+        """Streams the body at ``path`` into the file ``destination``, which appears only whole.
 
         Raises:
             ServerUnavailable: ask again later.

@@ -81,7 +81,7 @@ class Journal:
         self._add([self._body({"k": "usage", **sample})])
 
     def metrics(self, measurements: list[dict[str, object]]) -> None:
-        """Each says itself when it was made."""
+        """Records measurements, each of which says itself when it was made."""
         if measurements:
             self._add([self._body({"k": "metric", **fields}) for fields in measurements])
 
@@ -105,7 +105,7 @@ class Journal:
         self._add([self._body({"k": "exit", **fields, **({"advice": advice} if advice else {})})])
 
     def retry(self, now: float) -> None:
-        """Try the disk again, if it is time to."""
+        """Tries the disk again, if it is time to."""
         if self._held and now >= self._retry_at:
             self._retry_at = now + RETRY_S
             held, self._held = self._held, []
@@ -140,7 +140,7 @@ class Journal:
             self._spool.append(bodies)
 
     def _notify(self, reason: str, message: str) -> None:
-        """Report that output is held back, once for each reason."""
+        """Reports that output is held back, once for each reason."""
         if reason not in self._reported:
             event = self._body({"k": "event", "kind": "OUTPUT_HELD", "m": message})
             if self._spool.append_urgent(event):

@@ -27,7 +27,9 @@ class Answer:
 
 
 class NonblockingRequest:
-    """Call ``begin``, then ``step`` whenever ``events`` happen on ``fileno``, until it answers.
+    """A request that never blocks.
+
+    Call ``begin``, then ``step`` whenever ``events`` happen on ``fileno``, until it answers.
 
     The connection is kept between requests. Looking up a host's name does block; loopback
     addresses have none.
@@ -63,7 +65,7 @@ class NonblockingRequest:
         self._outgoing = memoryview(format_request(method, path, self._host, self._token, body))
 
     def step(self) -> Answer | None:
-        """Send and receive what can be at once; the answer when it is complete.
+        """Sends and receives what can be at once; returns the answer when it is complete.
 
         Raises:
             ServerUnavailable: no answer, or none that is HTTP; the request may be begun again.
@@ -96,7 +98,7 @@ class NonblockingRequest:
             return False
 
     def abort(self) -> None:
-        """Give up the request and the connection."""
+        """Gives up the request and the connection."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None

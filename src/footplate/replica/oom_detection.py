@@ -47,7 +47,7 @@ class OomWatch:
         self._all_before = count_all(self._vmstat) if self._own_before is None else None
 
     def judge(self, status: int) -> Finding:
-        """Now that the program has ended with ``status``."""
+        """Judges, now that the program has ended with ``status``."""
         if status == 0:  # whatever it has lost, it did without
             return Finding("")
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL

@@ -9,7 +9,7 @@ VARIABLE = "FOOTPLATE_OPEN_FILES"
 
 
 def raise_limit() -> int:
-    """Set the soft limit of this process to its hard limit; returns it, -1 for none."""
+    """Sets the soft limit of this process to its hard limit; returns it, -1 for none."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -24,7 +24,7 @@ def raise_limit() -> int:
 
 
 def restore_limit() -> None:
-    """Set the soft limit to what it was before, for a child of the server and its children."""
+    """Sets the soft limit to what it was before, for a child of the server and its children."""
     former = os.environ.get(VARIABLE, "")
     if former.isdigit():
         import resource

@@ -34,7 +34,7 @@ class Phase(ABC):
 
     @abstractmethod
     def advance(self) -> Phase | None:
-        """Do what is due; returns the next phase, often this one; None: the end."""
+        """Does what is due; returns the next phase, often this one; None: the end."""
 
     @abstractmethod
     def stop(self) -> Phase:

@@ -222,7 +222,7 @@ def recall(context: Context) -> Prepared | None:
 
 
 def isolate(context: Context) -> None:
-    """Give the program all that was promised.
+    """Gives the program all that was promised.
 
     Raises Unavailable, TaskError, SpawnFailed, OSError.
     """
@@ -259,7 +259,7 @@ def _limit(containment: Containment, limits: Limits, promised: Promised) -> dict
 
 
 def keep_limits(context: Context, limits: Limits, faults: dict[str, str]) -> None:
-    """Say which of them hold."""
+    """Reports which of them hold."""
     context.wanted = limits
     context.limits = None if faults["memory"] else limits
     context.process_limits = None if faults["processes"] else limits
@@ -285,7 +285,7 @@ def follow(context: Context, prepared: Prepared) -> Phase:
 
 
 def proceed(context: Context, program: Startable) -> Phase:
-    """Start the program, or wait for the others of its gang.
+    """Starts the program, or waits for the others of its gang.
 
     Raises TaskError, SpawnFailed, OSError.
     """

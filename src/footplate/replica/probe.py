@@ -93,7 +93,7 @@ def find_promised(ticket: Mapping[str, Any], folder: str, *, limited: bool) -> d
 
 
 def _remove(folder: str) -> None:
-    """(``shutil`` would cost each supervisor memory.)"""
+    """Removes it (``shutil`` would cost each supervisor memory)."""
     for place, directories, files in os.walk(folder, topdown=False):
         for name in files:
             os.unlink(os.path.join(place, name))
@@ -103,7 +103,7 @@ def _remove(folder: str) -> None:
 
 
 def _try_programs(ticket: Mapping[str, Any], folder: str, faults: dict[str, str]) -> dict[str, str]:
-    """Add why programs can't have views and users; returns the same of disks. Raises as above."""
+    """Adds why programs can't have views and users; returns the same of disks. Raises as above."""
     for name in ("root", "tmp", "work"):
         os.mkdir(os.path.join(folder, name))
     faults[VIEW] = _find_view_fault(ticket, folder)

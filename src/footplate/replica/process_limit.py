@@ -13,7 +13,7 @@ _SIGNS = ("Resource temporarily unavailable", "can't start new thread", "Cannot 
 
 
 def describe(limits: Limits | None, refused: int | None, cause: str) -> str:
-    """Empty: its end has nothing to do with it.
+    """Returns '' if its end has nothing to do with it.
 
     ``limits``: None where processes aren't limited. ``refused``: how many the kernel has refused;
     None: it doesn't count them, and only ``cause``, the program's own words, tells.

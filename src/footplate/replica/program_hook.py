@@ -282,7 +282,7 @@ def make_finder(environ: "Any", products: "Any") -> Finder:
 
 
 def chain(folder: str) -> None:
-    """Take ``folder`` off the path, and run the sitecustomize that it hid, if there is one."""
+    """Takes ``folder`` off the path, and runs the sitecustomize that it hid, if there is one."""
     sys.path[:] = [entry for entry in sys.path if entry != folder]
     # Imported here: the supervisor, which reads the names above, does without.
     from importlib.machinery import PathFinder

@@ -28,7 +28,7 @@ def make_hook(
     seen: str = "",
     machine: str = MACHINE_ROOTS,
 ) -> dict[str, str]:
-    """More variables for a program with this ``environment``; none where it needs no hook.
+    """Returns more variables for a program with this ``environment``; none if it needs no hook.
 
     The hook lies below ``directory``, which the program sees as ``seen``. Raises OSError.
     """

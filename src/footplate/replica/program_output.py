@@ -152,7 +152,7 @@ class LineSplitter:
         return state.decode("utf-8", "replace")
 
     def _cut(self) -> list[str]:
-        """Take pieces off the unfinished line until it is within the limit."""
+        """Takes pieces off the unfinished line until it is within the limit."""
         pieces = []
         start = 0
         while len(self._rest) - start > self._limit:
@@ -216,7 +216,7 @@ class Stream:
         return self._reading
 
     def read(self) -> bool:
-        """Read a little, at the end of the stream close it; False: nothing is there yet."""
+        """Reads a little, and closes the stream at its end; False: nothing is there yet."""
         try:
             data = os.read(self._reading, _AT_ONCE_BYTES)
         except BlockingIOError:
@@ -232,7 +232,7 @@ class Stream:
         return True
 
     def show(self, now: float) -> None:
-        """Give the state of the line that has no end yet, if that is due."""
+        """Gives the state of the line that has no end yet, if that is due."""
         if now >= self.show_at:
             self.show_at = NEVER
             self._take(self._splitter.show())
@@ -245,7 +245,7 @@ class Stream:
             self.show_at = monotonic() + SHOW_INTERVAL_S
 
     def close(self) -> None:
-        """Give what is left of the last line, and read no more."""
+        """Gives what is left of the last line, and reads no more."""
         if self.open:
             os.close(self._reading)
             self._reading = -1

@@ -31,7 +31,7 @@ _READS_OF_A_PIPE = 5
 
 
 class Errors(Stream):
-    """stderr, watched for the cause of a failure."""
+    """The stream of stderr, watched for the cause of a failure."""
 
     def __init__(self, context: Context) -> None:
         module = str(context.task.get("program", {}).get("module") or "")
@@ -164,7 +164,7 @@ class Running(Phase):
 
 
 def _watch_metrics(context: Context) -> Watch | None:
-    """None: nobody asks for any."""
+    """Returns None if nobody asks for any."""
     if not context.task.get("metrics"):
         return None
     from footplate.replica.metrics.watcher import Watch  # only those that are asked pay for it
@@ -173,7 +173,7 @@ def _watch_metrics(context: Context) -> Watch | None:
 
 
 def _report_lost_files(context: Context, *, succeeded: bool) -> None:
-    """Most programs have none. Never raises."""
+    """Reports them; most programs have none. Never raises."""
     if not context.workdir or not os.path.lexists(os.path.join(context.workdir, "gs:")):
         return
     from footplate.replica import lost_files  # only those that have some pay for it
@@ -219,7 +219,7 @@ class End:
         """How many processes it was refused, if known."""
 
     def judge(self, finder: CauseFinder) -> tuple[str, int, str]:
-        """Kind, code and cause of the exit record."""
+        """Returns kind, code and cause of the exit record."""
         if self._ended_by is not None:
             kind, cause = self._ended_by
             return kind, 0, cause

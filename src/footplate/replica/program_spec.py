@@ -146,7 +146,7 @@ def compose_build_environment(host: Mapping[str, str]) -> dict[str, str]:
 
 
 def make_directories(context: Context) -> list[str]:
-    """Make and lock the task's directories; returns their real paths. Raises TaskError.
+    """Makes and locks the task's directories; returns their real paths. Raises TaskError.
 
     Below the buckets, and below ``job_dir_roots``, no link is followed: a program, or the
     ``setup.py`` of this job, may have made one since the server looked.
@@ -186,7 +186,7 @@ def _find_exceptions(host: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read_variables(task: dict[str, Any]) -> dict[str, str]:
-    """Those of the task, a later one over an earlier. Raises TaskError."""
+    """Returns those of the task, a later one over an earlier. Raises TaskError."""
     return dict(_check_variable(pair) for pair in task.get("environment") or ())
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class Program:
-    """All that a start needs but the variables, which ``start_program`` takes from the task."""
+    """The parts of a start but the variables, which ``start_program`` takes from the task."""
 
     __slots__ = ("argv", "bins", "places", "view")
 
@@ -119,7 +119,7 @@ def make_program(context: Context, prepared: Prepared) -> Program:
 
 
 def _expose(context: Context, program: Program, fault: str) -> None:
-    """Let the program see the host's file system, and say so. Raises TaskError, OSError."""
+    """Lets the program see the host's file system, and says so. Raises TaskError, OSError."""
     view = levels.HOST_VIEW
     words = levels.describe(view.guaranteed, view.missing)
     context.journal.event("ISOLATION", f"{words}: {fault}")
@@ -160,7 +160,7 @@ def run_program(
 
 
 def start(context: Context, launch: Launch, view: MountNamespace | None) -> None:
-    """Start a process in the containment, recording it for cleanup before and after.
+    """Starts a process in the containment, recording it for cleanup before and after.
 
     Raises SpawnFailed, OSError.
     """

@@ -29,7 +29,7 @@ _EVERY_PROJECT = "*"
 
 
 def choose(context: Context, promised: Promised) -> str:
-    """Set the user of ``context``; returns what that guarantees, and what not.
+    """Sets the user of ``context``; returns what that guarantees, and what not.
 
     The ticket has ``program_users``: ``[first, last]``, or ``[uid, gid, name]``.
 
@@ -78,7 +78,7 @@ def take(setting: Sequence[object]) -> User:
 
 
 def own_directories(home: Home, user: User) -> None:
-    """Make what the program writes in HOME its user's. Raises TaskError, OSError."""
+    """Makes what the program writes in HOME its user's. Raises TaskError, OSError."""
     fault = own((home.work, home.tools, home.tmp, home.own), user)
     if fault:
         raise TaskError(f"the program can't run as a user of its own: {fault}")
@@ -87,7 +87,7 @@ def own_directories(home: Home, user: User) -> None:
 
 
 def own(paths: Sequence[str], user: User) -> str:
-    """Give these directories to ``user``; why the file system can't, else empty. Some only seem to.
+    """Gives these directories to ``user``; returns why that can't be, or ''. Some only seem to.
 
     Raises OSError: for a reason that may pass, or one can't be opened: a link is in its place, say.
     """
@@ -111,7 +111,7 @@ def read(home: Home) -> User | None:
 
 
 def take_for_builds(ticket: Mapping[str, Any]) -> User | None:
-    """One for builds without a program, if ``build_users`` in the ticket says so.
+    """Takes one for builds without a program, if ``build_users`` in the ticket says so.
 
     None: builds run as this process does, as was promised. Raises OSError: no user is free.
     """
@@ -125,7 +125,7 @@ def take_for_builds(ticket: Mapping[str, Any]) -> User | None:
 
 
 def open_directories(context: Context, directories: Sequence[str], fault: str) -> None:
-    """Let the user write ``directories`` where their owners can't be mapped; says so.
+    """Lets the user write ``directories`` where their owners can't be mapped; says so.
 
     Raises TaskError, OSError: access lists can't be set.
     """

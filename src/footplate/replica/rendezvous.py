@@ -177,7 +177,7 @@ class Rendezvous(Phase):
 
 
 def take_ports(address: dict[str, Any] | None, host: str = HOST) -> Ports:
-    """Any that are free; or, after a restart, those of the ``address`` that its peers know.
+    """Takes any that are free; or, after a restart, those of the ``address`` that its peers know.
 
     Raises:
         TaskError: somebody else has one of them now.

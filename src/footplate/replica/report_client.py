@@ -46,7 +46,7 @@ NEVER = float("inf")
 
 
 class ReportClient:
-    """One request at a time; ``tick`` starts due requests, ``step`` continues them.
+    """Sends one request at a time; ``tick`` starts due requests, ``step`` continues them.
 
     A record is sent at once when nothing is on its way; those that come meanwhile go together
     in the next request. While a program runs, not more than one request in ``INTERVAL_S`` begins,
@@ -109,7 +109,7 @@ class ReportClient:
 
     @property
     def idle(self) -> bool:
-        """Nothing is on its way and nothing waits."""
+        """Says that nothing is on its way and nothing waits."""
         return not self._exchange.busy and not self._spool.waiting
 
     def fileno(self) -> int:
@@ -184,14 +184,14 @@ class ReportClient:
             self._company_until = min(self._company_until, end_at)
 
     def _wants_task_first(self) -> bool:
-        """It is what the program waits for; what comes of it goes with the first report then.
+        """Returns whether the task comes before reports: the program waits for it.
 
         Where it can't be had at once, what there is to tell doesn't wait for it.
         """
         return self.task is None and not self.fault and not self._failures
 
     def _watch(self, now: float) -> None:
-        """Give a request up that takes too long, or has gone where our server is no more."""
+        """Gives a request up that takes too long, or has gone where our server is no more."""
         late = now >= self._look_at
         if now >= self._patience_end or (late and self._exchange.moved()):
             self._exchange.abort()
@@ -200,7 +200,7 @@ class ReportClient:
             self._look_at = now + POLL_INTERVAL_S
 
     def step(self, now: float) -> None:
-        """Something happened on ``fileno``."""
+        """Goes on, as something happened on ``fileno``."""
         self._patience_end = now + _TIMEOUT_S
         try:
             answer = self._exchange.step()
@@ -244,7 +244,7 @@ class ReportClient:
         )
 
     def _urgency(self) -> str:
-        """Said only where the server took nothing before: mostly there is room."""
+        """Returns it only where the server took nothing before: mostly there is room."""
         return ENDED if self._ended and self._failures else ""
 
     def _ask(self, now: float) -> None:

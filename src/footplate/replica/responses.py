@@ -24,7 +24,7 @@ _BACKOFF_S = 0.2
 
 
 def begin() -> None:
-    """Go when the supervisor does, however it dies."""
+    """Goes when the supervisor does, however it dies."""
     supervisor = os.getppid()
     try:
         syscalls.die_with_parent(signal.SIGKILL)
@@ -35,7 +35,7 @@ def begin() -> None:
 
 
 def answer(home: Home, control_request: str, value: dict[str, Any]) -> int:
-    """Send ``{"text": ...}`` or ``{"error": ...}``; the exit code for this process.
+    """Sends ``{"text": ...}`` or ``{"error": ...}``; returns this process's exit code.
 
     A server that nobody waits at any more refuses it, which is as good.
     """

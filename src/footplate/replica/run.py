@@ -76,7 +76,7 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
 
 
 def _make_init() -> Init | None:
-    """First of all, while it is cheap: it waits until it is known what it is to keep."""
+    """Makes it first of all, while it is cheap: it waits until it is known what it is to keep."""
     try:
         return init.make()
     except OSError:  # later, when one must be had, there may be room for one
@@ -84,7 +84,7 @@ def _make_init() -> Init | None:
 
 
 def _finish(home: Home, reason: str, signals: Signals) -> None:
-    """It must be said, so a full disk is waited for; after SIGTERM it is left to the sweep."""
+    """Says it, and so waits for a full disk; after SIGTERM it leaves that to the sweep."""
     while True:
         try:
             home.finish(reason)
@@ -149,7 +149,7 @@ def jitter() -> float:
 
 
 def _own_descriptors() -> None:
-    """Keep from the program what we were given; and have the standard three.
+    """Keeps from the program what we were given; opens the standard three if they are closed.
 
     Were one of these closed, a pipe of ours could get its number.
     """

@@ -73,11 +73,11 @@ class Spool:
 
     @property
     def full(self) -> bool:
-        """At the bound: better append nothing until some is acknowledged."""
+        """Says that it is at its bound: better append nothing until some is acknowledged."""
         return self.waiting > 0 and self.size_bytes >= self._limit_bytes
 
     def append(self, bodies: list[bytes]) -> None:
-        """Give numbers to records and keep them: all, or none where this raises.
+        """Gives numbers to records and keeps them: all, or none where this raises.
 
         A body is a JSON object without its opening brace: the number goes before it. The bound
         isn't enforced here.
@@ -98,7 +98,7 @@ class Spool:
         self.last += len(lines)
 
     def append_urgent(self, body: bytes) -> bool:
-        """Append one record, on a full disk in the room reserved for that; False: no room."""
+        """Appends one record, on a full disk in the room reserved for that; False: no room."""
         try:
             self.append([body])
         except OSError:  # there is a reserve for it
@@ -131,7 +131,7 @@ class Spool:
             return file.read().rstrip(b"\n").rpartition(b"\n")[2]
 
     def acknowledge(self, number: int) -> None:
-        """Forget the records up to ``number``, which is between ``acknowledged`` and ``last``."""
+        """Forgets the records up to ``number``, which is between ``acknowledged`` and ``last``."""
         while self.acknowledged < number:
             segment = self._segments[0]
             if number >= segment.last:
@@ -142,7 +142,7 @@ class Spool:
                 self.acknowledged = number
 
     def resume_after(self, number: int) -> None:
-        """Number the next record ``number + 1`` at least: the server has more than is here."""
+        """Numbers the next record ``number + 1`` at least: the server has more than is here."""
         if number > self.last:
             self.acknowledge(self.last)
             self.last = self.acknowledged = number
@@ -154,11 +154,11 @@ class Spool:
 
     @property
     def empty(self) -> bool:
-        """Nothing was ever put in, or all was cleared."""
+        """Says that nothing was ever put in, or all was cleared."""
         return not self._segments
 
     def clear(self) -> None:
-        """Give all of the disk back: nothing is wanted any more, and nothing more will come."""
+        """Gives all of the disk back: nothing is wanted any more, and nothing more will come."""
         self.close()
         while self._segments:
             os.unlink(self._path(self._segments.pop()))
@@ -194,7 +194,7 @@ class Spool:
         self._keep_reserve()
 
     def _drop_acknowledged(self) -> None:
-        """Remove the first segment, all of which is acknowledged, unless it is small and last.
+        """Removes the first segment, all of which is acknowledged, unless it is small and last.
 
         There is always one: its name gives the next number to the process that opens the spool.
         """
@@ -205,7 +205,7 @@ class Spool:
             self._recycle()
 
     def _recycle(self) -> None:
-        """Make the only segment, all of which is acknowledged, an empty one for what follows.
+        """Makes the only segment, all of which is acknowledged, an empty one for what follows.
 
         A full disk has room for that. Old records under the new name aren't taken for new ones.
         """
@@ -234,7 +234,7 @@ class Spool:
         return os.path.join(self._directory, "%016d.jsonl" % segment.first)
 
     def _recover(self) -> None:
-        """Take up what an earlier process left, as far as it is whole."""
+        """Takes up what an earlier process left, as far as it is whole."""
         for name in sorted(filter(_is_segment, os.listdir(self._directory))):
             segment = _Segment(int(name[:-6]))
             path = os.path.join(self._directory, name)
@@ -286,7 +286,7 @@ def _is_segment(name: str) -> bool:
 
 
 def _scan(segment: _Segment, path: str) -> None:
-    """Find what is whole in a segment, and cut off the rest."""
+    """Finds what is whole in a segment, and cuts off the rest."""
     with open(path, "r+b") as file:
         for line in file:
             if not _is_record(line, segment.last + 1):

@@ -226,7 +226,7 @@ def _is_stopped(pid: int) -> bool:
 
 
 def _read_yama() -> int:
-    """0 also where there is no such thing."""
+    """Returns 0 also where there is no such thing."""
     try:
         with open(_YAMA, encoding="ascii") as file:
             return int(file.read())

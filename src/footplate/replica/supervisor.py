@@ -61,7 +61,7 @@ class Supervisor:
         self._reasons: set[str] = set()
 
     def run(self) -> str | None:
-        """Supervise to the end; returns how it ended.
+        """Supervises to the end; returns how it ended.
 
         None: SIGTERM came, and the server doesn't answer. The program has ended, and the sweep
         delivers the records in the spool.

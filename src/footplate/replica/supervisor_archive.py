@@ -32,7 +32,7 @@ _SHARED = (
 
 
 def build_archive(destination: Path) -> Path:
-    """Build the supervisor's archive in the directory ``destination`` unless it exists.
+    """Builds the supervisor's archive in the directory ``destination`` unless it exists.
 
     Its name tells of which sources it is, and for which interpreter, so that a new version never
     changes a file that a running supervisor has open. Beside the sources lie those compiled for
@@ -50,7 +50,7 @@ def build_archive(destination: Path) -> Path:
 
 
 def _collect() -> Iterator[tuple[str, bytes]]:
-    """Name in the archive and content of each file."""
+    """Yields name in the archive and content of each file."""
     yield "__main__.py", _MAIN
     package = resources.files("footplate")
     yield "footplate/__init__.py", (package / "__init__.py").read_bytes()

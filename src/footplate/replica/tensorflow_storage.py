@@ -29,7 +29,7 @@ def make_roots(
 
 
 def read_roots(authority: str, machine: str = MACHINE_ROOTS) -> str:
-    """Those of the machine, as far as they are where TensorFlow looks, and ours. Raises OSError."""
+    """Returns the machine's, if they are where TensorFlow looks, and ours. Raises OSError."""
     if not os.path.isfile(machine):
         return authority
     return f"{read_text(machine).rstrip()}\n{authority}"

@@ -50,7 +50,7 @@ def make_records(
     directory: str,
     places: tuple[str, str] = (_PASSWD, _GROUP),
 ) -> list[tuple[str, str]]:
-    """Files in ``directory`` that a view has instead of the host's: each with the path of that.
+    """Makes files in ``directory`` that a view has instead of the host's, each with its path.
 
     ``variables`` name the user. None, where the host knows who this process is.
 
@@ -71,7 +71,7 @@ def make_records(
 
 
 def find_user(passwd: str, uid: int) -> tuple[str, str]:
-    """Name and home of a user in the text of a passwd file; empty: he isn't in it."""
+    """Returns name and home of a user in the text of a passwd file; '' if he isn't in it."""
     for line in passwd.splitlines():
         fields = line.split(":")
         if len(fields) == _FIELDS and fields[2] == str(uid):
@@ -80,7 +80,7 @@ def find_user(passwd: str, uid: int) -> tuple[str, str]:
 
 
 def _read(path: str) -> str:
-    """Empty: there is none."""
+    """Returns '' if there is none."""
     try:
         return read_text(path)
     except (FileNotFoundError, NotADirectoryError, PermissionError):

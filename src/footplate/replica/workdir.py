@@ -58,11 +58,11 @@ class Home:
 
     @property
     def tools(self) -> str:
-        """Files for tools that the program may run; it can read them."""
+        """The folder of tools' files that the program may run; it can read them."""
         return os.path.dirname(self.metrics)
 
     def take(self) -> None:
-        """Become the supervisor; raises Locked."""
+        """Becomes the supervisor; raises Locked."""
         descriptor = os.open(self / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -74,7 +74,7 @@ class Home:
         self._lock = descriptor
 
     def make_directories(self) -> None:
-        """Those that every program needs."""
+        """Makes those that every program needs."""
         for path in (self.work, self.tmp, self.own, self.tools):
             try:
                 os.mkdir(path)
@@ -97,14 +97,14 @@ class Home:
         return value
 
     def write(self, name: str, value: dict[str, Any]) -> None:
-        """Replace a file as a whole; only its owner may read it."""
+        """Replaces a file as a whole; only its owner may read it."""
         text = json.dumps(value)  # json.dump would do it in Python, ten times slower
         part = self._write_part(name, text)
         os.truncate(part, len(text))
         os.replace(part, self / name)
 
     def hold_space(self, name: str) -> None:
-        """Keep space for the next ``write`` of a file, which a full disk then can't refuse."""
+        """Keeps space for the next ``write`` of a file, which a full disk then can't refuse."""
         self._write_part(name, " " * _HELD_BYTES)
 
     def _write_part(self, name: str, text: str) -> str:
@@ -118,7 +118,7 @@ class Home:
         return part
 
     def finish(self, reason: str) -> None:
-        """Say that nothing is left here."""
+        """Says that nothing is left here."""
         self.write("gone", {"reason": reason})
 
     @property

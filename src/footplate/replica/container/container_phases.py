@@ -60,7 +60,7 @@ class PreparingImage(Preparing):
     trusted = True
 
     def _compose_environment(self) -> dict[str, str]:
-        """All of the host's: credential helpers need it, and no code of the user runs there."""
+        """Returns all of the host's: credential helpers need it, and no user's code runs there."""
         return dict(self.context.host)
 
     def _follow(self, result: dict[str, Any]) -> Phase:
@@ -107,7 +107,7 @@ def _tell_disk(context: Context) -> None:
 
 
 class ImageProgram:
-    """All that a start needs but the variables, which come from the task at the start."""
+    """The parts that a start needs but the variables, which come from the task at the start."""
 
     view: MountNamespace | None = None
 
@@ -150,7 +150,7 @@ class ImageProgram:
     def _compose_guard(
         self, context: Context, spec: dict[str, Any], socket: str, container: str
     ) -> dict[str, Any] | None:
-        """On a node, where an engine may kill all processes of a job but not the container's."""
+        """Returns its guard on a node, where an engine may kill all of a job but its container."""
         if not context.ticket.get("launchers"):
             return None
         archive, engine = context.command[-1], str(self._image["engine"])

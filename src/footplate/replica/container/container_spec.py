@@ -93,7 +93,7 @@ def check_program(task: Mapping[str, Any]) -> None:
 
 
 def _describe_limits(limits: Limits | None) -> dict[str, Any]:
-    """Memory and swap together, as programs without a container have it."""
+    """Limits memory and swap together, as programs without a container have it."""
     if limits is None:
         return {}
     memory = limits.memory_bytes
@@ -106,7 +106,7 @@ def _describe_limits(limits: Limits | None) -> dict[str, Any]:
 
 
 def _forbid_core_dumps(engine: str) -> dict[str, Any]:
-    """Podman raises all other limits to its maximum when it gets one, which may be forbidden."""
+    """Forbids core dumps; not to Podman, which then raises all other limits to its maximum."""
     if is_podman(engine):
         return {}
     return {"Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}]}

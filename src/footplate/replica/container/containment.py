@@ -84,7 +84,7 @@ class EngineContainment(Containment):
         first_id: int = 0,
         guard: dict[str, Any] | None = None,
     ) -> Child:
-        """Create and start the container in a separate process; ``status`` reports progress.
+        """Creates and starts the container in a separate process; ``status`` reports progress.
 
         ``first_id``: of the user whom the image's root shall be; 0: the engine says which.
         ``guard``: the body that creates its guard, if it has one.
@@ -114,7 +114,7 @@ class EngineContainment(Containment):
 
     @property
     def status(self) -> Stream | None:
-        """Read until ``started`` or ``error`` is set, or the process ends."""
+        """The output to read until ``started`` or ``error`` is set, or the process ends."""
         return self._status
 
     @property
@@ -160,13 +160,13 @@ class EngineContainment(Containment):
         return killed
 
     def close(self) -> None:
-        """Remove the container; what an engine keeps that is away, the server has removed later."""
+        """Removes the container; what an engine that is away keeps, the server removes later."""
         if self._status is not None:
             self._status.close()
         self.discard()
 
     def discard(self) -> None:
-        """Free the disk of what the program wrote in its container. Never raises."""
+        """Frees the disk of what the program wrote in its container. Never raises."""
         if not self._created:
             return
         try:
@@ -222,7 +222,7 @@ class EngineContainment(Containment):
         return bool(self._told.get("ended"))
 
     def _kill_child(self) -> bool:
-        """Its process group: the one that prepares the image has children."""
+        """Kills its process group: the one that prepares the image has children."""
         if self._child is not None and not self._child.reaped:
             try:
                 os.killpg(self._child.pid, signal.SIGKILL)
@@ -231,7 +231,7 @@ class EngineContainment(Containment):
         return True
 
     def _end_container(self) -> None:
-        """Kill it, and wait until it doesn't run. Raises EngineError, EngineGone."""
+        """Kills it, and waits until it doesn't run. Raises EngineError, EngineGone."""
         try:
             self._engine.signal(self._container, "KILL")
         except EngineError as error:
@@ -244,7 +244,7 @@ class EngineContainment(Containment):
             time.sleep(_INTERVAL_S)
 
     def _kill_without_engine(self) -> bool:
-        """Kill its first process and all marked ones; False: some are still alive."""
+        """Kills its first process and all marked ones; False: some are still alive."""
         clean = sweep_marked(self._mark)
         if self._init is None:
             return clean

@@ -38,7 +38,7 @@ class EngineError(Exception):
 
 
 class Engine:
-    """Blocking requests, each on its own connection."""
+    """Sends blocking requests, each on its own connection."""
 
     def __init__(self, path: str, timeout_s: float = TIMEOUT_S) -> None:
         """``path``: of the engine's socket."""
@@ -82,7 +82,7 @@ class Engine:
         self.call("POST", f"/containers/{name}/kill?signal={signal}")
 
     def remove(self, name: str) -> None:
-        """Kill it, and remove it with its anonymous volumes. There may be no such container.
+        """Kills it, and removes it with its anonymous volumes. There may be no such container.
 
         Podman would give the program ten seconds to end by itself unless it is killed before.
         """
@@ -107,7 +107,7 @@ class Engine:
             ) from error
 
     def inspect_image(self, reference: str) -> dict[str, Any] | None:
-        """None: the engine has no such image."""
+        """Returns None if the engine has no such image."""
         try:
             return self.call("GET", f"/images/{_quote(reference)}/json")
         except EngineError as error:
@@ -223,7 +223,7 @@ class Attachment:
         return self._split(data) if self._multiplexed else [(1, data)]
 
     def _split(self, data: bytes) -> list[tuple[int, bytes]]:
-        """Frames: the stream's number, three zeros, four bytes of length, the piece."""
+        """Splits frames: the stream's number, three zeros, four bytes of length, the piece."""
         pieces: list[tuple[int, bytes]] = []
         while data:
             while len(data) < 8:
@@ -238,7 +238,7 @@ class Attachment:
         return pieces
 
     def _receive_rest(self, size: int) -> bytes:
-        """Some of what has to follow. Raises EngineGone: it doesn't."""
+        """Receives some of what has to follow. Raises EngineGone: it doesn't."""
         try:
             data = self._connection.recv(min(size, 65536))
         except OSError as error:

@@ -104,7 +104,7 @@ def _is_loader(path: str) -> bool:
 
 
 def _mount_socket(socket: str) -> tuple[dict[str, Any], str]:
-    """Its directory, so that an engine that starts again is found; and the socket's path inside."""
+    """Mounts its directory, so that it is found after a restart; returns its path inside."""
     directory, name = os.path.split(socket)
     if directory in _SHARED:
         return _mount(socket, f"{_PLACE}/engine.sock"), f"{_PLACE}/engine.sock"

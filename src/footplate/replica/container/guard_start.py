@@ -24,21 +24,21 @@ def guard_name(container: str) -> str:
 
 
 class NoGuard(Exception):
-    """It doesn't start; the message says why."""
+    """The guard doesn't start; the message says why."""
 
 
 class Guard:
-    """One that is ready."""
+    """A guard that is ready."""
 
     def __init__(self, attachment: Attachment) -> None:
         self._attachment = attachment
 
     def fileno(self) -> int:
-        """Readable when it has ended, or says something."""
+        """Returns a descriptor that is readable when it has ended, or says something."""
         return self._attachment.fileno()
 
     def has_ended(self) -> bool:
-        """Call it when there is something to read."""
+        """Returns whether it has ended; is called when there is something to read."""
         return self._attachment.read() is None
 
     def close(self) -> None:

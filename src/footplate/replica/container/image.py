@@ -39,7 +39,7 @@ class UnusableImage(Exception):
 
 
 def main(path: str) -> int:
-    """Print progress, and at last the image or the error, as JSON lines."""
+    """Prints progress, and at last the image or the error, as JSON lines."""
     home = Home(path)
     task, ticket = home.read("task.json") or {}, home.read("ticket.json") or {}
     try:
@@ -181,7 +181,7 @@ def _find_faults(info: dict[str, Any]) -> dict[str, str]:
 
 
 def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) -> dict[str, Any]:
-    """Pull the image if the engine lacks it, or ``always``. Raises as ``prepare``."""
+    """Pulls the image if the engine lacks it, or ``always``. Raises as ``prepare``."""
     found = engine.inspect_image(name)
     if found is not None and (not always or _is_local(found)):
         return found

@@ -59,7 +59,7 @@ def _bind(source: str, target: str, *, read_only: bool = False) -> dict[str, Any
 
 
 def open_buckets(context: Context) -> str:
-    """Let every user write to the buckets, for an image whose user isn't the service's.
+    """Lets every user write to the buckets, for an image whose user isn't the service's.
 
     Only where nobody else on this machine reaches them: their parent must be closed to others.
     What is made in them from now on is open, too, whatever the umask of who makes it.

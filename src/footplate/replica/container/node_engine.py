@@ -74,7 +74,7 @@ def _is_socket(path: str) -> bool:
 
 
 def report(named: str) -> None:
-    """Print the node, the socket, and what is wrong with it, as JSON."""
+    """Prints the node, the socket, and what is wrong with it, as JSON."""
     found = {"node": os.uname().nodename, "socket": "", "fault": ""}
     try:
         found["socket"] = find_socket(named, os.environ, os.getuid())

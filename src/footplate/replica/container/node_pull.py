@@ -135,7 +135,7 @@ def _files(environment: Mapping[str, str]) -> list[str]:
 
 
 def _ask_helper(helper: str, registry: str) -> dict[str, str]:
-    """Empty: it has nothing for the registry. Raises PullFailed."""
+    """Returns {} if it has nothing for the registry. Raises PullFailed."""
     command = f"docker-credential-{helper}"
     try:
         done = subprocess.run(

@@ -67,7 +67,7 @@ class PreparingPodImage(Preparing):
 
 
 class PodImageProgram:
-    """All that a start needs but the variables, which come from the task at the start."""
+    """The parts that a start needs but the variables, which come from the task at the start."""
 
     view: MountNamespace | None = None
 
@@ -124,7 +124,7 @@ def compose_own_variables(host: Mapping[str, str], loader: Mapping[str, str]) ->
 
 
 def link_buckets(ticket: Mapping[str, Any], task: Mapping[str, Any], place: str) -> None:
-    """Let programs find the buckets in ``place``, a folder of the Pod's. Raises OSError."""
+    """Lets programs find the buckets in ``place``, a folder of the Pod's. Raises OSError."""
     found: dict[str, str] = {}
     for path in find_buckets(ticket, task):
         if task.get("buckets") is None:  # that of all

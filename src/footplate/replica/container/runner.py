@@ -52,7 +52,7 @@ class OomCounter:
         return self._descriptor >= 0
 
     def read(self) -> None:
-        """Keep the count as it is now; where the group is gone, the last one stays."""
+        """Keeps the count as it is now; where the group is gone, the last one stays."""
         if self._descriptor < 0:
             return
         try:
@@ -123,7 +123,7 @@ class Runner:
         self._pidfd = -1
 
     def run(self, spec: dict[str, Any]) -> None:
-        """Never returns: ends the process as the program ended."""
+        """Ends the process as the program ended; never returns."""
         signal.signal(signal.SIGTERM, self._stop)
         try:
             attachment = self._start(spec)
@@ -162,7 +162,7 @@ class Runner:
         return attachment
 
     def _start_guard(self) -> None:
-        """First, so that the container never runs without it. Raises EngineGone."""
+        """Starts it first, so that the container never runs without it. Raises EngineGone."""
         if self._guard_spec is None:
             return
         try:
@@ -171,7 +171,7 @@ class Runner:
             self._unguarded = str(error)
 
     def _create(self, spec: dict[str, Any]) -> None:
-        """Map the image's users if that can be. Raises EngineError, EngineGone."""
+        """Maps the image's users if that can be. Raises EngineError, EngineGone."""
         if self._first_id:
             self._unmapped = self._create_mapped(spec)
             if not self._unmapped:
@@ -294,7 +294,7 @@ class Runner:
 
 
 def end_as(status: int) -> None:
-    """End this process with an exit code, or by the signal that ``status`` - 128 is."""
+    """Ends this process with an exit code, or by the signal that ``status`` - 128 is."""
     number = status - SIGNALLED
     if 0 < number < signal.NSIG:
         try:

@@ -69,7 +69,7 @@ def _advise_on_missing(module: str, facts: ReplicaFacts) -> str:
 def _advise_on_implicit_import(
     module: str, installed: InstalledModules, facts: ReplicaFacts
 ) -> str:
-    """Python 2 looked beside the importing file; empty: the user's package doesn't have it."""
+    """Looks beside the importing file as Python 2 did; returns '' if nothing is there."""
     own, (top, *_) = facts.module.partition(".")[0], module.split(".")
     found = installed.package_with(top, own) if own else ""
     if not found:

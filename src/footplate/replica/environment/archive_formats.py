@@ -33,7 +33,7 @@ _MAX_WHEEL_FILE_BYTES = 1 << 16
 
 
 def settle(download: str, name: str) -> str:
-    """Move or convert the file ``download``, which the user knows as ``name``; its new path.
+    """Moves or converts the file ``download``, known to the user as ``name``; returns its path.
 
     The path's suffix says what it is: .tar.gz, .zip or .whl. Beside those pip takes .tar,
     .tar.bz2 and .tar.xz, which are converted. A file of no known kind whose name has a known
@@ -57,7 +57,7 @@ def _is_tar(head: bytes) -> bool:
 
 
 def _file_name(path: str, name: str, head: bytes) -> str:
-    """One that says nothing but the kind: uv would refuse a name that isn't the package's own."""
+    """Returns a name that says only the kind: uv would refuse one that isn't the package's own."""
     if head.startswith(b"\x1f\x8b"):
         return "package.tar.gz"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):

@@ -42,7 +42,7 @@ _BROKEN = (
 
 
 def inspect(path: str, name: str, read: Reader) -> None:
-    """Check the archive ``path``, which the user knows as ``name``; show its files to ``read``.
+    """Checks the archive ``path``, which the user knows as ``name``; shows its files to ``read``.
 
     The path's suffix says what kind of archive it is.
 
@@ -122,14 +122,14 @@ class _Inspection:
             pass
 
     def count(self, member: str, size: int) -> None:
-        """Bytes have come out of the compression."""
+        """Counts bytes that have come out of the compression."""
         self._bytes += size
         if self._bytes > self._limit_bytes:
             limit = f"{self._limit_bytes >> 20} MiB"
             raise self.refuse(member, f"makes it larger than {limit} when unpacked")
 
     def check_links(self) -> None:
-        """No link leads outside, directly or through others; nothing lies beyond a link."""
+        """Refuses links that lead outside, also through others, and what lies beyond a link."""
         for name in self._names:
             for parent in _parents(name):
                 if parent in self._links:

@@ -102,7 +102,7 @@ class Assembly:
         return Environment(python, bins, [built.use, base.use], list(built.record["notes"]))
 
     def _make_key(self, packages: list[Package], root: str) -> str:
-        """All that a layer depends on; what its requirements came to then, holds from then on."""
+        """Returns the key of what a layer depends on; what requirements came to holds on."""
         slices = [
             part for s in self._slices for part in (s.name, s.lock_sha256, *sorted(s.unless), "")
         ]

@@ -81,7 +81,7 @@ class BaseEnvironments:
         return None if built is None else self._open(built, piece)
 
     def close(self) -> None:
-        """Use none any more: until then they are kept from removal."""
+        """Gives up the used ones: until then they are kept from removal."""
         self._builds.close()
 
     def get(self, runtime: str, choice: list[Slice]) -> Base:

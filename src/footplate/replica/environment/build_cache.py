@@ -35,12 +35,12 @@ class CompleteBuild:
 
     @property
     def use(self) -> str:
-        """Its name within the cache, such as ``layers/KEY``."""
+        """The name within the cache, such as ``layers/KEY``."""
         return "/".join(self.path.split(os.sep)[-2:])
 
 
 class BuildCache:
-    """Built in place, for environments contain their own paths; complete with their marker.
+    """Builds in place, for environments contain their own paths; complete ones have a marker.
 
     A build that was ended halfway has no marker, and is built anew by the next who wants it.
     The lock is inherited by the processes that build: while one is left, nobody else begins.
@@ -115,13 +115,13 @@ class BuildCache:
             raise
 
     def _name_builder(self, descriptor: int) -> str:
-        """Other jobs have no name here: they may be somebody else's."""
+        """Says who builds; other jobs have no name here: they may be somebody else's."""
         if cache_locks.is_signed(descriptor, self._job):
             return "another replica or trial of this job"
         return "another job"
 
     def close(self) -> None:
-        """Use nothing any more."""
+        """Gives up all that is used."""
         while self._held:
             os.close(self._held.popitem()[1])
 
@@ -146,7 +146,7 @@ class BuildCache:
         return cache_locks.open_lock(os.path.join(self.root, key))
 
     def _keep(self, key: str, descriptor: int) -> CompleteBuild | None:
-        """Its lock is shared by now: if it is there, it can't be removed."""
+        """Keeps the build from removal by its lock, which is shared by now, if it is there."""
         built = self._find(key)
         if built is None:
             return None
@@ -158,7 +158,7 @@ class BuildCache:
         return built
 
     def _build(self, key: str, make: Callable[[str, int], dict[str, Any]], lock: int) -> None:
-        """Alone with the lock; somebody else may have come first all the same."""
+        """Builds alone with the lock; somebody else may have come first all the same."""
         if self._find(key) is not None:
             return
         path = os.path.join(self.root, key)
@@ -179,7 +179,7 @@ class BuildCache:
 
 
 def _seal(path: str) -> None:
-    """Nobody can write its directories any more: Python would add bytecode by itself."""
+    """Keeps anybody from writing its directories: Python would add bytecode by itself."""
     for folder, _, _, descriptor in os.fwalk(path):
         if folder != path:
             os.fchmod(descriptor, os.fstat(descriptor).st_mode & ~_WRITE)

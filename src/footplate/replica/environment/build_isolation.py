@@ -1,4 +1,4 @@
-"""Keep what users' packages run while they are built from the service's own files and rights."""
+"""Keeps what users' packages run while they are built from the service's own files and rights."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class BuildIsolation:
         return {**found, "USER": self.user.name, "LOGNAME": self.user.name}
 
     def prepare(self) -> str:
-        """Make the directories; why they can't be the user's, else empty. Raises OSError."""
+        """Makes the directories; returns why they can't be the user's, or ''. Raises OSError."""
         paths = [os.path.join(self.scratch, name) for name in ("", _TMP, _HOME, _UV_CACHE, _OUTPUT)]
         for path in paths:
             os.makedirs(path, exist_ok=True)
@@ -231,7 +231,7 @@ def isolate_build(
 
 
 def _find_tools(ticket: Mapping[str, Any], programs: Sequence[str], user: User | None) -> list[str]:
-    """uv, and the programs and indexes of builds with a ``user``."""
+    """Returns uv, and the programs and indexes of builds with a ``user``."""
     uv = str(ticket.get("uv") or "")
     if user is None:
         return [uv]
@@ -241,7 +241,7 @@ def _find_tools(ticket: Mapping[str, Any], programs: Sequence[str], user: User |
 def _open_buckets(
     build_isolation: BuildIsolation, shared: Sequence[str], why: str
 ) -> BuildIsolation:
-    """Let the user write them where he can't own what is in them."""
+    """Lets the user write them where he can't own what is in them."""
     if build_isolation.user is None:
         return build_isolation
     try:

@@ -1,4 +1,4 @@
-"""All environments of a cache: size, last use, and removal."""
+"""Lists all environments of a cache: size, last use, and removal."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Cache:
         self.root = os.path.realpath(root)
 
     def look(self) -> list[CacheEntry]:
-        """All entries, with the sizes recorded when they were built."""
+        """Returns all entries, with the sizes recorded when they were built."""
         kept = kept_environments.kept(self.root)
         return [
             found
@@ -59,7 +59,7 @@ class Cache:
         ]
 
     def clear_up(self) -> None:
-        """Remove the rest of what others began to remove."""
+        """Removes the rest of what others began to remove."""
         for kind in KINDS:
             empty_trash(os.path.join(self.root, kind))
 
@@ -80,7 +80,7 @@ class Cache:
         return pruned
 
     def remove(self, uses: Collection[str]) -> None:
-        """Remove these, named like ``layers/KEY``, except what is in use. Raises OSError."""
+        """Removes these, named like ``layers/KEY``, except what is in use. Raises OSError."""
         for found in self.look():
             if f"{found.entry.kind}/{found.entry.key}" in uses:
                 self._remove(found)
@@ -121,7 +121,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _read(path: str) -> dict[str, Any] | None:
-    """None: nobody has finished it."""
+    """Returns None if nobody has finished it."""
     try:
         with open(os.path.join(path, cache_locks.MARKER), encoding="utf-8") as file:
             record = json.load(file)

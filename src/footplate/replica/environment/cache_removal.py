@@ -12,7 +12,7 @@ _TRASH = ".trash"
 
 
 def discard(path: str) -> None:
-    """Remove a directory; whatever happens meanwhile, no half of it is left under its name.
+    """Removes a directory; whatever happens meanwhile, no half of it is left under its name.
 
     Raises:
         OSError: not even its marker can be removed.
@@ -44,7 +44,7 @@ def set_aside(path: str) -> str:
 
 
 def empty_trash(root: str) -> None:
-    """Remove what others didn't come to remove; several may do so at once."""
+    """Removes what others didn't come to remove; several may do so at once."""
     trash = os.path.join(root, _TRASH)
     try:
         names = os.listdir(trash)
@@ -62,7 +62,7 @@ def _unmark(path: str) -> None:
 
 
 def remove(path: str) -> None:
-    """Remove a directory as far as it goes.
+    """Removes a directory as far as it goes.
 
     Packages may hold directories that not even their owner may write to.
     """

@@ -65,7 +65,7 @@ READABLE_UMASK = 0o022
 
 
 def main(home: str) -> int:
-    """Print progress, and at last the result or the error, as JSON lines."""
+    """Prints progress, and at last the result or the error, as JSON lines."""
     return _print_result(lambda: prepare(home, ProgressOutput()))
 
 
@@ -91,7 +91,7 @@ def _print_result(work: Callable[[], dict[str, Any]]) -> int:
 
 
 class Setup:
-    """All that an environment for the task in ``home`` is assembled from."""
+    """The parts from which an environment for the task in ``home`` is assembled."""
 
     def __init__(
         self, home: str, ticket: dict[str, Any], source: Source, teller: ProgressOutput
@@ -134,7 +134,7 @@ class Setup:
         self._teller = teller
 
     def bound_cache(self) -> None:
-        """Keep the cache below its limit after a build."""
+        """Keeps the cache below its limit after a build."""
         if self._bases.made or self.layers.made:
             bound(self.cache, self._limit_bytes, self._teller)
 
@@ -191,7 +191,7 @@ def remember(
 
 
 def bound(cache: str, limit_bytes: int, teller: ProgressOutput) -> None:
-    """Make room again for what was built, if the cache has more than its limit; 0: it has none.
+    """Makes room again for what was built, if the cache has more than its limit; 0: it has none.
 
     What can't be removed now is tried again after the next build.
     """

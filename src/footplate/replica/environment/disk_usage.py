@@ -14,7 +14,7 @@ _BLOCK_BYTES = 512
 
 
 def measure(path: str, seen: Seen | None = None) -> int:
-    """Bytes on the disk below ``path``; files that several names lead to count once.
+    """Returns the bytes on disk below ``path``; files that several names lead to count once.
 
     ``seen``: files that were counted before, and don't count again; those counted now are added.
     """

@@ -58,8 +58,7 @@ class EvictionPolicy:
 
 
 def choose(entries: Iterable[Entry], policy: EvictionPolicy, now: float) -> list[Entry]:
-    """Those to remove, in this order; never one that is in use, and one that is kept only if
-    everything is to go.
+    """Returns those to remove, in order; none in use, and kept ones only if everything goes.
 
     Of several used at one moment layers go first: they take less to make again.
     """

@@ -26,7 +26,7 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 class FetchedInterpreters:
-    """Those in the directory ``pythons`` of a cache. None of this runs one."""
+    """The interpreters in the directory ``pythons`` of a cache. None of this runs one."""
 
     def __init__(self, cache: str, uv: Uv) -> None:
         self._directory = os.path.join(os.path.realpath(cache), "pythons")

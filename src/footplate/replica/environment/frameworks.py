@@ -92,7 +92,7 @@ def pinned_version(requirement: str) -> str:
 
 
 def find_mismatched(changes: Sequence[Change], build: str) -> list[Change]:
-    """PyTorch and its companions among ``changes`` that are not for the build ``cpu``, or other."""
+    """Returns PyTorch and its companions among ``changes`` that aren't for ``build``."""
     return [
         change
         for change in changes

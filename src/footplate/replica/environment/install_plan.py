@@ -17,7 +17,7 @@ _CHANGE = re.compile(
 
 
 class Change:
-    """Something that is to be installed above the base, or that hides something of it."""
+    """A distribution to be installed above the base, or that hides something of it."""
 
     def __init__(self, sign: str, name: str, version: str, url: str) -> None:
         self.added = sign != "-"

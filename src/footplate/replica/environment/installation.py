@@ -141,7 +141,7 @@ def check_real(paths: Sequence[str]) -> None:
 
 
 def _give(path: str, uid: int, gid: int) -> None:
-    """Links aren't followed; files that have another name elsewhere stay whose they are."""
+    """Gives all files; follows no links, and skips files that have another name elsewhere."""
     for _, directories, files, parent in os.fwalk(path):
         os.fchown(parent, uid, gid)
         os.fchmod(parent, os.fstat(parent).st_mode & 0o777 & ~_OTHERS_WRITE)

@@ -57,7 +57,7 @@ def can_build(site: str) -> bool:
 
 
 def add_stand_ins(site: str) -> None:
-    """Say that what provides the same modules under another name is there as well.
+    """Says that what provides the same modules under another name is there as well.
 
     So ``tensorflow>=2`` in a user's requirements is satisfied where tensorflow-cpu is.
     """

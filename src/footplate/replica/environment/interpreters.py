@@ -83,7 +83,7 @@ class Interpreters:
         )
 
     def _candidates(self, version: str) -> Iterator[str]:
-        """Programs before scripts: a pyenv shim is slow, and may stand for nothing."""
+        """Yields programs before scripts: a pyenv shim is slow, and may stand for nothing."""
         for pattern in self._globs:
             yield from sorted(glob.glob(os.path.expanduser(pattern)))
         on_path = [
@@ -116,7 +116,7 @@ class Interpreters:
         return ", ".join([*self._globs, f"python{version} on PATH", pyenv, "uv's own"])
 
     def _inspect(self, path: str) -> Interpreter | None:
-        """Run it, unless this very file was run before."""
+        """Runs it, unless this very file was run before."""
         try:
             state = os.stat(path)
         except (FileNotFoundError, NotADirectoryError, PermissionError):

@@ -36,7 +36,7 @@ _SIZE = re.compile(r"\bsize = (\d+)")
 def measure_downloads(
     requirements: Sequence[str], python: str, directory: str, uv: Uv, variables: Mapping[str, str]
 ) -> dict[str, int]:
-    """Bytes by name of those pinned requirements whose index says it."""
+    """Returns bytes by name of those pinned requirements whose index says it."""
     source = os.path.join(directory, "downloads.in")
     with open(source, "w", encoding="utf-8") as file:
         file.write("".join(f"{requirement}\n" for requirement in requirements))

@@ -35,7 +35,7 @@ _MAX_SCRIPT_BYTES = 1 << 20
 
 
 def adopt_scripts(base_bin: str, layer_bin: str) -> None:
-    """Give ``layer_bin`` each script of ``base_bin`` that it lacks, for its own interpreter."""
+    """Gives ``layer_bin`` each script of ``base_bin`` that it lacks, for its own interpreter."""
     for name in sorted(os.listdir(base_bin)):
         source, target = os.path.join(base_bin, name), os.path.join(layer_bin, name)
         body = _read_body(source, base_bin)
@@ -123,7 +123,7 @@ class Layers:
         return Plan(wheels, planner, solution, notes)
 
     def make(self, path: str, plan: Plan, base: Base) -> None:
-        """Install what is planned into a new environment at ``path``, above the base.
+        """Installs what is planned into a new environment at ``path``, above the base.
 
         Raises:
             PreparationError: naming the requirement that can't be installed, or is too large.

@@ -88,7 +88,7 @@ class Server:
         return path
 
     def fetch_packages(self, names: list[str], directory: str) -> list[Package]:
-        """Each in a directory of its own, for two may have one name. Raises PreparationError."""
+        """Fetches each into its own directory, as names may repeat. Raises PreparationError."""
         return [self._fetch(index, name, directory) for index, name in enumerate(names)]
 
     def _fetch(self, index: int, name: str, directory: str) -> Package:

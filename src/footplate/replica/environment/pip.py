@@ -43,7 +43,7 @@ def find_pip(interpreter: Interpreter, lock: str) -> list[str]:
 
 
 def read_hook() -> dict[str, str]:
-    """Files for a directory of packages, by which Python finds what pip installs."""
+    """Returns files for a directory of packages, by which Python finds what pip installs."""
     loader: Any = user_site.__loader__  # it may be the archive of the supervisor
     path = os.path.join(os.path.dirname(__file__), "user_site.py")
     return {

@@ -52,5 +52,5 @@ def _numbers(version: str) -> Numbers:
 
 
 def _pad(numbers: Numbers) -> Numbers:
-    """3.11 is 3.11.0."""
+    """Pads it: 3.11 is 3.11.0."""
     return numbers + (0,) * (4 - len(numbers))

@@ -29,7 +29,7 @@ class Finder:
 
 
 def lift_limits() -> None:
-    """Let pip install for the user what it would install in no virtual environment."""
+    """Lets pip install for the user what it would install in no virtual environment."""
     import site
     import sysconfig  # noqa: F401  it keeps the real base, by which extensions are compiled
 

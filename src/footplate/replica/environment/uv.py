@@ -121,7 +121,7 @@ class Uv:
 
     @property
     def build_user(self) -> User | None:
-        """Whom builds run as, if not as this process."""
+        """The user that builds run as, if not that of this process."""
         return None if self._build_isolation is None else self._build_isolation.user
 
     def find_output(self, directory: str) -> str:
@@ -134,7 +134,7 @@ class Uv:
         return [] if own is None else own.find_installed(interpreter)
 
     def run(self, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> str:
-        """Everything that it said. Raises UvFailed."""
+        """Returns everything that it said. Raises UvFailed."""
         return self._build_as_before(lambda more: self._run(arguments, more), variables or {})
 
     def install(
@@ -183,7 +183,7 @@ class Uv:
     def _build_as_before(
         self, attempt: Callable[[Mapping[str, str]], str], given: Mapping[str, str]
     ) -> str:
-        """Try, and where a build misses what setuptools lost since, try with an older one."""
+        """Tries, and where a build misses what setuptools lost since, tries with an older one."""
         try:
             return attempt(given)
         except UvFailed as failure:
@@ -204,7 +204,7 @@ class Uv:
     def _run_on_terminal(
         self, arguments: Sequence[str], progress: Progress, variables: Mapping[str, str]
     ) -> str:
-        """Only on a terminal does uv show its progress; so it gets one of its own."""
+        """Runs it on a terminal of its own: only there does uv show its progress."""
         try:
             master, slave = pty.openpty()
         except OSError:  # without progress
@@ -221,7 +221,7 @@ class Uv:
         ends: tuple[int, int],
         read: Callable[[int], str],
     ) -> str:
-        """Everything that ``read`` gets from the first of ``ends``; the process has the second."""
+        """Returns all that ``read`` gets from the first of ``ends``; the process has the second."""
         ours, theirs = ends
         try:
             process = self._start(argv, variables, theirs)
@@ -266,7 +266,7 @@ class Uv:
         return (self._held,) if self._held >= 0 else ()
 
     def _follow(self, master: int, progress: Progress) -> str:
-        """Read the terminal to its end; its last words without what only moves the cursor."""
+        """Reads the terminal to its end; returns its last words without moves of the cursor."""
         resolved = 0
         text = ""
         pending = b""

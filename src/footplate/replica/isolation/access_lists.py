@@ -21,7 +21,7 @@ _READ_WRITE, _ALL = 6, 7
 
 
 def grant(top: str, gid: int) -> None:
-    """Once it is granted for the real path ``top``, nothing is done again. No link is followed.
+    """Grants it once for the real path ``top``, then does nothing again. No link is followed.
 
     Raises OSError: the file system has no access lists, or part of the path has become a link.
     """

@@ -78,7 +78,7 @@ class CgroupContainment(Containment):
         limited: bool = False,
         promised: Promised | None = None,
     ) -> CgroupContainment:
-        """Make groups called ``name``, in the first kind of hierarchy that lets us.
+        """Makes groups called ``name``, in the first kind of hierarchy that lets us.
 
         ``limited``: they are to have limits. Without a promise it is tried whether they kill, and
         whether programs can have process namespaces: the kernel takes 10 ms to kill.
@@ -167,7 +167,7 @@ class CgroupContainment(Containment):
                 os.close(door)
 
     def kill(self) -> bool:
-        """First the group: of what is there then its counters have told all."""
+        """Kills first the group: of what is there then its counters have told all."""
         emptied = self._kill_group()
         return (self._space is None or self._space.kill()) and emptied
 
@@ -227,14 +227,14 @@ class CgroupContainment(Containment):
             write_text(_procs(group), "0")
 
     def _enclose(self, fault: str) -> None:
-        """Have programs live in process namespaces; ``fault``: why they can't."""
+        """Makes programs live in process namespaces; ``fault``: why they can't."""
         if fault:
             self.missing_here = f"it sees other programs, and can signal them ({fault})"
         else:
             self._space = PidNamespace()
 
     def _probe(self, kind: str) -> None:
-        """Kill a child that does nothing; raises if the group doesn't."""
+        """Kills a child that does nothing; raises if the group doesn't."""
         if kind == "cgroup2" and not os.path.exists(os.path.join(self._killer, "cgroup.kill")):
             raise FileNotFoundError("the kernel has no cgroup.kill")
 
@@ -293,7 +293,7 @@ def _make(parent: str, name: str) -> str:
 
 
 def _kill_unified(group: str) -> bool:
-    """cgroup.kill reaches all below at once, also those being forked; then wait until empty."""
+    """Kills all below at once by cgroup.kill, also those being forked; then waits until empty."""
     write_text(os.path.join(group, "cgroup.kill"), "1")
     end = time.monotonic() + KILL_TIMEOUT_S
     events = os.path.join(group, "cgroup.events")
@@ -312,7 +312,7 @@ def _kill_unified(group: str) -> bool:
 
 
 def _kill_frozen(group: str) -> bool:
-    """Freeze all, so that none can fork; kill, thaw, and look again."""
+    """Freezes all, so that none can fork; kills and thaws them, and looks again."""
     end = time.monotonic() + KILL_TIMEOUT_S
     state = os.path.join(group, "freezer.state")
     while True:

@@ -59,7 +59,7 @@ def find_groups(pid: int) -> list[str]:
 
 @functools.lru_cache(maxsize=1)
 def _parse(mounts: str, groups: str) -> list[tuple[str, str, str]]:
-    """Kind, where it is mounted, where our group in it would be: mostly the same as before."""
+    """Returns kind, mount and our group's place, which is mostly the same as before."""
     own = dict(_parse_groups(groups))
     return [
         (kind, point, point + own[kind].rstrip("/"))

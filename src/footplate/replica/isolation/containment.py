@@ -33,7 +33,7 @@ class Child:
         self._status: int | None = None
 
     def terminate(self) -> None:
-        """SIGTERM to the program, which isn't reaped yet: its number is its own."""
+        """Sends SIGTERM to the program, which isn't reaped yet: its number is its own."""
         os.kill(self.pid, signal.SIGTERM)
 
     @property
@@ -106,17 +106,17 @@ class Containment:
         return levels.describe(guaranteed, missing)
 
     def adopt(self, init: Init) -> None:
-        """Have it keep the next program: where that is of no use, end it."""
+        """Makes ``init`` keep the next program; ends it where that is of no use."""
         init.give_up()
 
     def prepare(self) -> None:
-        """Create what ``record`` describes for the next program, in advance.
+        """Creates what ``record`` describes for the next program, in advance.
 
         Raises OSError: there can be no more processes.
         """
 
     def start(self, launch: Launch, view: MountNamespace | None) -> Child:
-        """Start a program, which sees ``view`` if given.
+        """Starts a program, which sees ``view`` if given.
 
         Raises:
             SpawnFailed: it could not be started; nothing of it is left.
@@ -138,14 +138,14 @@ class Containment:
         return ""
 
     def discard(self) -> None:
-        """Free disk space that the dead program used."""
+        """Frees disk space that the dead program used."""
 
     def kill(self) -> bool:
-        """Kill all known processes; False: some are still alive."""
+        """Kills all known processes; False: some are still alive."""
         raise NotImplementedError
 
     def limit(self, wanted: Limits) -> dict[str, str]:  # noqa: ARG002  for those that can
-        """Bound what programs may use; before the first is started.
+        """Bounds what programs may use; before the first is started.
 
         Returns for ``memory``, ``CPU`` and ``processes`` why that can't be, empty if it is.
         """
@@ -165,14 +165,14 @@ class Containment:
         return None
 
     def reap_finished(self) -> None:
-        """Reap orphans that became this process's children."""
+        """Reaps orphans that became this process's children."""
 
     def record(self) -> dict[str, object]:
         """Returns what a later process needs to ``kill`` after the death of this one."""
         return {}
 
     def close(self) -> None:
-        """Release the resources of this containment mode."""
+        """Releases the resources of this containment mode."""
 
     def _join(self) -> None:
         """Runs in the child, before it becomes the program."""

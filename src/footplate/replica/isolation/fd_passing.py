@@ -17,7 +17,7 @@ def send(channel: socket.socket, data: bytes, descriptors: Sequence[int]) -> Non
 
 
 def receive(channel: socket.socket, size: int, most: int) -> tuple[bytes, list[int]]:
-    """Up to ``size`` bytes, and ``most`` descriptors, which no program inherits.
+    """Receives up to ``size`` bytes, and ``most`` descriptors, which no program inherits.
 
     No bytes: there is nobody any more who could send them.
     """

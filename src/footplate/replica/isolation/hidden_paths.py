@@ -129,7 +129,7 @@ def find_records(buckets: str) -> str:
 
 
 def find_hidden(paths: Iterable[object]) -> list[str]:
-    """Those that can be hidden, as real paths, the outermost first: the root of all can't."""
+    """Returns those that can be hidden, as real paths, the outermost first: not the root of all."""
     real = {find_real(str(path)) for path in paths}
     return sorted(path for path in real if path != os.path.sep and _is_reachable_directory(path))
 

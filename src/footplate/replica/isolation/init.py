@@ -54,7 +54,7 @@ class Init:
         self._leash = leash
 
     def start(self, order: InitConfig) -> None:
-        """Let it start its program. Raises SpawnFailed."""
+        """Lets it start its program. Raises SpawnFailed."""
         try:
             order.send(self._leash)  # who is gone says why, or is as good as a program killed
             self._child.wait()
@@ -75,7 +75,7 @@ class Init:
             return _read_number(self._leash)
 
     def give_up(self) -> None:
-        """End it: there will be no program."""
+        """Ends it: there will be no program."""
         self._child.abandon()
         self._leash.close()
         os.waitpid(self.pid, 0)
@@ -135,7 +135,7 @@ def _find_child(parent: int, pid: int) -> Process | None:
 
 
 def _begin(supervisor: int, ready: int, leash: int) -> None:
-    """Init without a helper process: it is the supervisor's own child.
+    """Runs init without a helper process: it is the supervisor's own child.
 
     Whether that has died before it could be told of the death, the leash tells.
     """
@@ -175,7 +175,7 @@ def _keep(supervisor: int, ready: int, leash: int) -> None:
 
 
 def _live(supervisor: int, ready: int, leash: int) -> None:
-    """Init: show the namespace in /proc, start the program, reap until it ends."""
+    """Runs init: shows the namespace in /proc, starts the program, reaps until it ends."""
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -196,7 +196,7 @@ def _live(supervisor: int, ready: int, leash: int) -> None:
 
 
 def _begin_numbers(last: int) -> None:
-    """Programs of one host have different numbers: torchrun tells its nodes apart by them."""
+    """Begins process numbers after ``last``: torchrun tells the nodes of one host apart by them."""
     try:
         write_text("/proc/sys/kernel/ns_last_pid", str(last))
     except OSError:  # then they begin at 2
@@ -247,7 +247,7 @@ def _serve(program: int, leash: int, wake_end: int) -> None:
 
 
 def _reap_until(program: int, leash: int) -> None:
-    """Reap children that have ended; if the program has, report it, and end everything."""
+    """Reaps children that have ended; reports the program if it has, and ends everything."""
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if not pid:

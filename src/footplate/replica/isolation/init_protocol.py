@@ -42,7 +42,7 @@ class InitConfig:
         self.outside = outside
 
     def send(self, channel: socket.socket) -> bool:
-        """False: nobody is there any more."""
+        """Sends it; returns False if nobody is there any more."""
         launch = self.launch
         view: Any = None if self.view is None else self.view.tell()
         user = None if launch.user is None else launch.user.encode()

@@ -107,7 +107,7 @@ def find(name: str) -> Level | None:
 
 
 def describe(guaranteed: str, missing: str) -> str:
-    """Both in one sentence."""
+    """Returns both in one sentence."""
     words = f"{NOT_GUARANTEED}: {missing}" if missing else ""
     return "; ".join(filter(None, [guaranteed, words]))
 

@@ -74,7 +74,7 @@ def describe(containment: Containment, mark: str) -> dict[str, object]:
 
 
 def sweep(record: dict[str, Any]) -> bool:
-    """Kill what is left of a program whose supervisor is dead; False: some is still there.
+    """Kills what is left of a program whose supervisor is dead; False: some is still there.
 
     After the machine was started anew there is nothing. On every containment mode those that bear
     the mark are looked for besides.
@@ -101,7 +101,7 @@ def _open(name: str, mark: str, *, limited: bool, promised: Promised | None = No
 
 
 def _reopen(record: dict[str, Any]) -> Containment | None:
-    """None for the containment modes that then have nothing but the mark."""
+    """Returns None for the containment modes that then have nothing but the mark."""
     if record["containment_mode"] == "cgroup":
         return CgroupContainment.reopen(record)
     if record["containment_mode"] == "namespace":

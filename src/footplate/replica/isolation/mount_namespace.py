@@ -116,7 +116,7 @@ class MountNamespace:
             self.id_map = -1
 
     def enter(self, *, fresh_proc: bool) -> None:
-        """Pivot into the view; in a mount namespace of one's own (``leave_host``) only.
+        """Pivots into the view; in a mount namespace of one's own (``leave_host``) only.
 
         ``fresh_proc``: mount a /proc of the current process namespace instead of the host's.
 
@@ -254,7 +254,7 @@ def _place(bucket: str) -> str:
 
 
 def leave_host(flags: int = 0) -> None:
-    """Go into a mount and an IPC namespace of one's own, and those that ``flags`` name.
+    """Goes into a mount and an IPC namespace of one's own, and those that ``flags`` name.
 
     Where that isn't allowed to this user, in a user namespace in which he is who he was.
 
@@ -288,7 +288,7 @@ def _show_entry(entry: os.DirEntry[str]) -> None:
 
 
 def _show(source: str, target: str) -> None:
-    """Make ``source`` appear at ``target``, with all that is mounted below it."""
+    """Makes ``source`` appear at ``target``, with all that is mounted below it."""
     if os.path.islink(source):
         if not os.path.lexists(target):
             os.symlink(os.readlink(source), target)

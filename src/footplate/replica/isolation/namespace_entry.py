@@ -23,7 +23,7 @@ _NAMESPACES = ("user", "pid", "net", "uts", "ipc", "mnt")
 
 
 class Entry:
-    """Into where ``program`` is. ``groups`` are its control groups."""
+    """The way into where ``program`` is. ``groups`` are its control groups."""
 
     def __init__(self, program: Process, groups: list[str]) -> None:
         self.program = program
@@ -54,7 +54,7 @@ class Entry:
         return is_alive(self.program)
 
     def enter(self) -> None:
-        """Go in, in a process that forks afterwards: only its child is in the process namespace.
+        """Goes in, in a process that forks afterwards: only its child is in the process namespace.
 
         Raises OSError, Unavailable.
         """
@@ -71,7 +71,7 @@ class Entry:
 
 
 def _open_namespace(pid: int, kind: str) -> int | None:
-    """None: this process is in it already, or the kernel has none of this kind."""
+    """Returns None if this process is in it already, or the kernel has none of this kind."""
     theirs, own = f"/proc/{pid}/ns/{kind}", f"/proc/self/ns/{kind}"
     try:
         if os.readlink(theirs) == os.readlink(own):

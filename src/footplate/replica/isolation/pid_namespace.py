@@ -53,7 +53,7 @@ class NamespacedProgram(Child):
         return self._status
 
     def record(self) -> dict[str, object]:
-        """Nothing: how to find it the containment tells, by its init."""
+        """Returns nothing: the containment says by its init how to find it."""
         return {}
 
 
@@ -79,11 +79,11 @@ class PidNamespace:
         return {} if init is None else {"init": init.pid, "start": init.start}
 
     def adopt(self, init: Init) -> None:
-        """Have it keep the next program."""
+        """Makes ``init`` keep the next program."""
         self._waiting, self._init = init, init.process
 
     def prepare(self) -> None:
-        """Have an init for the next program. Raises OSError: there can be no more processes."""
+        """Makes an init for the next program. Raises OSError: there can be no more processes."""
         if self._waiting is None:
             self._make()
 
@@ -108,7 +108,7 @@ class PidNamespace:
         return init
 
     def kill(self) -> bool:
-        """Everything in it; False: some of it is still there."""
+        """Kills everything in it; returns False if some of it is still there."""
         killed = self._init is None or kill_init(self._init)
         if self._waiting is not None:
             self._waiting.give_up()
@@ -119,7 +119,7 @@ class PidNamespace:
         return ProcessSet([child.pid, *find_below(child.pid)], self.helpers(child))
 
     def helpers(self, child: Child) -> tuple[int, ...]:
-        """Those of ``child`` that aren't the program's."""
+        """Returns those of ``child`` that aren't the program's."""
         init = self._init
         return (child.pid,) if init is None or init.pid == child.pid else (child.pid, init.pid)
 

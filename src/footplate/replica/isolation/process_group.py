@@ -30,7 +30,7 @@ class ProcessGroupContainment(Containment):
         return self._child
 
     def kill(self) -> bool:
-        """Before the leader is reaped, so that the group's number is its own."""
+        """Kills it before the leader is reaped, so that the group's number is its own."""
         if self._child is not None:
             try:
                 os.killpg(self._child.pid, signal.SIGKILL)

@@ -48,7 +48,7 @@ def find(pid: int) -> Process | None:
 
 
 def find_all() -> Iterator[Process]:
-    """All that can be seen and aren't zombies."""
+    """Yields all that can be seen and aren't zombies."""
     try:
         names = os.listdir("/proc")
     except UNSEEN:
@@ -115,12 +115,12 @@ def _read_children(pid: int) -> list[int]:
 
 
 def find_marked(mark: str) -> list[Process]:
-    """Those whose environment, as it was at their start, has the mark."""
+    """Returns those whose environment, as it was at their start, has the mark."""
     return [p for p in find_all() if p.pid != os.getpid() and mark in read_marks(p.pid)]
 
 
 def kill(process: Process) -> None:
-    """SIGKILL to this very process, if it is still there."""
+    """Sends SIGKILL to this very process, if it is still there."""
     descriptor = -1
     try:
         if hasattr(os, "pidfd_open"):
@@ -159,7 +159,7 @@ def is_there(pid: int) -> bool:
 
 @functools.lru_cache(maxsize=None)
 def boot_id() -> str:
-    """Different after each start of the machine; empty where that isn't known."""
+    """Returns an id that differs after each start of the machine; '' where that isn't known."""
     try:
         return read_text("/proc/sys/kernel/random/boot_id").strip()
     except UNSEEN:
@@ -167,7 +167,7 @@ def boot_id() -> str:
 
 
 def read_marks(pid: int) -> list[str]:
-    """Those in its environment, as that was at its start; none: it can't be seen."""
+    """Returns those in its environment, as that was at its start; none if it can't be seen."""
     try:
         found = _MARK.findall(_read_memory(pid, "environ"))
     except UNSEEN:
@@ -176,7 +176,7 @@ def read_marks(pid: int) -> list[str]:
 
 
 def read_arguments(pid: int) -> list[bytes]:
-    """Its command line, without the empty words at its end, which the fork server leaves.
+    """Returns its command line, without the empty words at its end, which the fork server leaves.
 
     Raises OSError: those of ``UNSEEN`` where it can't be seen.
     """
@@ -184,5 +184,5 @@ def read_arguments(pid: int) -> list[bytes]:
 
 
 def _read_memory(pid: int, name: str) -> bytes:
-    """Both lie where the process says, which can make them as long as it likes (``prctl``)."""
+    """Reads it where the process says, which can make it as long as it likes (``prctl``)."""
     return read_start(f"/proc/{pid}/{name}", _MOST_BYTES)

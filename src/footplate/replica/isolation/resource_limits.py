@@ -23,7 +23,7 @@ _BOUNDS = ("memory.max", "memory.high", "cpu.max", "cpuset.cpus")
 
 
 class Limits:
-    """Those of the machine that a replica asked for, by its type's name.
+    """The limits of the machine that a replica asked for, by its type's name.
 
     ``disk_bytes``: of its boot disk; 0: unknown.
     """
@@ -76,7 +76,7 @@ class Limits:
 
 
 def limit_memory(groups: Sequence[str], memory_bytes: int) -> str:
-    """Bound memory and swap together; why that can't be, empty if it can."""
+    """Bounds memory and swap together; returns why that can't be, or ''."""
     for group in groups:
         for name, swap, swap_bytes in (
             ("memory.max", "memory.swap.max", 0),
@@ -90,7 +90,7 @@ def limit_memory(groups: Sequence[str], memory_bytes: int) -> str:
 
 
 def limit_cpu(groups: Sequence[str], vcpus: int) -> str:
-    """Bound the time on all CPUs together; why that can't be, empty if it can."""
+    """Bounds the time on all CPUs together; returns why that can't be, or ''."""
     quota_us = str(vcpus * _PERIOD_US)
     for group in groups:
         if os.path.exists(os.path.join(group, "cpu.max")):
@@ -102,7 +102,7 @@ def limit_cpu(groups: Sequence[str], vcpus: int) -> str:
 
 
 def limit_processes(groups: Sequence[str], count: int) -> str:
-    """Bound processes and threads together; why that can't be, empty if it can."""
+    """Bounds processes and threads together; returns why that can't be, or ''."""
     for group in groups:
         if os.path.exists(os.path.join(group, "pids.max")):
             return _write_all(group, (("pids.max", str(count), True),))
@@ -126,7 +126,7 @@ def find_parents(unified: Hierarchy, *, enable: bool) -> Iterator[str]:
 
 
 def _enable(group: str) -> None:
-    """Each by itself: one that isn't there must not keep back the other."""
+    """Enables each by itself: one that isn't there must not keep back the other."""
     for name in CONTROLLERS:
         _write_all(group, (("cgroup.subtree_control", f"+{name}", True),))
 
@@ -137,7 +137,7 @@ def _is_bounded(group: str) -> bool:
 
 
 def _write_all(group: str, entries: Sequence[tuple[str, str, bool]]) -> str:
-    """Write each value; why a needed one can't be, empty if all are."""
+    """Writes each value; returns why a needed one can't be written, or ''."""
     fault = ""
     for name, value, needed in entries:
         try:

@@ -34,7 +34,7 @@ class RootDirectory:
         self._changed_ns = os.stat(path).st_ctime_ns
 
     def give_back(self, name: str) -> bool:
-        """Keep it for another program, under a ``name`` that no other root has.
+        """Keeps it for another program, under a ``name`` that no other root has.
 
         Only when nothing of the program is left: it would have the same root. What a program has
         made in it, or changed of it, keeps it from others.

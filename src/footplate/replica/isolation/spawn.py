@@ -107,7 +107,7 @@ class Launch:
         self.trusted = trusted
 
     def own_output(self) -> None:
-        """Let the user open /dev/stdout anew. Raises OSError."""
+        """Lets the user open /dev/stdout anew. Raises OSError."""
         if self.user is not None:
             for descriptor in (self.stdout, self.stderr):
                 os.fchown(descriptor, self.user.uid, self.user.gid)
@@ -162,7 +162,7 @@ def fork(body: Callable[[int], None]) -> ForkedChild:
 
 
 def spawn(body: Callable[[int], None]) -> int:
-    """Fork a child that runs ``body`` and return its pid once the child has exec'ed.
+    """Forks a child that runs ``body``; returns its pid once the child has exec'ed.
 
     Raises:
         SpawnFailed: ``body`` raised; the child is gone.
@@ -206,7 +206,7 @@ def _read_all(descriptor: int) -> bytes:
 
 
 def execute(launch: Launch) -> None:
-    """Become the program; never returns."""
+    """Becomes the program; never returns."""
     launch.own_output()
     _limit(launch)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -257,7 +257,7 @@ def _spawn_program(launch: Launch, streams: Sequence[tuple[str | int, ...]]) -> 
 
 
 def begin_session() -> None:
-    """Leave the supervisor's session, and go before it when memory runs out."""
+    """Leaves the supervisor's session, and goes before it when memory runs out."""
     os.setsid()
     try:
         score = min(_OOM_SCORE_LIMIT, int(read_text(_OOM_SCORE)) + _OOM_SCORE_RISE)

@@ -66,7 +66,7 @@ class SubreaperContainment(Containment):
         return self._child
 
     def reap_finished(self) -> None:
-        """Adopted orphans; as long as the program is a zombie, those that ended before it."""
+        """Reaps adopted orphans; as long as the program is a zombie, those that ended before it."""
         while True:
             pid = _find_zombie()
             if not pid or (self._child is not None and pid == self._child.pid):
@@ -74,7 +74,7 @@ class SubreaperContainment(Containment):
             os.waitpid(pid, 0)
 
     def kill(self) -> bool:
-        """Own children can't be mistaken: their numbers are theirs until they are reaped."""
+        """Kills its own children: their numbers are theirs until they are reaped."""
         end = time.monotonic() + KILL_TIMEOUT_S
         while time.monotonic() < end:
             for pid in find_children():
@@ -112,7 +112,7 @@ def _find_zombie(*, or_raise: bool = False) -> int:
 
 
 def sweep_marked(mark: str) -> bool:
-    """Kill all that is marked, with its descendants.
+    """Kills all that is marked, with its descendants.
 
     Passes go on until some in a row find nothing; False: some are still there after a while.
     """

@@ -63,7 +63,7 @@ def unshare(flags: int) -> None:
 
 
 def setns(descriptor: int) -> None:
-    """Enter the namespace that ``descriptor`` stands for, of whatever kind it is."""
+    """Enters the namespace that ``descriptor`` stands for, of whatever kind it is."""
     _check(_libc().setns(descriptor, 0), "setns")
 
 
@@ -81,7 +81,7 @@ def mount(source: str, target: str, flags: int, kind: str | None = None, data: s
 
 
 def seal(target: str) -> None:
-    """Let what is mounted there, and nothing below it, be read only.
+    """Lets what is mounted there, and nothing below it, be read only.
 
     What the mount forbids besides must be said again: an ordinary user may not allow it.
     """
@@ -108,7 +108,7 @@ def pivot_root(new: str, old: str) -> None:
 
 
 def close_all_but(kept: set[int]) -> bool:
-    """Close all descriptors but these; False: this kernel, or library, can't do it at once."""
+    """Closes all descriptors but these; False: this kernel, or library, can't do it at once."""
     first = 0
     try:
         for descriptor in (*sorted(kept), _NO_DESCRIPTOR):
@@ -126,7 +126,7 @@ def die_with_parent(signal: int) -> None:
 
 
 def forgo_new_privileges() -> None:
-    """No program that this process executes gains any right: neither by setuid nor by its file."""
+    """Keeps programs of this process from gaining any right: neither by setuid nor by file."""
     _check(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
     for capability in range(_MAX_CAPABILITIES):
         if _libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):
@@ -138,7 +138,7 @@ def forgo_new_privileges() -> None:
 
 
 def limit_resources(processes: int) -> None:
-    """No core dumps, and at most ``processes`` of the same user; 0: as many as before.
+    """Allows no core dumps, and at most ``processes`` of the same user; 0: as many as before.
 
     The kernel counts processes for each user, and doesn't count root's.
     """
@@ -150,7 +150,7 @@ def limit_resources(processes: int) -> None:
 
 
 def bind_real(host: str, path: str, target: str) -> None:
-    """Bind the directory ``path`` of the file system at ``host``, with all that is mounted below.
+    """Binds the directory ``path`` of the file system at ``host``, with all that is mounted below.
 
     No part of ``path`` may be a link. The working directory is the same afterwards.
     """

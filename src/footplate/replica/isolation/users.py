@@ -57,7 +57,7 @@ class User:
         return self.reservation is not None
 
     def release(self) -> None:
-        """Let others have the id: nothing runs as this user."""
+        """Lets others have the id: nothing runs as this user."""
         if self.reservation is not None:
             self.reservation.close()
 
@@ -122,7 +122,7 @@ def _find_devices() -> Iterator[str]:
 
 
 def become(user: User) -> None:
-    """Turn this process into one of the user's, for good. Raises OSError."""
+    """Turns this process into one of the user's, for good. Raises OSError."""
     syscalls.forgo_new_privileges()
     os.setgroups(user.groups)
     os.setresgid(user.gid, user.gid, user.gid)

@@ -90,7 +90,7 @@ class Launcher:
         """Where programs of this node reach the server."""
 
     def resume(self) -> None:
-        """Clear up what an earlier process of this launcher has started last."""
+        """Clears up what an earlier process of this launcher has started last."""
         self._replica = find_last(self._directory, self._incarnation, self._archive)
         if self._replica is not None:
             self._restart = self._replica.restart
@@ -140,7 +140,7 @@ class Launcher:
     # What its replica does.
 
     def _look(self) -> None:
-        """See how the replica stands, and clear up after it."""
+        """Sees how the replica stands, and clears up after it."""
         self._check_lease()
         if self._leaving or self._must_end:
             self._stop()
@@ -225,7 +225,7 @@ class Launcher:
                 await self._obey(answer)
 
     async def _ask(self) -> dict[str, Any] | None:
-        """None: there is something new to say, and the question was taken back."""
+        """Asks; returns None if there is something new to say, and the question was taken back."""
         report = self._report()
         timeout_s = min(report["hold_s"] + _ANSWER_S, max(1.0, self._config["lease_s"] / 2))
         asking = asyncio.ensure_future(self._link.post(PATH, report, timeout_s))

@@ -112,7 +112,7 @@ class Parent:
             os._exit(code)
 
     def _end_rest(self) -> bool:
-        """Wait until nothing is left below this process; False: it was told to end before that."""
+        """Waits until nothing is left below this process; False: it was told to end before that."""
         kill_at_s = time.monotonic() + self._kill_after_s
         while not self._told:
             try:

@@ -69,7 +69,7 @@ def _copy_modules(folder: str) -> str:
 
 
 def _copy_tree(source: str, place: str) -> None:
-    """Files that can't be read are no part of it: links of distributions lead to nothing."""
+    """Copies all but files that can't be read: links of distributions lead to nothing."""
     ignore = shutil.ignore_patterns(*_UNWANTED)
     if os.path.isdir(source) and not os.path.isdir(place):
         shutil.copytree(source, place, ignore=ignore, ignore_dangling_symlinks=True)
@@ -113,7 +113,7 @@ def find_loader(file: str) -> str:
 
 
 def set_loader(file: str, name: str) -> None:
-    """Let an ELF file name another interpreter. Raises Uncopyable, OSError."""
+    """Lets an ELF file name another interpreter. Raises Uncopyable, OSError."""
     with open(file, "r+b") as program:
         content = program.read()
         for start, size in _find_names(content, file):

@@ -30,7 +30,7 @@ OWNER = "launcher"
 
 
 class ReplicaProcess:
-    """One start of the replica. ``archive`` is the supervisor's program."""
+    """The process of one start of the replica. ``archive`` is the supervisor's program."""
 
     def __init__(self, directory: str, archive: str, restart: int, *, copies: bool = False) -> None:
         """``copies``: what its ticket says of them, where it was started before."""
@@ -83,7 +83,7 @@ class ReplicaProcess:
         return ended
 
     def stop(self) -> None:
-        """Ask the supervisor to end; also one that has yet to begin."""
+        """Asks the supervisor to end; also one that has yet to begin."""
         try:
             write_text(self / "stop", "", _WRITE, 0o600)
         except OSError as error:
@@ -100,7 +100,7 @@ class ReplicaProcess:
             print(f"files can't be written back while the program runs: {error}", file=sys.stderr)
 
     def kill(self) -> None:
-        """End the supervisor at once; the sweep ends what it ran."""
+        """Ends the supervisor at once; the sweep ends what it ran."""
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: int) -> None:
@@ -131,7 +131,7 @@ class ReplicaProcess:
         return self._last_save.poll() is not None
 
     def sweep(self) -> None:
-        """Clear up after a dead supervisor, in the background; again when that has failed."""
+        """Clears up after a dead supervisor, in the background; again when that has failed."""
         if self._sweep is not None and self._sweep.poll() is None:
             return
         if time.monotonic() < self._next_sweep_s:

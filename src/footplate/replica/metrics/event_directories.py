@@ -31,7 +31,7 @@ class Found:
 
 
 class DirectoryScan:
-    """Through a directory, what is nearer first. Links aren't followed, wherever in its path.
+    """Goes through a directory, what is nearer first. No link is followed, wherever in its path.
 
     After ``most`` files and directories it ends, and has been ``cut``.
     """

@@ -49,7 +49,7 @@ _FRAME_BYTES = 16
 
 
 class EventFile:
-    """Each record that is read from it names ``source``."""
+    """A file of events. Each record that is read from it names ``source``."""
 
     __slots__ = ("_file", "_stamp", "ended", "has_scalars", "offset", "path", "size", "source")
 
@@ -75,12 +75,12 @@ class EventFile:
         return not self.ended and stamp(status) != self._stamp
 
     def settle(self, status: os.stat_result) -> None:
-        """All that it had then has been read."""
+        """Notes that all that it had then has been read."""
         self._stamp = stamp(status)
         self.size = status.st_size
 
     def read(self, size: int, wants: Callable[[bytes], bool], take: Callable[[bytes], None]) -> int:
-        """Read some of the records that follow: how many bytes; 0: none of them is whole.
+        """Reads some of the next records; returns how many bytes, 0 if none of them is whole.
 
         ``size`` is that of the file. ``take`` gets those records that ``wants`` wants: only
         their data is checked.
@@ -115,7 +115,7 @@ class EventFile:
         return _HEAD_BYTES
 
     def _read_length(self, data: bytes, place: int) -> int | None:
-        """None: its end isn't there yet."""
+        """Returns None if its end isn't there yet."""
         if len(data) - place < _HEAD_BYTES:
             return None
         self._check(data[place : place + 8], data, place + 8)

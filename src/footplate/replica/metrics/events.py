@@ -46,7 +46,7 @@ _UNSIGNED_64 = 23
 
 
 def read_number(data: bytes, *, listed: bool) -> float | None:
-    """None: it holds anything but one number. ``listed``: a list of one number is one, too.
+    """Returns None if it is anything but one number. ``listed``: also takes a list of one.
 
     Raises Malformed.
     """
@@ -161,7 +161,7 @@ def _read_value(data: bytes) -> tuple[str, float | None]:
 
 
 def _read_plugin(metadata: bytes) -> bytes:
-    """Whose the tensor is; empty: nobody says (only the first of a tag may)."""
+    """Returns whose the tensor is; b'' if nobody says (only the first of a tag may)."""
     for number, value in read_fields(metadata):
         if number == _PLUGIN:
             for inner, name in read_fields(as_bytes(value)):

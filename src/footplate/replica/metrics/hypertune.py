@@ -36,7 +36,7 @@ class HypertuneFile:
         self._known: set[tuple[float, int, str]] = set()
 
     def look(self, take: Take, *, anyway: bool = False) -> None:
-        """Read it if it has changed; ``anyway``: also if it seems not to have.
+        """Reads it if it has changed; ``anyway``: also if it seems not to have.
 
         Two changes within one tick of the file system's clock look like one.
         """
@@ -70,7 +70,7 @@ class HypertuneFile:
 
 
 def _parse(line: bytes) -> dict[str, Any]:
-    """Empty: it is no report, or not yet a whole one."""
+    """Returns {} if it is no report, or not yet a whole one."""
     if not line or len(line) > MOST_LINE_BYTES:
         return {}
     try:
@@ -90,6 +90,6 @@ def _number(value: object) -> float | None:
 
 
 def _finite(value: object) -> float:
-    """0 for what is no number."""
+    """Returns 0 for what is no number."""
     number = _number(value)
     return number if number is not None and abs(number) < _INFINITY else 0.0

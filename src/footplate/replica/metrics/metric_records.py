@@ -36,7 +36,7 @@ class MetricRecords:
 
     @property
     def full(self) -> bool:
-        """Nothing more is taken."""
+        """Says that nothing more is taken."""
         return self._left <= 0
 
     def take(self, tag: str, step: int, value: float, time: float, source: str) -> None:
@@ -61,7 +61,7 @@ class MetricRecords:
         )
 
     def flush(self) -> None:
-        """Report what was taken."""
+        """Reports what was taken."""
         held, self._held = self._held, []
         self._journal.metrics(held)
         if held and self.full:
@@ -71,13 +71,13 @@ class MetricRecords:
             )
 
     def note(self, message: str) -> None:
-        """Tell the user, but not for ever."""
+        """Tells the user, but not for ever."""
         if self._notes_left:
             self._notes_left -= 1
             self._journal.event("METRICS", message)
 
     def conclude(self) -> None:
-        """Nothing more will be found."""
+        """Reports the tags that were seen if none matched: nothing more will be found."""
         if not self.matched:
             self._journal.tags(sorted(self._seen))
 

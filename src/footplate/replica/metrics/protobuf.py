@@ -15,11 +15,11 @@ _LONGEST_VARINT = 10
 
 
 class Malformed(Exception):
-    """There is no message in these bytes, or another one than is looked for."""
+    """The bytes hold no message, or another one than is looked for."""
 
 
 def read_fields(data: bytes) -> Iterator[tuple[int, Value]]:
-    """Number and value of each field, in their order. Raises Malformed."""
+    """Yields number and value of each field, in their order. Raises Malformed."""
     place, end = 0, len(data)
     while place < end:
         key, place = read_varint(data, place)

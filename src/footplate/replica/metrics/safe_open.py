@@ -8,7 +8,7 @@ from footplate.safe_path import PLACE, ROOT, directory, open_regular, split
 
 
 def read_piece(path: str, most: int, offset: int) -> bytes:
-    """At most so many bytes of a regular file; empty: there is nothing to be read.
+    """Reads at most so many bytes of a regular file; b'' if there is nothing to be read.
 
     ``path`` is a real one: no link in it is followed.
     """
@@ -27,5 +27,5 @@ def read_piece(path: str, most: int, offset: int) -> bytes:
 
 
 def stamp(status: os.stat_result) -> tuple[int, int, int]:
-    """Another one when the file was written to, or replaced."""
+    """Returns a stamp that changes when the file is written to, or replaced."""
     return status.st_mtime_ns, status.st_size, status.st_ino

@@ -67,7 +67,7 @@ class Watch:
         return min(self._stat_at, self._look_at)
 
     def advance(self) -> None:
-        """While the program runs: what is due."""
+        """Does what is due while the program runs."""
         now = self._desk.monotonic()
         if now < self.deadline():
             return
@@ -116,7 +116,7 @@ class Watch:
             self._look_at = end + (end - now) * _ENTRIES_PER_STEP
 
     def _slice(self, now: float) -> bool:
-        """Go on with the look for a while; whether it is over."""
+        """Goes on with the look for a while; returns whether it is over."""
         if self._inspect is None:
             return True
         for _ in self._inspect:

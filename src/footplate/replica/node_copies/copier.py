@@ -76,7 +76,7 @@ class NodeCopier:
         self._end_at = 0.0
 
     def step(self, step: str) -> dict[str, Any]:
-        """Copy for some seconds: the answer that the server gives where it copies.
+        """Copies for some seconds; returns the answer that the server gives where it copies.
 
         Raises ServerUnavailable, Refused.
         """
@@ -100,7 +100,7 @@ class NodeCopier:
         return {"done": True, "notes": [note for note in notes if note]}
 
     def look(self) -> None:
-        """Write back what a running program has made so far. Raises ServerUnavailable."""
+        """Writes back what a running program has made so far. Raises ServerUnavailable."""
         plan = self._read_plan()
         client = StorageClient(self._server_file, plan["storage"])
         try:
@@ -125,7 +125,7 @@ class NodeCopier:
         return self._read_plan()
 
     def _read_plan(self) -> dict[str, Any]:
-        """Nothing is to be copied where no plan was asked for."""
+        """Reads the plan; without one nothing is to be copied."""
         try:
             plan: dict[str, Any] = json.loads(read_text(os.path.join(self._root, _PLAN)))
         except FileNotFoundError:
@@ -350,7 +350,7 @@ def follow(
     sleep: Callable[[float], object] = time.sleep,
     interval_s: float = INTERVAL_S,
 ) -> None:
-    """Write back what the program has made so far, again and again, until the process is ended."""
+    """Writes back what the program has made so far, again and again, until the process is ended."""
     while True:
         sleep(interval_s)
         try:

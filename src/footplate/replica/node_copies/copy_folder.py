@@ -41,7 +41,7 @@ class CopyFolder:
         self._root = root
 
     def files(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Name and state of each file, and of each link to one, that an object can be made of."""
+        """Yields name and state of each file, and link to one, that can become an object."""
         for directory, _, names, _ in os.fwalk(self._root, onerror=_refuse):
             above = os.path.relpath(directory, self._root)
             for entry in sorted(names):
@@ -76,7 +76,7 @@ class CopyFolder:
         return safe_path.open_file(self._root, parts)
 
     def place(self, source: str, parts: Sequence[str]) -> None:
-        """Move the file there, and make the directories. Raises OSError."""
+        """Moves the file there, and makes the directories. Raises OSError."""
         with safe_path.directory(self._root, parts[:-1], create=True) as parent:
             os.replace(source, parts[-1], dst_dir_fd=parent)
 

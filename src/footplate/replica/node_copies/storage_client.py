@@ -79,7 +79,7 @@ class StorageClient:
     def put(
         self, bucket: str, name: str, kind: str, file: BinaryIO, size: int, upload: str
     ) -> tuple[int, str]:
-        """Send the first ``size`` bytes; the object appears whole.
+        """Sends the first ``size`` bytes; the object appears whole.
 
         Returns its generation; or 0, and the upload that goes on with the next call, once a piece
         has arrived. ``upload`` is what an earlier call returned. Raises FileChanged, too.

@@ -33,7 +33,7 @@ ENDED_WITH_PROGRAM = "the program has ended, and its shells with it"
 
 
 class Session:
-    """Neither side is read faster than the other one takes it."""
+    """Passes data between shell and server. Neither is read faster than the other takes it."""
 
     def __init__(self, link: WebSocket, inside: ShellProcess, alive: Callable[[], bool]) -> None:
         """``alive``: whether the program still runs."""
@@ -113,7 +113,7 @@ class Session:
             self._input_ends = True
 
     def _feed(self) -> None:
-        """Give the shell what it takes of its input."""
+        """Gives the shell what it takes of its input."""
         inside, before = self._inside, len(self._input)
         try:
             while self._input and inside.entrance >= 0:
@@ -197,7 +197,7 @@ def parse(text: bytes) -> Dict[str, Any]:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """None: nothing now; empty: nothing any more."""
+    """Returns None for nothing now; b'' for nothing any more."""
     try:
         return os.read(descriptor, _AT_ONCE_BYTES)
     except BlockingIOError:

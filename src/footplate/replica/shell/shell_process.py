@@ -97,13 +97,13 @@ class ShellProcess:
             set_size(self.entrance, size)
 
     def end_input(self) -> None:
-        """Only a command's input has an end of its own; a terminal's is a character."""
+        """Ends a command's input, which has an end of its own; a terminal's is a character."""
         if not self._terminal and self.entrance >= 0:
             os.close(self.entrance)
             self.entrance = -1
 
     def end_stream(self, descriptor: int) -> None:
-        """Nothing more comes from there."""
+        """Notes that nothing more comes from there."""
         del self.streams[descriptor]
         if descriptor != self.entrance:
             os.close(descriptor)
@@ -197,7 +197,7 @@ def _spawn_in(entry: Entry, become: Callable[[], None], kept: Sequence[int]) -> 
 
 
 def _execute(stdio: Tuple[int, int, int], own: Surroundings, wanted: ShellRequest) -> None:
-    """Become the shell, or raise OSError."""
+    """Becomes the shell, or raises OSError."""
     environment = own.environment
     for target, descriptor in enumerate(stdio):
         if own.user is not None:

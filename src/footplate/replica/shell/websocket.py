@@ -27,7 +27,7 @@ _HANG_UP = getattr(select, "POLLRDHUP", 0)
 
 
 class WebSocket:
-    """Connected, and never blocking from then on. ``receive`` answers pings by itself."""
+    """A connected WebSocket, never blocking from then on. ``receive`` answers pings by itself."""
 
     def __init__(self, connected: socket.socket, first: bytes) -> None:
         """``first`` came right after the server's consent."""
@@ -66,7 +66,7 @@ class WebSocket:
 
     @property
     def congested(self) -> bool:
-        """So much waits to be sent that nothing should be added."""
+        """Says that so much waits to be sent that nothing should be added."""
         return len(self._outgoing) >= _CONGESTED_BYTES
 
     @property
@@ -74,7 +74,7 @@ class WebSocket:
         return not self._outgoing
 
     def send(self, opcode: int, payload: bytes) -> None:
-        """Have it sent, as far as the other side takes it now."""
+        """Queues it, and sends what the other side takes now."""
         if self.open:
             self._outgoing += websocket_frames.encode(
                 opcode, payload, os.urandom(websocket_frames.MASK_BYTES)
@@ -82,7 +82,7 @@ class WebSocket:
             self.flush()
 
     def flush(self) -> None:
-        """Send what waits, as far as the other side takes it now."""
+        """Sends what waits, as far as the other side takes it now."""
         try:
             while self._outgoing:
                 sent = self._socket.send(bytes(self._outgoing[:_AT_ONCE_BYTES]))
@@ -108,12 +108,12 @@ class WebSocket:
         return [message for message in found if self._is_for_us(*message)]
 
     def say_goodbye(self) -> None:
-        """Nothing is sent after it; it goes out with ``flush``."""
+        """Sends a close frame, after which nothing is sent; it goes out with ``flush``."""
         self.send(websocket_frames.CLOSE, _NORMAL.to_bytes(2, "big"))
         self.open = False
 
     def finish(self) -> None:
-        """Wait after the goodbye until the other side closes, and ignore what it still sends.
+        """Waits after the goodbye until the other side closes, and ignores what it still sends.
 
         A process that exits with unread input resets the connection: the other side then loses
         what it has not read yet.

@@ -77,7 +77,7 @@ class Frames:
                 found.append(message)
 
     def _cut_frame(self) -> Tuple[int, bool, bytes] | None:
-        """Opcode, whether it is the last of its message, and the payload."""
+        """Returns opcode, whether it is the last of its message, and the payload."""
         buffer = self._buffer
         if len(buffer) < 2:
             return None

@@ -33,7 +33,7 @@ def list_gpus(task: Mapping[str, Any]) -> list[str]:
 
 
 class Query:
-    """One question to nvidia-smi; ``stream`` is to be read until it isn't open any more."""
+    """A question to nvidia-smi; ``stream`` is to be read until it isn't open any more."""
 
     def __init__(self, gpus: Sequence[str], host: Mapping[str, str], until: float) -> None:
         """Raises OSError, SpawnFailed."""
@@ -55,7 +55,7 @@ class Query:
         self._lines = (self._lines + lines)[:_MOST_LINES]
 
     def close(self) -> None:
-        """End it, if it still goes on."""
+        """Ends it, if it still goes on."""
         self.stream.close()
         if self._process is not None and is_alive(self._process):
             os.kill(self._process.pid, signal.SIGKILL)

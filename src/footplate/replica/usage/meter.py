@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Amounts:
-    """None: no group counts it."""
+    """The amounts of a program; None if no group counts it."""
 
     __slots__ = ("cpu_s", "memory_bytes", "transfers")
 

@@ -54,7 +54,7 @@ class Count:
         self.memory_bytes += int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
 
     def add_waited(self, pid: int) -> None:
-        """Only what children that have ended used of a process that isn't the program's."""
+        """Adds only what ended children used of a process that isn't the program's."""
         fields = _fields(pid)
         self.ticks += sum(int(word) for word in fields[13:15])
 
@@ -83,7 +83,7 @@ def count(family: ProcessSet, *, transfers: bool) -> Count:
 
 
 def _fields(pid: int) -> list[bytes]:
-    """Those of /proc/PID/stat from the state on; empty where the process is gone."""
+    """Returns those of /proc/PID/stat from the state on; [] where the process is gone."""
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return fields if len(fields) > 21 else []
 

@@ -49,7 +49,7 @@ class IdleTracker:
         self._reported = _stamp(metrics)
 
     def end(self) -> None:
-        """It has given a sign just now."""
+        """Ends the idle time: the program has given a sign just now."""
         self._last = self._monotonic()
 
     def seconds(self) -> float:
@@ -161,7 +161,7 @@ MOST_FAILURES = 3
 
 
 class Sampler:
-    """Each sample is a record of the journal; none is made while that takes no output.
+    """Samples into the journal; makes no sample while that takes no output.
 
     ``output`` is what the program prints; every turn shows whether it has.
     """
@@ -254,7 +254,7 @@ class Sampler:
         return {"s": round(passed_s, 3), **used, "quiet_s": round(quiet_s, 3)}
 
     def _ask_on(self, query: gpus.Query, now: float) -> None:
-        """It is asked no further once it has answered, or its time is over."""
+        """Asks no further once it has answered, or its time is over."""
         if query.stream.open and now < query.until:
             return
         query.close()
