@@ -73,7 +73,7 @@ class SystemClock:
         return self._history.steady(moment)
 
     def _load(self) -> ClockHistory:
-        """Nothing, if there is no file, or it is of another start of the machine, or is damaged.
+        """Loads it; nothing, if the file is missing, damaged, or of another start of the machine.
 
         Numbers go on from those of the machine's start before, whose moments are in records.
         """

@@ -94,7 +94,7 @@ class ClusterListener:
             self._following = asyncio.create_task(self._follow(config, state, leads))
 
     def stop(self) -> None:
-        """Take no more connections."""
+        """Takes no more connections."""
         if self._following is not None:
             self._following.cancel()
             self._following = None
@@ -103,14 +103,14 @@ class ClusterListener:
             self._proxy.stop()
 
     def close(self) -> None:
-        """Also where it was never started."""
+        """Closes it, also where it was never started."""
         if self._listener is not None:
             self._listener.close()
 
     def _choose_certificate(
         self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext
     ) -> None:
-        """Called at each handshake, whether or not the client names a host."""
+        """Chooses at each handshake, whether or not the client names a host."""
         connection.context = self._leaves.context(self.host)
 
     async def _serve(
@@ -132,7 +132,7 @@ class ClusterListener:
     async def _follow(
         self, config: uvicorn.Config, state: ServerState, leads: Callable[[], bool]
     ) -> None:
-        """Listen while this server leads. The one that led before may still be leaving."""
+        """Listens while this server leads. The one that led before may still be leaving."""
         complained = False
         while True:
             if not leads():

@@ -62,7 +62,7 @@ class ClusterMember:
         return tuple(each for each in self._membership.living() if is_there(each.pid))
 
     def start(self) -> None:
-        """Lead if no other server does, and listen to notifications."""
+        """Leads if no other server does, and listens to notifications."""
         self._leadership.step()  # here: where nobody else leads, this server does from now on
         self._data_dir.enlist(self._member.id, self._member.url)
         self._loops = [self._leading]
@@ -83,7 +83,7 @@ class ClusterMember:
         self._membership.leave()
 
     def _announce(self) -> None:
-        """Again, should another server that thought it led have done so since."""
+        """Announces again, should another server that thought it led have done so since."""
         found = self._data_dir.announcement()
         if found is None or found.pid != self._member.pid:
             self._data_dir.announce(self._member.url)

@@ -43,7 +43,7 @@ class OrphanedContainers:
         self._loop.close()
 
     def maintain(self) -> None:
-        """One look. An engine that is away, or broken, is asked again with the next pass."""
+        """Takes one look. An engine that is away, or broken, is asked again with the next pass."""
         if not self._marker.exists():
             return
         engine = self._find()

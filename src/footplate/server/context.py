@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class ServiceContext:
-    """Made from top to bottom: each part uses only those above it."""
+    """The context of services, made from top to bottom: each part uses only those above it."""
 
     def __init__(
         self, settings: Settings, data_dir: DataDir, url: str, stop: Callable[[], None]

@@ -50,7 +50,7 @@ class Identity:
 
 
 class DataDir:
-    """Paths, and the few small files that the server itself keeps there."""
+    """The data directory: paths, and the few small files that the server itself keeps there."""
 
     def __init__(self, root: Path, reserve_bytes: int = 0) -> None:
         """``reserve_bytes``: what of the disk is set aside, where there is a server."""
@@ -78,7 +78,7 @@ class DataDir:
         )
 
     def make(self) -> None:
-        """Make the directory, and what is missing in it, for this user alone.
+        """Makes the directory, and what is missing in it, for this user alone.
 
         Raises:
             InvalidArgument: nothing can be kept there; says why and the way out.
@@ -116,7 +116,7 @@ class DataDir:
 
     @contextmanager
     def claimed(self, *, shared: bool = False) -> Iterator[None]:
-        """Own the directory for a while; the kernel ends it with the process at the latest.
+        """Owns the directory for a while; the kernel ends it with the process at the latest.
 
         ``shared``: together with others who say so, too.
 
@@ -164,7 +164,7 @@ class DataDir:
         return found
 
     def authority(self, make: Callable[[], bytes]) -> bytes:
-        """Key and certificate of the certificate authority, made at first use."""
+        """Returns key and certificate of the certificate authority, made at first use."""
         with suppress(FileNotFoundError):
             return self.authority_file.read_bytes()
         return _once(self.authority_file, make())
@@ -187,7 +187,7 @@ class DataDir:
         self._replace(self.authority_file, content)
 
     def identity(self) -> Identity:
-        """Made at first use. A directory with SQLite's file in it belongs to that.
+        """Returns it, made at first use. A directory with SQLite's file in it belongs to that.
 
         Raises:
             FailedPrecondition: the file that says it can't be read.
@@ -278,7 +278,7 @@ class DataDir:
         self._replace(self.cluster_certificate, certificate)
 
     def announce(self, url: str) -> None:
-        """Tell supervisors and clients of this machine where the server is that leads now."""
+        """Tells supervisors and clients of this machine where the server is that leads now."""
         self._replace(self.server_file, _announcement(url))
 
     def withdraw(self) -> None:
@@ -296,7 +296,7 @@ class DataDir:
             return None
 
     def enlist(self, server: str, url: str) -> None:
-        """Register this server for clients of this machine; remove dead servers."""
+        """Registers this server for clients of this machine; removes dead servers."""
         for path in self._servers.glob("*.json"):
             if not _lives(path):
                 path.unlink(missing_ok=True)

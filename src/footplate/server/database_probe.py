@@ -18,7 +18,7 @@ SLOW_S = 2.0
 
 
 class DatabaseProbe:
-    """One thread at a time asks; the others get the last answer meanwhile."""
+    """Asks the database, one thread at a time; the others get the last answer meanwhile."""
 
     def __init__(
         self, ask: Callable[[], object], monotonic: Callable[[], float] = time.monotonic

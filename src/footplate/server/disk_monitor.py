@@ -22,14 +22,14 @@ class Disk:
         self._loop = Loop(self.maintain, "disk")
 
     def start(self) -> None:
-        """Look at it now and then."""
+        """Looks at it now and then."""
         self._loop.start()
 
     def close(self) -> None:
         self._loop.close()
 
     def maintain(self) -> float:
-        """Take the room that is missing, where there is some.
+        """Takes the room that is missing, where there is some.
 
         Returns:
             In how many seconds it is to be looked at again.

@@ -78,11 +78,11 @@ class DiskReserve:
                     raise
 
     def release(self, step_bytes: int = STEP_BYTES) -> bool:
-        """Give a step back; False: there is nothing left."""
+        """Gives a step back; False: there is nothing left."""
         return give_step(str(self.path), step_bytes)
 
     def maintain(self) -> float:
-        """Restore the reserve if there is space, and log its state.
+        """Restores the reserve if there is space, and logs its state.
 
         Returns:
             In how many seconds it is to be looked at again.
@@ -94,7 +94,7 @@ class DiskReserve:
         return INTERVAL_S
 
     def _grow(self) -> None:
-        """Also allocates the holes of a file that was copied without its blocks."""
+        """Allocates it, also the holes of a file that was copied without its blocks."""
         self._failure = ""
         try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -118,7 +118,7 @@ class DiskReserve:
         return min(found.st_size, found.st_blocks * 512)
 
     def _notify(self) -> None:
-        """Once for each turn that it takes."""
+        """Notifies once for each turn that it takes."""
         state = self.state()
         trouble, turn = state.trouble(), "full" if state.full else str(state.missing_bytes > 0)
         if turn == self._told or (not trouble and not self._told):

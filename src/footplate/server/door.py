@@ -112,7 +112,7 @@ class Door:
             self._idle.pop(name, None)
 
     def mark_idle(self, visitor: Visitor) -> None:
-        """It waits for a request, from now on."""
+        """Notes that it waits for a request, from now on."""
         if visitor.fileno() >= 0:
             self._idle[visitor.caller.name][visitor] = None
 
@@ -135,7 +135,7 @@ class Door:
             self._spare = _open_spare()
 
     def _end_idle(self, name: str) -> bool:
-        """End the connection of this caller that waited longest, if one waits."""
+        """Ends the connection of this caller that waited longest, if one waits."""
         idle = self._idle[name]
         if not idle:
             return False

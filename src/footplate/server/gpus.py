@@ -92,7 +92,7 @@ class Nvml(Protocol):
 
 
 def load_nvml() -> Nvml | None:
-    """None: the library isn't installed."""
+    """Returns None if the library isn't installed."""
     try:
         return cast("Nvml", importlib.import_module("pynvml"))
     except ImportError:
@@ -207,7 +207,7 @@ class GpuCount:
         return Inventory(found, len(found) < number, tuple(self._notes))
 
     def _see(self, index: int, handle: object) -> Gpu | None:
-        """None: it isn't handed out."""
+        """Returns None if it isn't handed out."""
         model = _text(self._nvml.nvmlDeviceGetName(handle))
         if self._is_partitioned(handle):
             self._notes.append(f"GPU {index} ({model}) is in MIG mode, so jobs don't get it")
@@ -244,7 +244,7 @@ def select(visible: str | None, uuids: list[str]) -> frozenset[int]:
 
 
 def _text(value: str | bytes) -> str:
-    """Older versions of the library give bytes."""
+    """Returns text, also of older versions of the library, which give bytes."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 

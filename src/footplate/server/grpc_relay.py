@@ -46,7 +46,7 @@ class GrpcRelay:
         self._server: Any = None
 
     def start(self, app: ASGIApp, most: int) -> None:
-        """Answer with ``app`` from now on; ``most``: connections at once."""
+        """Answers with ``app`` from now on; ``most``: connections at once."""
         self._app, self._most = app, most
 
     async def connect(self, caller: RelayedCaller) -> GrpcConnection:
@@ -69,7 +69,7 @@ class GrpcRelay:
         return GrpcConnection(reader, writer, lambda: self._relayed.pop(own, None))
 
     async def stop(self, grace_s: float) -> None:
-        """New calls are refused; those in progress are cut off after ``grace_s``."""
+        """Refuses new calls; cuts off those in progress after ``grace_s``."""
         if self._starting is not None:
             self._starting.cancel()
         if self._server is not None:

@@ -130,7 +130,7 @@ class PromisedIsolation:
 
 
 def _warn(faults: object) -> None:
-    """Name what programs lack here that could be had elsewhere."""
+    """Names what programs lack here that could be had elsewhere."""
     if isinstance(faults, dict):
         for name, words in _LACKING.items():
             if faults.get(name):

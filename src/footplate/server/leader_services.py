@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
 
 class LeaderServices:
-    """Made anew for each lease, from top to bottom: they know nothing of earlier ones, and write
-    only under this one.
+    """The services of one lease, made anew for each: they write only under this one.
 
     ``close`` comes once, also after a ``start`` that failed.
     """
@@ -135,7 +134,7 @@ class LeaderServices:
             self._add_loop(retention.step, "retention", Event())
 
     def start(self) -> None:
-        """Load existing jobs, then follow every change."""
+        """Loads existing jobs, then follows every change."""
         for backend in self._backends:
             backend.watch(self._seen)
         for loop in self._loops:
@@ -143,7 +142,7 @@ class LeaderServices:
         self._leftovers.start()
 
     def close(self) -> None:
-        """Stop following. Jobs keep running."""
+        """Stops following. Jobs keep running."""
         self._leftovers.close()
         self._exports.close()
         for loop in reversed(self._loops):
@@ -152,11 +151,11 @@ class LeaderServices:
             backend.close()
 
     def wake(self) -> None:
-        """There is something to do with jobs."""
+        """Wakes the loop: there is something to do with jobs."""
         self._control_woken.set()
 
     def look_at(self, uid: JobUid) -> None:
-        """There may be something to do with a job that nothing was written to."""
+        """Looks at a job that nothing was written to, but that may have something to do."""
         self._work_queue.note(uid)
         self.wake()
 
@@ -166,26 +165,26 @@ class LeaderServices:
         self.wake()
 
     def wake_exports(self) -> None:
-        """There may be files of models to copy."""
+        """Wakes the exports: there may be files of models to copy."""
         self._exports_woken.set()
 
     def wake_resources(self) -> None:
-        """There may be persistent resources to reboot or to delete."""
+        """Wakes those steps: there may be persistent resources to reboot or to delete."""
         self._resources_woken.set()
 
     def begin_search(self, uid: JobUid) -> None:
-        """There is a new tuning job or pipeline."""
+        """Takes up a new tuning job or pipeline."""
         self._tuner.begin(uid)
 
     def changed(self, uid: JobUid) -> None:
-        """Something was written to a job."""
+        """Takes note that something was written to a job."""
         self._reconciler.changed(uid)
         self._tuner.changed(uid)
         if self._uploads.note(uid):
             self._uploads_woken.set()
 
     def refresh(self) -> None:
-        """Anything may have been written unheard."""
+        """Looks at everything: anything may have been written unheard."""
         self._reconciler.refresh()
         self._tuner.refresh()
         self._uploads.refresh()

@@ -29,27 +29,27 @@ class CurrentLeader:
         return (services := self.services) is not None and services.leads()
 
     def wake(self) -> None:
-        """There is something to do with jobs."""
+        """Wakes the loop: there is something to do with jobs."""
         if (services := self.services) is not None:
             services.wake()
 
     def changed(self, uid: JobUid) -> None:
-        """Something was written to a job, or measured of it."""
+        """Takes note that something was written to a job, or measured of it."""
         if (services := self.services) is not None:
             services.changed(uid)
 
     def begin_search(self, uid: JobUid) -> None:
-        """There is a new tuning job or pipeline."""
+        """Takes up a new tuning job or pipeline."""
         if (services := self.services) is not None:
             services.begin_search(uid)
 
     def wake_exports(self) -> None:
-        """There may be files of models to copy."""
+        """Wakes the exports: there may be files of models to copy."""
         if (services := self.services) is not None:
             services.wake_exports()
 
     def wake_resources(self) -> None:
-        """There may be persistent resources to reboot or to delete."""
+        """Wakes those steps: there may be persistent resources to reboot or to delete."""
         if (services := self.services) is not None:
             services.wake_resources()
 
@@ -59,7 +59,7 @@ class CurrentLeader:
             services.hangs.receive(bearer, records)
 
     def refresh(self) -> None:
-        """Anything may have been written unheard."""
+        """Looks at everything: anything may have been written unheard."""
         if (services := self.services) is not None:
             services.refresh()
 
@@ -81,7 +81,7 @@ class LeadershipServices:
         self._dismiss = dismiss
 
     def begin(self, lease: Lease, leads: Callable[[], bool]) -> None:
-        """Whatever it raises, no services run then."""
+        """Begins them; whatever it raises, no services run then."""
         services = self._make(lease, leads)
         self._leader.services = services
         try:

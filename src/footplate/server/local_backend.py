@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def find_py_spy() -> Path | None:
-    """That of this installation, else the first in PATH; None: there is none."""
+    """Returns that of this installation, else the first in PATH; None if there is none."""
     own = sysconfig.get_path("scripts")
     found = shutil.which("py-spy", path=os.pathsep.join((own, os.environ.get("PATH", ""))))
     return None if found is None else Path(found).absolute()

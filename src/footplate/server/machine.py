@@ -27,7 +27,7 @@ class RandomIds:
         return JobUid(secrets.token_hex(10))
 
     def number(self) -> int:
-        """19 digits, first not 0: what the real service's ids look like."""
+        """Returns 19 digits, first not 0: what the real service's ids look like."""
         return secrets.randbelow(9 * 10**18) + 10**18
 
 
@@ -49,7 +49,7 @@ def memory_bytes() -> int:
 
 
 def cpus() -> int:
-    """Those that this process may run on, or the whole ones that control groups leave it."""
+    """Returns those that this process may run on, or the whole ones its control groups leave it."""
     if hasattr(os, "sched_getaffinity"):
         number = len(os.sched_getaffinity(0))
     else:
@@ -66,7 +66,7 @@ def cpus() -> int:
 
 
 def _whole(quota_us: str = "max", period_us: str = "") -> int:
-    """CPUs that a quota comes to; where there is none, more than any machine has."""
+    """Returns the CPUs that a quota comes to; where there is none, more than any machine has."""
     with suppress(ValueError, ZeroDivisionError):
         if int(quota_us) > 0:
             return int(quota_us) // int(period_us)

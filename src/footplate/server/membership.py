@@ -44,7 +44,7 @@ class Membership:
         self._data_dir.settle(identity, database)
 
     def step(self) -> float:
-        """Give a sign of life; returns in how many seconds the next is due."""
+        """Gives a sign of life; returns in how many seconds the next is due."""
         try:
             if not self._servers.heartbeat(self._member, self._silent_s):
                 self.join()  # it slept for so long that it was taken for dead

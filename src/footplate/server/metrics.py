@@ -34,8 +34,8 @@ def make_registry(
     sites: Sequence[Site],
     held_gpus: Callable[[], Mapping[str, frozenset[str]]],
 ) -> CollectorRegistry:
-    """This process, active jobs and trials by state, ended jobs, GPUs, requests, and what reduction
-    servers did.
+    """Makes the metrics: this process, active jobs and trials by state, ended jobs, GPUs, requests,
+    and what reduction servers did.
     """
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
@@ -59,7 +59,7 @@ def _count(counts: Callable[[], Mapping[State, int]], state: State) -> float:
 
 
 class _Requests(Collector):
-    """Asked for at each scrape."""
+    """Collects requests at each scrape."""
 
     def __init__(self, counts: RequestCounts) -> None:
         self._counts = counts
@@ -79,7 +79,7 @@ class _Requests(Collector):
 
 
 class _Jobs(Collector):
-    """Asked for at each scrape."""
+    """Collects jobs at each scrape."""
 
     def __init__(self, statistics: JobStatistics) -> None:
         self._statistics = statistics
@@ -116,7 +116,7 @@ def _histogram(name: str, text: str, found: Mapping[tuple[str, str], Times]) -> 
 
 
 class _Gpus(Collector):
-    """Asked for at each scrape. Engines know their GPUs themselves, and are not among them."""
+    """Collects GPUs at each scrape. Engines know their GPUs themselves, and are not among them."""
 
     def __init__(
         self, sites: Sequence[Site], held_gpus: Callable[[], Mapping[str, frozenset[str]]]
@@ -143,7 +143,7 @@ class _Gpus(Collector):
 
 
 class _Reduction(Collector):
-    """Asked for at each scrape."""
+    """Collects reduction servers' work at each scrape."""
 
     def __init__(self, reduced: ReductionTotals) -> None:
         self._reduced = reduced

@@ -62,7 +62,7 @@ class NodeProxy:
         return host if request.port == _HTTPS_PORT else refuse_port(request)
 
     def _admit(self, request: ProxyRequest) -> Admission:
-        """Each call in the tunnel is decided on by itself. Raises a ServiceError."""
+        """Decides on each call in the tunnel by itself. Raises a ServiceError."""
         key = key_of(request)
         if key is not None:
             self._check_key(key)

@@ -25,7 +25,7 @@ class Notifications:
         self.watchers = Watchers()
 
     def see(self, uid: JobUid) -> None:
-        """Something was written to a job."""
+        """Tells that something was written to a job."""
         self._queue.changed(uid)
         self._leader.changed(uid)
         self._logs.wake(uid)
@@ -43,7 +43,7 @@ class Notifications:
         self._leader.wake_resources()
 
     def receive(self, notice: Notice) -> None:
-        """Another server has written something."""
+        """Takes note that another server has written something."""
         uid = JobUid(notice.key)
         match notice.kind:
             case NoticeKind.EVENTS:
@@ -65,7 +65,7 @@ class Notifications:
                 self._leader.wake()
 
     def miss(self) -> None:
-        """Other servers may have written anything."""
+        """Takes note that other servers may have written anything."""
         self._queue.refresh()
         self._leader.refresh()
         self._logs.wake_all()

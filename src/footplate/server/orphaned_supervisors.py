@@ -35,7 +35,7 @@ def left_behind(settings: Settings) -> dict[State, int]:
 
 
 def end_left_behind(settings: Settings) -> None:
-    """Serve once more, only until every job has been cancelled and has ended.
+    """Serves once more, only until every job has been cancelled and has ended.
 
     That takes no more of this machine than there is: what starts meanwhile ends at once.
 

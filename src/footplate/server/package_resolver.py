@@ -42,7 +42,7 @@ _ERROR_CHARACTERS = 2000
 
 
 class ProcessResolver:
-    """Each request has a directory of its own below ``DATA_DIR/package-checks`` while it runs."""
+    """Resolves packages, each in a directory of its own in ``DATA_DIR/package-checks``."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class ProcessResolver:
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, home, ignore_errors=True))
 
     async def _run(self, home: Path) -> Resolution:
-        """Whatever its processes are when it ends, they are killed."""
+        """Runs it; whatever its processes are when it ends, they are killed."""
         mark = secrets.token_hex(16)
         environment = {**compose_build_environment(os.environ), MARK_VARIABLE: mark}
         try:

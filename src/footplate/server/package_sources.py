@@ -45,7 +45,7 @@ class PackageSources:
             )
 
     def read_files(self, root: Path, paths: Iterable[Path]) -> None:
-        """Files below ``root``; those that can't be read are left out."""
+        """Reads files below ``root``; leaves out those that can't be read."""
         for path in paths:
             try:
                 with path.open("rb") as file:

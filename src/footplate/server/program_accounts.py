@@ -10,7 +10,7 @@ _BITS = 2048
 
 
 class ProgramAccounts:
-    """Their private key is made when it is needed."""
+    """Accounts whose private key is made when it is needed."""
 
     def make(self, project: str, email: str, tokens: str) -> str:
         """The content of a key file, as Google's clients read it. ``tokens`` is where they ask."""

@@ -73,7 +73,7 @@ class Tunnels:
     async def start_tls(
         self, transport: asyncio.Transport, received: _Received, context: ssl.SSLContext
     ) -> asyncio.Transport | None:
-        """None: the client didn't take it, and the connection has ended."""
+        """Returns None if the client didn't take it, and the connection has ended."""
         try:
             tls = await asyncio.get_running_loop().start_tls(
                 transport, received, context, server_side=True, ssl_handshake_timeout=_HANDSHAKE_S
@@ -189,7 +189,7 @@ class ProxyConnection(asyncio.Protocol):
         self._transport.close()
 
     def _serve_plainly(self, host: ServedHost, admission: Admission) -> None:
-        """One request for ``http://HOST/...``, which the HTTP server answers."""
+        """Serves one request for ``http://HOST/...``, which the HTTP server answers."""
         self._tunnels.connections.discard(self._transport)
         http = self._make_http(host, admission, once=True)
         self._transport.set_protocol(http)
@@ -267,7 +267,7 @@ class DirectGrpc(asyncio.Protocol):
 
 
 def _admit_grpc(host: ServedHost, admission: Admission) -> Admission | None:
-    """None: a program's key leads to no gRPC there; the buckets speak HTTP/1.1."""
+    """Returns None if a program's key leads to no gRPC there; the buckets speak HTTP/1.1."""
     if host.refused:
         return replace(admission, app=RefusedRequests(host.refused))
     if admission.key is None:

@@ -46,7 +46,7 @@ class ProxyListener:
         self._server = await asyncio.get_running_loop().create_server(connected, sock=listener)
 
     def stop(self) -> None:
-        """Take no more connections."""
+        """Takes no more connections."""
         if self._server is not None:
             self._server.close()
 
@@ -86,7 +86,7 @@ def key_of(request: ProxyRequest) -> str | None:
 
 
 def _is_password(given: str, token: str) -> bool:
-    """Some clients send it percent-encoded, as it stands in the address of the proxy."""
+    """Returns whether it is; some clients send it percent-encoded, as in the proxy's address."""
     return any(
         hmac.compare_digest(each.encode(), token.encode()) for each in (given, unquote(given))
     )

@@ -88,7 +88,7 @@ def make_routes(
     metrics: CollectorRegistry,
     console: ConsoleParts,
 ) -> list[BaseRoute]:
-    """They are tried one by one: what each job needs, and who waits for one asks, comes first.
+    """Makes the routes, which are tried one by one: what each job needs comes first.
 
     ``end`` is called when jobs are to end and then the server.
     """
@@ -181,8 +181,9 @@ def _routes_of_programs(
     receiver: Receiver,
     writing: Sequence[Route],
 ) -> list[BaseRoute]:
-    """Below the addresses that contain a program's key. The metadata server comes first: buckets
-    take all other paths there.
+    """Makes routes below addresses that contain a program's key.
+
+    The metadata server comes first: buckets take all other paths there.
     """
     shared = context.settings.shared_buckets
     return [

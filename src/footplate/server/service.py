@@ -110,7 +110,7 @@ class Service:
         self.app, self.cluster_app = self._make_apps()
 
     def _make_apps(self) -> tuple[EndOfStream, EndOfStream]:
-        """That for all who call, and that for launchers and programs on other machines."""
+        """Makes the app for all who call, and that for launchers and programs on other machines."""
         settings, data_dir, url = self._context.settings, self._context.data_dir, self._context.url
         about = About(__version__, url, os.getpid(), str(data_dir.root))
         followers, counts = Followers(), RequestCounts()
@@ -170,7 +170,7 @@ class Service:
         return ConsoleParts(lambda: self.app, feed, token, __version__, time.time, guard)
 
     def _make_keyed_calls(self) -> KeyedCalls:
-        """Programs on other machines are known by their keys."""
+        """Makes what knows programs on other machines by their keys."""
         settings, replicas = self._context.settings, self._replicas
         closed = settings.token is not None
         calls = ProgramCalls(self._context.store, settings.api_access, closed=closed)
@@ -199,7 +199,7 @@ class Service:
         return [Middleware(ProgramCallCheck, access=access, check=check, name_user=name_user)]
 
     def start(self) -> None:
-        """Load existing jobs if this server leads, then follow every change."""
+        """Loads existing jobs if this server leads, then follows every change."""
         self._context.disk.start()
         self.cluster_member.start()
         self._parts.region_reports.start()
@@ -219,7 +219,7 @@ class Service:
         )
 
     def close(self) -> None:
-        """Stop following. Jobs keep running."""
+        """Stops following. Jobs keep running."""
         self._tuning.models.close()  # what waits for one of them doesn't hold up the end
         self.cluster_member.close()
         self.tls.close()

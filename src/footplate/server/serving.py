@@ -52,7 +52,7 @@ _PING_S = 20.0
 
 
 def serve(settings: Settings, on_ready: Ready) -> int:
-    """Run the service in this process until SIGINT, SIGTERM or `footplate down`.
+    """Runs the service in this process until SIGINT, SIGTERM or `footplate down`.
 
     ``on_ready`` is called once requests are answered: with the URL, this machine's site, and the
     URL of the server that leads if that is another one.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class StandbyBackend:
-    """Nothing is started, stopped or known here."""
+    """A backend by which nothing is started, stopped or known here."""
 
     def start(self, request: AttemptStart) -> None:
         raise NotLeading(f"another server leads, and starts {request.attempt_id}")

@@ -113,7 +113,7 @@ class TlsListeners:
         return Tunnels(self._url, self._leaves, self._relay, config, state)
 
     def close(self) -> None:
-        """Also where it was never started."""
+        """Closes them, also where they were never started."""
         for listener in filter(None, (self._grpc_listener, self._proxy_listener)):
             listener.close()
 
