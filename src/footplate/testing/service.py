@@ -64,7 +64,7 @@ class RunningService:
         return {**outside(os.environ), **own, **variables}
 
     def start(self) -> None:
-        """Return when it answers."""
+        """Starts the server; returns when it answers."""
         assert not self.alive, "it runs already"
         settings = {f"FOOTPLATE_{k.upper()}": str(v) for k, v in self._settings.items()}
         place = {"FOOTPLATE_PORT": "0"}
@@ -82,15 +82,15 @@ class RunningService:
         self.url = self._wait_for_url()
 
     def stop(self) -> None:
-        """Stop the server as Ctrl-C does. Its jobs keep running."""
+        """Stops the server as Ctrl-C does. Its jobs keep running."""
         self._end(signal.SIGINT)
 
     def kill(self) -> None:
-        """Kill the server. Its jobs keep running."""
+        """Kills the server. Its jobs keep running."""
         self._end(signal.SIGKILL)
 
     def down(self) -> None:
-        """End the jobs, then the servers of the service, as ``footplate down`` does."""
+        """Ends the jobs, then the servers of the service, as ``footplate down`` does."""
         if self.alive:
             token = self.environment().get("FOOTPLATE_TOKEN")
             with Service(self.url, token) as service:

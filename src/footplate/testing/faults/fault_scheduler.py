@@ -66,7 +66,7 @@ class Attempt:
 
 
 def find_attempts(data_dir: Path) -> list[Attempt]:
-    """Those that aren't cleared away, the oldest first."""
+    """Returns those that aren't cleared away, the oldest first."""
     found = []
     for path in (data_dir / "replicas").glob("*-*"):
         match = _ATTEMPT.fullmatch(path.name)
@@ -138,7 +138,7 @@ class Watch:
         return frozenset(attempt.uid for attempt in find_attempts(self._place.data_dir))
 
     def bind(self, faults: Iterable[Fault]) -> list[Attempt]:
-        """Find out which jobs ``faults`` are for, as far as these have started.
+        """Finds out which jobs ``faults`` are for, as far as these have started.
 
         Returns:
             What there is of all jobs.
@@ -151,7 +151,7 @@ class Watch:
         return attempts
 
     def inspect(self, faults: Sequence[Fault]) -> None:
-        """Let happen what is due among ``faults``, all of which still may."""
+        """Lets happen what is due among ``faults``, all of which still may."""
         attempts = self.bind(faults)
         bound: dict[str, list[Fault]] = defaultdict(list)
         for fault in faults:

@@ -75,7 +75,7 @@ class FaultInjector:
             self.assert_fired()
 
     def close(self) -> None:
-        """No fault happens from here on, and what is frozen goes on."""
+        """Ends faults: none happens from here on, and what is frozen goes on."""
         self._closed.set()
         if self._thread is not None:
             self._thread.join()
@@ -91,7 +91,7 @@ class FaultInjector:
         signal: signal.Signals = signal.SIGKILL,
         job: str | None = None,
     ) -> Fault:
-        """Send ``signal`` to the program of the replica: to its first process, and to no other.
+        """Sends ``signal`` to the program of the replica: to its first process, and to no other.
 
         By a signal from outside, such as SIGKILL or SIGTERM, a replica is lost, and starts again.
         SIGSEGV, SIGABRT and their like are a failure of the program's own.
@@ -115,7 +115,7 @@ class FaultInjector:
         times: int = 1,
         job: str | None = None,
     ) -> Fault:
-        """Lose the machine of the replica: its supervisor dies, and its program, all at once.
+        """Loses the machine of the replica: its supervisor dies, and its program, all at once.
 
         Without ``after_lines`` and ``after_s`` it happens as soon as the replica has a machine,
         before its program starts.
@@ -132,7 +132,7 @@ class FaultInjector:
         times: int = 1,
         job: str | None = None,
     ) -> Fault:
-        """Let the program stand still (SIGSTOP), with all that it started: alive, but it hangs."""
+        """Lets the program stand still (SIGSTOP), with all that it started: alive, but it hangs."""
 
         def remove_server(home: Path) -> list[Process]:
             program = find_program(home)
@@ -150,7 +150,7 @@ class FaultInjector:
         times: int = 1,
         job: str | None = None,
     ) -> Fault:
-        """Let the machine of the replica stand still: it isn't lost, but nothing is heard of it.
+        """Lets the machine of the replica stand still: it isn't lost, but nothing is heard of it.
 
         That is its supervisor, and its program; what prepares an environment works for others, too.
         Without ``after_lines`` and ``after_s`` it happens as soon as the replica has a machine,
@@ -172,7 +172,7 @@ class FaultInjector:
                 send(signal.SIGCONT, self._frozen.pop(name, ()))
 
     def assert_fired(self) -> None:
-        """Check that each fault has happened, at least once.
+        """Checks that each fault has happened, at least once.
 
         Raises:
             AssertionError: which ones haven't, and why.
