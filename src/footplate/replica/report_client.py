@@ -97,13 +97,13 @@ class ReportClient:
         self._longest_rest_s = MAX_BACKOFF_S
         self._due = 0.0
         """When to begin again after a failure."""
-        self._patience_end = 0.0
+        self._timeout_at = 0.0
         self._look_at = 0.0
-        self._paid_until = 0.0
+        self._interval_end = 0.0
         """Each report of lines moves it ``INTERVAL_S`` on; what comes next waits no longer."""
-        self._company_since = self._company_until = 0.0
-        self._lonely: int | None = None
-        """The number of a record that waits for company."""
+        self._delayed_at = self._delayed_until = 0.0
+        self._delayed_record: int | None = None
+        """The number of a record that waits for more to go with it."""
         self._ask_at = NEVER
         self._questions = 0
 
@@ -121,7 +121,7 @@ class ReportClient:
     def deadline(self) -> float:
         """Returns when ``tick`` has something to do, if nothing happens before."""
         if self._exchange.busy:
-            return min(self._patience_end, self._look_at)
+            return min(self._timeout_at, self._look_at)
         if self._spool.waiting:
             return max(self._due, self._report_at())
         if self.task is None:
@@ -134,8 +134,8 @@ class ReportClient:
         Most programs soon say something, and short ones end: a report costs the server as much
         as a hundred lines do.
         """
-        self._lonely = self._spool.last
-        self._company_since, self._company_until = now, now + PEER_WAIT_S
+        self._delayed_record = self._spool.last
+        self._delayed_at, self._delayed_until = now, now + PEER_WAIT_S
 
     def ask_to_start(self) -> None:
         """Makes it ask until there is an ``environment``, when all records are delivered."""
@@ -154,7 +154,7 @@ class ReportClient:
     def tick(self, now: float) -> None:
         if self.refused:
             return
-        self._meet(now)
+        self._shorten_delay(now)
         if self._exchange.busy:
             self._watch(now)
             return
@@ -173,15 +173,15 @@ class ReportClient:
         elif now >= self._contact + self.heartbeat_s:
             self._report(now)
 
-    def _meet(self, now: float) -> None:
+    def _shorten_delay(self, now: float) -> None:
         """Shortens the wait once a second record comes: a program that speaks soon often ends soon.
 
         Both records wait for the end half as long as the second one took to come.
         """
-        if self._lonely not in (None, self._spool.last):
-            self._lonely = None
-            end_at = now + (now - self._company_since) / 2
-            self._company_until = min(self._company_until, end_at)
+        if self._delayed_record not in (None, self._spool.last):
+            self._delayed_record = None
+            end_at = now + (now - self._delayed_at) / 2
+            self._delayed_until = min(self._delayed_until, end_at)
 
     def _wants_task_first(self) -> bool:
         """Returns whether the task comes before reports: the program waits for it.
@@ -193,7 +193,7 @@ class ReportClient:
     def _watch(self, now: float) -> None:
         """Gives a request up that takes too long, or has gone where our server is no more."""
         late = now >= self._look_at
-        if now >= self._patience_end or (late and self._exchange.moved()):
+        if now >= self._timeout_at or (late and self._exchange.moved()):
             self._exchange.abort()
             self._rest(now)
         elif late:
@@ -201,7 +201,7 @@ class ReportClient:
 
     def step(self, now: float) -> None:
         """Goes on, as something happened on ``fileno``."""
-        self._patience_end = now + _TIMEOUT_S
+        self._timeout_at = now + _TIMEOUT_S
         try:
             answer = self._exchange.step()
         except ServerUnavailable:
@@ -228,15 +228,17 @@ class ReportClient:
 
     def _report_at(self) -> float:
         """Returns when what waits is to be sent, if it isn't more by then."""
-        plenty = self._spool.waiting_bytes >= _LARGE_BACKLOG_BYTES or self._spool.full
-        if plenty or not self.unhurried:
+        is_large = self._spool.waiting_bytes >= _LARGE_BACKLOG_BYTES or self._spool.full
+        if is_large or not self.unhurried:
             return 0.0
-        return max(self._paid_until - FLUSH_WITHIN_S, self._company_until)
+        return max(self._interval_end - FLUSH_WITHIN_S, self._delayed_until)
 
     def _report(self, now: float) -> None:
         if self.unhurried:
-            # Those of a flood go without a pause, and the lines behind it don't pay for them all.
-            self._paid_until = min(max(self._paid_until, now), now + FLUSH_WITHIN_S) + INTERVAL_S
+            # Those of a flood go without a pause, and the lines behind it don't wait for them all.
+            self._interval_end = (
+                min(max(self._interval_end, now), now + FLUSH_WITHIN_S) + INTERVAL_S
+            )
         batch = self._spool.read(self._batch_bytes)
         self._sent = batch.last
         self._begin(
@@ -257,7 +259,7 @@ class ReportClient:
         self, now: float, method: str, path: str, body: bytes | None, query: str = ""
     ) -> None:
         self._path = path
-        self._patience_end = now + _TIMEOUT_S
+        self._timeout_at = now + _TIMEOUT_S
         self._look_at = now + POLL_INTERVAL_S
         try:
             self._exchange.begin(method, path + query, body)

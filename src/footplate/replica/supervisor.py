@@ -54,9 +54,9 @@ class Supervisor:
     """Runs until a phase returns None."""
 
     def __init__(self, context: Context, signals: Signals) -> None:
-        self._desk = context
+        self._context = context
         self._signals = signals
-        self._stage: Phase = Fetching(context)
+        self._phase: Phase = Fetching(context)
         self._leaving_since: float | None = None
         self._reasons: set[str] = set()
 
@@ -67,37 +67,37 @@ class Supervisor:
         delivers the records in the spool.
         """
         while True:
-            now = self._desk.monotonic()
-            self._desk.journal.retry(now)
-            if self._desk.report_client.refused:
+            now = self._context.monotonic()
+            self._context.journal.retry(now)
+            if self._context.report_client.refused:
                 return self._abandon()
-            if self._signals.stop or self._desk.report_client.stop_wanted:
-                self._stage = self._stage.stop()
-            following = self._stage.advance()
+            if self._signals.stop or self._context.report_client.stop_wanted:
+                self._phase = self._phase.stop()
+            following = self._phase.advance()
             if following is None:
-                return getattr(self._stage, "outcome", "")
-            entered, self._stage = following is not self._stage, following
+                return getattr(self._phase, "outcome", "")
+            entered, self._phase = following is not self._phase, following
             if entered:  # what it has to tell at once goes with what the last one told
                 continue
             if now >= self._leave_at() and self._may_leave():
                 return None
-            self._desk.report_client.tick(now)
-            self._desk.control_requests.tick(now)
+            self._context.report_client.tick(now)
+            self._context.control_requests.tick(now)
             self._wait(now)
 
     def _leave_at(self) -> float:
         """Returns when to give up on the server."""
-        if not self._signals.stop or not isinstance(self._stage, Delivering):
+        if not self._signals.stop or not isinstance(self._phase, Delivering):
             return NEVER
         if self._leaving_since is None:
-            self._leaving_since = self._desk.monotonic()
-            self._desk.report_client.retry_soon()
-        return max(self._leaving_since, self._desk.report_client.answered_at) + LEAVE_S
+            self._leaving_since = self._context.monotonic()
+            self._context.report_client.retry_soon()
+        return max(self._leaving_since, self._context.report_client.answered_at) + LEAVE_S
 
     def _may_leave(self) -> bool:
-        if not self._desk.clean:
+        if not self._context.clean:
             return self._stay("some processes that the program started can't be killed")
-        if self._desk.journal.held:
+        if self._context.journal.held:
             return self._stay("the disk is full, and the last records aren't stored yet")
         waiting = "the server doesn't answer, and the last records stay on disk"
         print(f"Signal to stop received: {waiting} for the next server", file=sys.stderr)
@@ -111,17 +111,17 @@ class Supervisor:
 
     def _abandon(self) -> str:
         """The attempt is over for the server: no more reports are needed."""
-        self._desk.end_child()
-        while not self._desk.clean:
+        self._context.end_child()
+        while not self._context.clean:
             if self._signals.stop:
                 self._stay("some processes that the program started can't be killed")
             select.select([], [], [], 1.0)
-            self._desk.kill()
+            self._context.kill()
         return "the server has no such attempt, or has ended it"
 
     def _wait(self, now: float) -> None:
         """Waits until something happens, or is due; then handles what can be read or written."""
-        context = self._desk
+        context = self._context
         poller = select.poll()
         handlers: dict[int, Callable[[], object]] = {}
 
@@ -138,14 +138,14 @@ class Supervisor:
             self._step_control_requests,
         )
         if context.journal.accepts():
-            for stream in self._stage.streams:
+            for stream in self._phase.streams:
                 watch(stream.fileno(), select.POLLIN, stream.read)
         dues = (
             context.report_client.deadline(),
             context.control_requests.deadline(),
             context.journal.deadline(),
         )
-        due = min(*dues, self._stage.deadline())
+        due = min(*dues, self._phase.deadline())
         if not self._reasons:  # one that stays looks again whenever something happens
             due = min(due, self._leave_at())
         wait_s = min(max(0.0, due - now), _LONGEST_POLL_S)
@@ -156,7 +156,7 @@ class Supervisor:
             context.containment.reap_finished()
 
     def _step(self) -> None:
-        self._desk.report_client.step(self._desk.monotonic())
+        self._context.report_client.step(self._context.monotonic())
 
     def _step_control_requests(self) -> None:
-        self._desk.control_requests.step(self._desk.monotonic())
+        self._context.control_requests.step(self._context.monotonic())

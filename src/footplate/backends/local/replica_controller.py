@@ -102,10 +102,10 @@ RECHECK_S = 2.0
 
 
 class ReplicaController:
-    """Not thread-safe: its owner serialises the calls.
+    """Brings replicas to their wanted state. Not thread-safe: its owner serialises the calls.
 
     ``reconcile`` may be called at any time, any number of times: what it does follows from how the
-    HOME stands. What it can't bring about now, it notes down to be tended again when due.
+    HOME stands. What it can't bring about now, it notes down to try again when due.
     """
 
     def __init__(
@@ -114,19 +114,19 @@ class ReplicaController:
         self._launcher = launcher
         self._watcher = watcher
         self._monotonic = monotonic
-        self._cares: dict[Home, ReplicaState] = {}
+        self._states: dict[Home, ReplicaState] = {}
         self._watched: dict[Watched, ReplicaState] = {}
         self._changed: dict[AttemptId, None] = {}
 
     def reconcile(self, home: Home, *, stop: bool = False) -> None:
-        replica_state = self._cares.setdefault(home, ReplicaState(home))
+        replica_state = self._states.setdefault(home, ReplicaState(home))
         if stop:
             replica_state.stop_wanted = True
             replica_state.signalled = False
-        self._tend(replica_state)
+        self._update(replica_state)
 
     def forget(self, home: Home) -> None:
-        replica_state = self._cares.pop(home, None)
+        replica_state = self._states.pop(home, None)
         if replica_state is not None and replica_state.watched is not None:
             self._watched.pop(replica_state.watched, None)
 
@@ -137,11 +137,11 @@ class ReplicaController:
 
         ``of``: of these those of one attempt only, to which ``homes`` belong.
         """
-        cares = {home: self._cares.get(home) or ReplicaState(home) for home in homes}
+        states = {home: self._states.get(home) or ReplicaState(home) for home in homes}
         for replica_state in self._watched.values():
             if of in (None, replica_state.home.attempt_id):
-                cares[replica_state.home] = replica_state
-        return tuple(replica_state.observation() for replica_state in cares.values())
+                states[replica_state.home] = replica_state
+        return tuple(replica_state.observation() for replica_state in states.values())
 
     def reconcile_dead(self, dead: Iterable[Watched]) -> None:
         """Takes note that these processes have died."""
@@ -154,7 +154,7 @@ class ReplicaController:
                 self._end_sweep(replica_state)
             else:
                 replica_state.settle()
-            self._tend(replica_state)
+            self._update(replica_state)
 
     def _end_sweep(self, replica_state: ReplicaState) -> None:
         replica_state.sweeping = False
@@ -167,16 +167,16 @@ class ReplicaController:
 
     def reconcile_due(self) -> None:
         now_s = self._monotonic()
-        for replica_state in tuple(self._cares.values()):
+        for replica_state in tuple(self._states.values()):
             if replica_state.due_s is not None and replica_state.due_s <= now_s:
                 replica_state.due_s = None
-                self._tend(replica_state)
+                self._update(replica_state)
 
     def seconds_to_due(self) -> float | None:
         """Returns the seconds to the next look; None if none is due before something happens."""
         due = [
             replica_state.due_s
-            for replica_state in self._cares.values()
+            for replica_state in self._states.values()
             if replica_state.due_s is not None
         ]
         return max(0.0, min(due) - self._monotonic()) if due else None
@@ -187,7 +187,7 @@ class ReplicaController:
         self._changed.clear()
         return changed
 
-    def _tend(self, replica_state: ReplicaState) -> None:
+    def _update(self, replica_state: ReplicaState) -> None:
         try:
             self._act(replica_state)
         except OSError as error:
@@ -212,7 +212,7 @@ class ReplicaController:
             case SupervisorStatus.STARTING:
                 replica_state.postpone(self._monotonic(), LONGEST_START_S)
             case SupervisorStatus.LIVE:
-                self._accompany(replica_state)
+                self._check_live(replica_state)
             case SupervisorStatus.LOST:
                 self._sweep(replica_state)
             case SupervisorStatus.GONE:
@@ -231,7 +231,7 @@ class ReplicaController:
             replica_state.home.mark_stop()
         except OSError:
             if standing is SupervisorStatus.LIVE:
-                self._accompany(replica_state)
+                self._check_live(replica_state)
             raise
 
     def _start(self, replica_state: ReplicaState) -> None:
@@ -261,7 +261,7 @@ class ReplicaController:
         self._watch(replica_state, pid)
         replica_state.postpone(self._monotonic(), LONGEST_START_S)
 
-    def _accompany(self, replica_state: ReplicaState) -> None:
+    def _check_live(self, replica_state: ReplicaState) -> None:
         """Watches the live supervisor; sends one SIGTERM if it must stop."""
         replica_state.trouble = ""
         to_stop = replica_state.stop_wanted or replica_state.home.to_stop
@@ -280,7 +280,7 @@ class ReplicaController:
             or self._find_supervisor(replica_state)
         ):
             return
-        if sum(other.sweeping for other in self._cares.values()) >= MOST_SWEEPS:
+        if sum(other.sweeping for other in self._states.values()) >= MOST_SWEEPS:
             replica_state.postpone(self._monotonic(), LONGEST_START_S)
             return
         self._watch(replica_state, self._launcher.sweep(replica_state.home))

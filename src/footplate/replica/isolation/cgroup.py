@@ -238,20 +238,20 @@ class CgroupContainment(Containment):
         if kind == "cgroup2" and not os.path.exists(os.path.join(self._killer, "cgroup.kill")):
             raise FileNotFoundError("the kernel has no cgroup.kill")
 
-        leash_end, leash = os.pipe()
+        read_end, write_end = os.pipe()
 
         def body(ready: int) -> None:
-            close_all_but({ready, leash_end})
+            close_all_but({ready, read_end})
             self._join()
             os.close(ready)
-            os.read(leash_end, 1)  # ends when the parent does, however that dies
+            os.read(read_end, 1)  # ends when the parent does, however that dies
             os._exit(0)
 
         try:
             self._kill_probe(spawn(body))
         finally:
-            os.close(leash_end)
-            os.close(leash)
+            os.close(read_end)
+            os.close(write_end)
 
     def _kill_probe(self, pid: int) -> None:
         try:

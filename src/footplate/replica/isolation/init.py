@@ -40,44 +40,46 @@ _NUMBER_BYTES = 8
 
 
 class Init:
-    """``leash`` takes its order, then signal numbers, and holds its life: init ends when it
-    closes. It brings the program's wait status.
+    """The supervisor's side of an init.
+
+    The socket ``control`` takes its order, then signal numbers, and brings the program's wait
+    status; init ends when it closes.
 
     ``pid`` is that of init, or of its helper process; ``process`` is init, None if it is gone
     already.
     """
 
-    def __init__(self, child: ForkedChild, process: Process | None, leash: socket.socket) -> None:
+    def __init__(self, child: ForkedChild, process: Process | None, control: socket.socket) -> None:
         self.pid = child.pid
         self.process = process
         self._child = child
-        self._leash = leash
+        self._control = control
 
     def start(self, order: InitConfig) -> None:
         """Lets it start its program. Raises SpawnFailed."""
         try:
-            order.send(self._leash)  # who is gone says why, or is as good as a program killed
+            order.send(self._control)  # who is gone says why, or is as good as a program killed
             self._child.wait()
         except BaseException:
-            self._leash.close()
+            self._control.close()
             raise
 
     def forward_signal(self, number: int) -> None:
         """A signal to the program."""
         try:
-            self._leash.send(bytes([number]))
+            self._control.send(bytes([number]))
         except (BrokenPipeError, ConnectionResetError):  # init is gone already
             return
 
     def conclude(self) -> int | None:
         """The program's wait status after ``pid`` was reaped; None: not reported."""
-        with self._leash:
-            return _read_number(self._leash)
+        with self._control:
+            return _read_number(self._control)
 
     def give_up(self) -> None:
         """Ends it: there will be no program."""
         self._child.abandon()
-        self._leash.close()
+        self._control.close()
         os.waitpid(self.pid, 0)
 
 
@@ -109,24 +111,26 @@ def make() -> Init | None:
 
 def make_with_helper_process() -> Init:
     """Makes one; where a helper can't be had, either, ``start`` raises. Raises as ``make``."""
-    return _make(_keep, lambda pid, leash: _find_child(pid, _read_number(leash) or 0))
+    return _make(_keep, lambda pid, control: _find_child(pid, _read_number(control) or 0))
 
 
 def _make(
     body: Callable[[int, int, int], None], look: Callable[[int, socket.socket], Process | None]
 ) -> Init:
-    """``body`` gets the supervisor's number, what keeps it waiting, and init's end of the leash;
-    ``look`` finds init by the number of the child, and our end.
+    """Forks a child that runs ``body``, and returns the init that ``look`` finds.
+
+    ``body`` gets the supervisor's number, what keeps it waiting, and init's end of the control
+    socket; ``look`` gets the child's number, and our end.
     """
-    end, leash = socket.socketpair()
+    end, control = socket.socketpair()
     supervisor = os.getpid()
     try:
         with end:
             child = fork(lambda ready: body(supervisor, ready, end.fileno()))
     except BaseException:
-        leash.close()
+        control.close()
         raise
-    return Init(child, look(child.pid, leash), leash)
+    return Init(child, look(child.pid, control), control)
 
 
 def _find_child(parent: int, pid: int) -> Process | None:
@@ -134,22 +138,22 @@ def _find_child(parent: int, pid: int) -> Process | None:
     return found if found is not None and found.parent == parent else None
 
 
-def _begin(supervisor: int, ready: int, leash: int) -> None:
+def _begin(supervisor: int, ready: int, control: int) -> None:
     """Runs init without a helper process: it is the supervisor's own child.
 
-    Whether that has died before it could be told of the death, the leash tells.
+    If that dies before init can be told of its death, the control socket closes.
     """
     from footplate.replica.isolation.mount_namespace import leave_host
 
     gc.disable()
-    close_all_but({ready, leash})
+    close_all_but({ready, control})
     begin_session()
     leave_host()
     syscalls.die_with_parent(signal.SIGKILL)
-    _live(supervisor, ready, leash)
+    _live(supervisor, ready, control)
 
 
-def _keep(supervisor: int, ready: int, leash: int) -> None:
+def _keep(supervisor: int, ready: int, control: int) -> None:
     """The helper process: leave the host, start init, and last as long as it does.
 
     It shares init's mounts, so that it can't look into /proc once init has begun.
@@ -157,7 +161,7 @@ def _keep(supervisor: int, ready: int, leash: int) -> None:
     from footplate.replica.isolation.mount_namespace import leave_host
 
     gc.disable()
-    close_all_but({ready, leash})
+    close_all_but({ready, control})
     begin_session()
     leave_host(syscalls.CLONE_NEWPID)
     syscalls.die_with_parent(signal.SIGKILL)
@@ -165,23 +169,23 @@ def _keep(supervisor: int, ready: int, leash: int) -> None:
         os._exit(1)
     pid = os.fork()
     if pid:
-        _write_number(leash, pid)
-        os.close(leash)
+        _write_number(control, pid)
+        os.close(control)
         os.close(ready)
         os.waitpid(pid, 0)
         os._exit(0)
     syscalls.die_with_parent(signal.SIGKILL)
-    _live(supervisor, ready, leash)
+    _live(supervisor, ready, control)
 
 
-def _live(supervisor: int, ready: int, leash: int) -> None:
+def _live(supervisor: int, ready: int, control: int) -> None:
     """Runs init: shows the namespace in /proc, starts the program, reaps until it ends."""
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     _begin_numbers(supervisor)
-    channel = socket.socket(fileno=leash)
+    channel = socket.socket(fileno=control)
     try:
         order = InitConfig.receive(channel)
     except EOFError:
@@ -192,7 +196,7 @@ def _live(supervisor: int, ready: int, leash: int) -> None:
         syscalls.die_with_parent(signal.SIGKILL)
     os.close(ready)
     channel.detach()
-    _serve(program, leash, wake_end)
+    _serve(program, control, wake_end)
 
 
 def _begin_numbers(last: int) -> None:
@@ -229,42 +233,42 @@ def _show_inside(view: MountNamespace | None) -> None:
     syscalls.mount("proc", "/proc", syscalls.MS_NOSUID_NODEV_NOEXEC, "proc")
 
 
-def _serve(program: int, leash: int, wake_end: int) -> None:
+def _serve(program: int, control: int, wake_end: int) -> None:
     poller = select.poll()
-    poller.register(leash, select.POLLIN)
+    poller.register(control, select.POLLIN)
     poller.register(wake_end, select.POLLIN)
     while True:
         ready = [descriptor for descriptor, _ in poller.poll()]
         if wake_end in ready:
             os.read(wake_end, 4096)
-            _reap_until(program, leash)
-        if leash in ready:
-            signals = os.read(leash, 16)
+            _reap_until(program, control)
+        if control in ready:
+            signals = os.read(control, 16)
             if not signals:
                 os._exit(0)
             for number in signals:
                 os.kill(program, number)
 
 
-def _reap_until(program: int, leash: int) -> None:
+def _reap_until(program: int, control: int) -> None:
     """Reaps children that have ended; reports the program if it has, and ends everything."""
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if not pid:
             return
         if pid == program:
-            _write_number(leash, status)
+            _write_number(control, status)
             os._exit(0)
 
 
-def _write_number(leash: int, number: int) -> None:
-    os.write(leash, number.to_bytes(_NUMBER_BYTES, "little"))
+def _write_number(control: int, number: int) -> None:
+    os.write(control, number.to_bytes(_NUMBER_BYTES, "little"))
 
 
-def _read_number(leash: socket.socket) -> int | None:
+def _read_number(control: socket.socket) -> int | None:
     """The next number, None if there will be none."""
     try:
-        data = leash.recv(_NUMBER_BYTES)
+        data = control.recv(_NUMBER_BYTES)
     except ConnectionResetError:
         return None
     return int.from_bytes(data, "little") if len(data) == _NUMBER_BYTES else None

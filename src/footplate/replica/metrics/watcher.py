@@ -42,7 +42,7 @@ class Watch:
     """
 
     def __init__(self, context: Context) -> None:
-        self._desk = context
+        self._context = context
         self._findings = MetricRecords(context.journal, context.task["metrics"])
         folder, name = os.path.split(context.home.metrics)
         self._hypertune = HypertuneFile(os.path.join(find_real(folder), name))
@@ -60,7 +60,7 @@ class Watch:
         return self._concluded
 
     def deadline(self) -> float:
-        if self._concluded or not self._desk.journal.accepts():
+        if self._concluded or not self._context.journal.accepts():
             return NEVER
         if self._findings.full and self._give_up_at is None:
             return NEVER
@@ -68,7 +68,7 @@ class Watch:
 
     def advance(self) -> None:
         """Does what is due while the program runs."""
-        now = self._desk.monotonic()
+        now = self._context.monotonic()
         if now < self.deadline():
             return
         if now >= self._stat_at:
@@ -80,10 +80,10 @@ class Watch:
 
     def advance_last(self) -> None:
         """The program has ended: everything once more, without rests."""
-        now = self._desk.monotonic()
+        now = self._context.monotonic()
         if self._concluded:
             return
-        if not self._desk.journal.accepts():
+        if not self._context.journal.accepts():
             if self._give_up_at is not None:
                 self._give_up_at = now + MAX_FINAL_SCAN_S
             return
@@ -107,7 +107,7 @@ class Watch:
         if self._inspect is None:
             self._inspect, self._spent_s = self._looks.look(SCAN_BYTES), 0.0
         over = self._slice(now)
-        end = self._desk.monotonic()
+        end = self._context.monotonic()
         self._spent_s += end - now
         if over:
             self._inspect = None
@@ -120,6 +120,6 @@ class Watch:
         if self._inspect is None:
             return True
         for _ in self._inspect:
-            if self._desk.monotonic() - now >= _SLICE_S or not self._desk.journal.accepts():
+            if self._context.monotonic() - now >= _SLICE_S or not self._context.journal.accepts():
                 return False
         return True

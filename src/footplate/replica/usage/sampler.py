@@ -167,7 +167,7 @@ class Sampler:
     """
 
     def __init__(self, context: Context, output: Sequence[Stream]) -> None:
-        self._desk = context
+        self._context = context
         self._output = output
         self._every_s = context.seconds("usage_s", 0.0)
         self._began = context.monotonic()
@@ -192,7 +192,7 @@ class Sampler:
         """The most memory that was seen in use."""
 
     def _make_meter(self) -> Meter | None:
-        context = self._desk
+        context = self._context
         if self._every_s <= 0 or context.containment is None or context.child is None:
             return None
         return Meter(context.containment, context.child, first=context.started == 1)
@@ -207,7 +207,7 @@ class Sampler:
     def advance(self) -> None:
         if self._meter is None:
             return
-        now = self._desk.monotonic()
+        now = self._context.monotonic()
         self._listen()
         if self._query is not None:
             self._ask_on(self._query, now)
@@ -229,7 +229,7 @@ class Sampler:
 
     def _listen(self) -> None:
         read_bytes = sum(stream.read_bytes for stream in self._output)
-        if read_bytes != self._read_bytes or not self._desk.journal.accepts():
+        if read_bytes != self._read_bytes or not self._context.journal.accepts():
             self._read_bytes = read_bytes
             self._silence.end()
 
@@ -239,13 +239,13 @@ class Sampler:
             self._notify()
             return
         try:
-            self._query = gpus.Query(self._gpus, self._desk.host, now + gpus.TIMEOUT_S)
+            self._query = gpus.Query(self._gpus, self._context.host, now + gpus.TIMEOUT_S)
         except (OSError, SpawnFailed):  # as when it fails
             self._fail()
             self._notify()
 
     def _sample(self, meter: Meter) -> dict[str, Any]:
-        passed_s = self._desk.monotonic() - self._began
+        passed_s = self._context.monotonic() - self._began
         quiet_s = self._silence.seconds()
         used = meter.read()
         self.peak_bytes = max(self.peak_bytes, used.get("memory_bytes") or 0)
@@ -276,5 +276,5 @@ class Sampler:
 
     def _notify(self) -> None:
         sample, self._waiting = self._waiting, None
-        if sample is not None and self._desk.journal.accepts():
-            self._desk.journal.usage(sample)
+        if sample is not None and self._context.journal.accepts():
+            self._context.journal.usage(sample)
