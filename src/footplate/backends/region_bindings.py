@@ -90,7 +90,7 @@ class RegionBinding:
         return self.containers if isinstance(self.containers, str) else ""
 
     def options_for(self, machine_type: str) -> tuple[str, ...] | None:
-        """The engine's options for a machine type; None: it stands for nothing there.
+        """Returns the engine's options for a machine type; None: it stands for nothing there.
 
         Without any mapping all machine types do, by their vCPUs and memory alone.
         """

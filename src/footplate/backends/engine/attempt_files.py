@@ -84,7 +84,7 @@ class Attempt:
         return all(replica.gone is not None for replica in self.replicas.values())
 
     def served_by(self, allocation: Allocation) -> tuple[Replica, ...]:
-        """The replicas whose newest start belongs to the allocation."""
+        """Returns the replicas whose newest start belongs to the allocation."""
         return tuple(r for r in self.replicas.values() if r.allocation == allocation.number)
 
 
@@ -170,7 +170,7 @@ class AttemptFiles:
         write_once(self._root / attempt_id / name, ticket)
 
     def bind(self, attempt_id: AttemptId, number: int, job: str) -> str:
-        """The job that serves the allocation: this one, unless another does. Raises OSError."""
+        """Returns the job that serves the allocation: this, unless another does. Raises OSError."""
         path = self._root / attempt_id / f"~{number}.job"
         return str(write_once(path, {"id": job})["id"])
 
@@ -230,7 +230,7 @@ class AttemptFiles:
         write_once(self._path(attempt_id, replica, "gone"), content)
 
     def claim(self, attempt_id: AttemptId, replica: Replica, claim: Content) -> Content:
-        """The launcher process that serves the replica in its allocation. Raises OSError."""
+        """Returns the launcher that serves the replica in its allocation. Raises OSError."""
         path = self._root / attempt_id / f"{replica.name}.{replica.allocation}.claim"
         return write_once(path, claim)
 

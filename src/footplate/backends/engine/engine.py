@@ -128,7 +128,7 @@ class Engine(Protocol):
         ...
 
     def list(self, prefix: str) -> tuple[EngineJob, ...]:
-        """The jobs whose names begin with ``prefix``, for as long as the engine remembers them.
+        """Returns jobs whose names begin with ``prefix``, as long as the engine remembers them.
 
         Raises EngineUnavailable.
         """

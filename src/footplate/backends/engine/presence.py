@@ -44,7 +44,7 @@ def _see(replica: Replica, job: EngineJob | None, trouble: str) -> tuple[Presenc
 
 
 def current_report(replica: Replica) -> LauncherReport | None:
-    """The launcher's last word on the newest start of the replica; None: it has said nothing."""
+    """Returns the launcher's last word on the newest start of the replica; None if none came."""
     report = replica.report
     return report if report is not None and report.restart == replica.restart else None
 

@@ -311,7 +311,7 @@ class KubernetesEngine:
 
 
 def _unmapped(settings: PodSettings, ready: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The machine types that no node has the labels of."""
+    """Yields the machine types that no node has the labels of."""
     for machine, labels in settings.machines.items():
         if not any(labels.items() <= node["metadata"]["labels"].items() for node in ready):
             wanted = ",".join(f"{key}={value}" for key, value in labels.items())
@@ -346,7 +346,7 @@ def _items(response: Any) -> list[dict[str, Any]]:
 
 
 def _say(error: ApiException) -> str:
-    """The API's own sentence."""
+    """Returns the API's own sentence."""
     try:
         return str(json.loads(error.body or "")["message"])
     except (ValueError, KeyError, TypeError):

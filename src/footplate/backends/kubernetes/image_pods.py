@@ -73,7 +73,7 @@ def volumes() -> list[dict[str, Any]]:
 def make_copier(
     container: Mapping[str, Any], image: str, python: str, program: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The init container. ``container``: the template's, whose ways hold for it, too.
+    """Returns the init container. ``container``: the template's, whose ways hold for it, too.
 
     ``program``: the mount of the Secret.
     """

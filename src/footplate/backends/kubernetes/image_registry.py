@@ -167,7 +167,7 @@ class _Registry:
         return {"Accept": ", ".join((*_LISTS, *_MANIFESTS, "*/*")), **self._authorization}
 
     def _ask(self, url: str, **given: Any) -> tuple[httpx.Response, bytes]:
-        """The body, as long as it is of a sensible size. Raises UnknownImage, httpx.HTTPError."""
+        """Reads the body, if it is of a sensible size. Raises UnknownImage, httpx.HTTPError."""
         end_s = time.monotonic() + LONGEST_S
         with self._client.stream("GET", url, **given) as answer:
             content = b""

@@ -103,7 +103,7 @@ def make_pod(
     launcher: LauncherRequest,
     image: ImageConfig | None = None,
 ) -> dict[str, Any]:
-    """The Pod of one rank; ``secret`` is that of its job, as the API has it.
+    """Returns the Pod of one rank; ``secret`` is that of its job, as the API has it.
 
     ``image``: the user's, in which the replica runs; None: in the region's.
 
@@ -257,7 +257,7 @@ def _resources(
 
 
 def _volumes(secret: str, mode: int) -> list[dict[str, Any]]:
-    """The program, and shared memory: 64 MB are too little for loaders."""
+    """Returns the program, and shared memory: 64 MB are too little for loaders."""
     return [
         {"name": "footplate-program", "secret": {"secretName": secret, "defaultMode": mode}},
         {"name": "footplate-shm", "emptyDir": {"medium": "Memory"}},

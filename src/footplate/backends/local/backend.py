@@ -149,7 +149,7 @@ class LocalBackend:
                 self._controller.forget(old)
 
     def _see(self, attempt_id: AttemptId) -> dict[str, ReplicaObservation]:
-        """The observations of an attempt by replica."""
+        """Returns the observations of an attempt by replica."""
         return {observation.replica: observation for observation in self.inspect(attempt_id)}
 
     def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:

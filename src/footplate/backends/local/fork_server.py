@@ -59,10 +59,10 @@ class ForkServer:
         self._rest_until = 0.0
 
     def fork(self, home: Path, lock: int, output: int) -> int | None:
-        """The pid of the new supervisor of ``home``, which holds ``lock`` and writes to ``output``.
+        """Forks a supervisor of ``home``, which holds ``lock`` and writes to ``output``.
 
         Returns:
-            None: there is surely none; one must be spawned.
+            Its pid. None: there is surely none; one must be spawned.
 
         Raises:
             ForkUncertain: there may be one.

@@ -39,7 +39,7 @@ class ProcessWatcher(Protocol):
 
 
 def make_process_watcher() -> ProcessWatcher:
-    """The best that this machine has."""
+    """Returns the best that this machine has."""
     if sys.platform == "darwin":
         return KqueueWatcher()
     elif sys.platform == "linux":  # noqa: RET505  mypy reads one branch for each platform

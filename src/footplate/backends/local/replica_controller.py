@@ -68,9 +68,7 @@ class ReplicaState:
         self.trouble = ""
 
     def standing(self) -> SupervisorStatus:
-        """The status from the HOME, corrected: a supervisor that still lives is neither lost nor
-        gone.
-        """
+        """Reads the status from HOME, corrected: a live supervisor is neither lost nor gone."""
         if self.sweeping:
             return SupervisorStatus.LOST
         standing = self.home.standing()
@@ -182,7 +180,7 @@ class ReplicaController:
         return max(0.0, min(due) - self._monotonic()) if due else None
 
     def take_changed(self) -> tuple[AttemptId, ...]:
-        """The attempts with an observation that has changed since this was asked last."""
+        """Returns the attempts with an observation that has changed since this was asked last."""
         changed = tuple(self._changed)
         self._changed.clear()
         return changed

@@ -57,7 +57,7 @@ class Home:
 
     # Asked of all homes in each pass: where that is, a Path would take longer than the kernel.
     def standing(self) -> SupervisorStatus:
-        """The order of the questions matters: each is asked while its answer can't mislead.
+        """Returns the status. The order of questions matters: no answer can mislead the next.
 
         The lock is only tried once ``pid`` is there, for then no supervisor is about to take
         it; ``gone`` is only believed when nobody holds a lock.
@@ -114,7 +114,7 @@ class Home:
             os.close(descriptor)
 
     def pid(self) -> int | None:
-        """The pid that the supervisor wrote, unverified."""
+        """Returns the pid that the supervisor wrote, unverified."""
         content = (untrusted_files.read(self.path / "pid") or b"").strip()
         if not (content.isdigit() and len(content) < 10):
             return None
@@ -135,7 +135,7 @@ class Home:
             (self.path / "stop").touch(mode=0o600)
 
     def last_words(self) -> str:
-        """The last line of the supervisor's own log."""
+        """Returns the last line of the supervisor's own log."""
         lines = (
             (untrusted_files.read(self.log) or b"").decode(errors="replace").strip().splitlines()
         )

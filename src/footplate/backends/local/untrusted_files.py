@@ -47,7 +47,7 @@ def read(path: Path | str) -> bytes | None:
 
 
 def append_to(path: Path) -> int:
-    """A descriptor at the end of the file, made if need be.
+    """Returns a descriptor at the end of the file, made if need be.
 
     Raises:
         OSError: it can't be, or something else stands in its place.
@@ -75,7 +75,7 @@ def is_locked(path: Path | str) -> bool:
 
 
 def take_lock(path: Path) -> int | None:
-    """The descriptor that holds the lock of the file, made if need be; None: another has it.
+    """Returns a descriptor with the lock of the file, made if need be; None: another has it.
 
     Raises:
         OSError: it can't be made, or something else stands in its place.

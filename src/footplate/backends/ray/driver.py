@@ -47,7 +47,7 @@ def launch(rank: int, program: bytes, variables: dict[str, str]) -> int:
 
 
 def reserve(job: dict[str, Any]) -> tuple[Any, list[str | None]]:
-    """A place for each launcher, all or none, and the node that each is bound to.
+    """Returns a place for each launcher, all or none, and the node that each is bound to.
 
     Ray puts what a dead node had on another one, and keeps it there for a gang that goes on
     without it: the replica that starts again elsewhere might find no room. So the places of a gang

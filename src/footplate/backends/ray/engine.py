@@ -197,7 +197,7 @@ class RayEngine:
         )
 
     def _waiting_groups(self) -> dict[str, dict[str, Any]]:
-        """The placement groups that Ray has no room for, by the names of their jobs."""
+        """Returns the placement groups that Ray has no room for, by the names of their jobs."""
         parameters = {"limit": _NODES, "detail": True}
         answer = self._ask("GET", "/api/v0/placement_groups", params=parameters)
         return _read(
@@ -219,7 +219,7 @@ class RayEngine:
 
 
 def pack(settings: RaySettings, request: JobRequest) -> bytes:
-    """The job's working directory: its driver, the program of launchers, and what it reserves."""
+    """Packs a job's working directory: its driver, the launchers' program, what it reserves."""
     job = {
         "name": request.name,
         "strategy": settings.strategy,

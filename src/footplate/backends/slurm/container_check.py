@@ -50,7 +50,7 @@ class ContainerCheck:
         return replace(report, facts=facts, problems=tuple(filter(None, (problem,))))
 
     def _ask(self) -> tuple[str, str]:
-        """A fact or a problem."""
+        """Returns a fact or a problem."""
         try:
             text = self._run(self._program)
         except EngineUnavailable as error:
@@ -59,7 +59,7 @@ class ContainerCheck:
 
 
 def read_answer(text: str) -> tuple[str, str]:
-    """The fact or the problem that the program's output is."""
+    """Returns the fact or the problem that the program's output is."""
     try:
         found = json.loads(text.strip().splitlines()[-1])
         node, socket, fault = (str(found[name]) for name in ("node", "socket", "fault"))

@@ -67,7 +67,7 @@ def _mapped(settings: SlurmSettings, launcher: LauncherRequest) -> tuple[str, ..
 
 
 def fault(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str | None:
-    """A plain job of Slurm has one set of options for all of its tasks."""
+    """Returns why these can't be one job: all tasks of one have the same options of Slurm."""
     options = {_mapped(settings, each): each.machine_type for each in launchers}
     if len(options) > 1:
         types = " and ".join(sorted(kind or "no machine type" for kind in options.values()))

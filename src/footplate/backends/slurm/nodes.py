@@ -39,7 +39,7 @@ def describe(node: SlurmNode) -> str:
 
 
 def expand(nodes: str) -> frozenset[str]:
-    """The names of ``n[1-2,04],m3``.
+    """Returns the names of ``n[1-2,04],m3``.
 
     Raises:
         ValueError: it is no such list, or far too long.

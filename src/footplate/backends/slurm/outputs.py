@@ -53,7 +53,7 @@ _SILENT = ("*", "DOWN", "UNKNOWN", "FAIL", "NO_RESPOND")
 
 
 def read_jobs(text: str) -> tuple[EngineJob, ...]:
-    """The jobs of ``squeue --noheader -t all -o SQUEUE_FORMAT``.
+    """Returns the jobs of ``squeue --noheader -t all -o SQUEUE_FORMAT``.
 
     Raises:
         ValueError: it is something else, or half of it.
@@ -100,7 +100,7 @@ def explain(reason: str) -> str:
 
 
 def read_job_record(text: str) -> EngineJob:
-    """The job of ``scontrol show job ID --oneliner``. Raises ValueError."""
+    """Returns the job of ``scontrol show job ID --oneliner``. Raises ValueError."""
     fields = dict(word.partition("=")[::2] for word in text.split() if "=" in word)
     try:
         return make_job(

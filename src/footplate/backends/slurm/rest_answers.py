@@ -25,7 +25,7 @@ _SILENT = {"NOT_RESPONDING", "NO_RESPOND", "DOWN", "UNKNOWN", "FAIL"}
 
 
 def choose_version(document: Mapping[str, Any]) -> int:
-    """The newest version of the server's OpenAPI document that is known here. Raises ValueError."""
+    """Returns the newest version of the server's OpenAPI document known here. Raises ValueError."""
     paths = document.get("paths") or {}
     offered = {int(found[1]) for path in paths if (found := _PATH.fullmatch(str(path)))}
     known = offered & set(VERSIONS)
@@ -44,7 +44,7 @@ def read_release(answer: Mapping[str, Any]) -> str:
 
 
 def read_errors(answer: Mapping[str, Any]) -> tuple[tuple[int, str], ...]:
-    """The numbers of the errors of an answer, and what they say."""
+    """Returns the numbers of the errors of an answer, and what they say."""
     found = []
     for error in answer.get("errors") or ():
         if not isinstance(error, dict):
@@ -107,7 +107,7 @@ def _read_job(job: Mapping[str, Any]) -> EngineJob:
 
 
 def _state(value: object) -> str:
-    """A word, or since v0.0.40 a list of a state and flags."""
+    """Reads a word, or since v0.0.40 a list of a state and flags."""
     states = [str(each) for each in value] if isinstance(value, list) else [str(value)]
     for flag in _FLAGS:
         if flag in states:
@@ -147,7 +147,7 @@ def _list_of(answer: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def _listed(value: object) -> tuple[str, ...]:
-    """A list, or words between commas."""
+    """Reads a list, or words between commas."""
     if isinstance(value, list):
         return tuple(str(each) for each in value)
     return tuple(word for word in str(value or "").split(",") if word)

@@ -166,7 +166,7 @@ class RestClient:
         return found
 
     def _fail(self, said: str) -> EngineUnavailable:
-        """An expired token is why, where it is one: slurmrestd has no words for it."""
+        """Returns the error, or that the token has expired: slurmrestd has no words for it."""
         server = self._server
         expired = rest_token.explain_end(server.token_file, server.user, self._token, time.time())
         return EngineUnavailable(expired or said)

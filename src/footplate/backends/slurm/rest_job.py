@@ -83,7 +83,7 @@ def check_options(words: Iterable[str]) -> str | None:
 
 
 def compose(settings: SlurmSettings, request: JobRequest, version: int) -> dict[str, Any]:
-    """The body of ``job/submit``. ``version``: the last number of v0.0.39.
+    """Returns the body of ``job/submit``. ``version``: the last number of v0.0.39.
 
     Raises OptionError.
     """
@@ -101,7 +101,7 @@ def compose(settings: SlurmSettings, request: JobRequest, version: int) -> dict[
 
 
 def wanted(settings: SlurmSettings, request: JobRequest) -> dict[str, str]:
-    """The options of a job by their long names; the last of each counts. Raises OptionError."""
+    """Returns a job's options by their long names; the last one counts. Raises OptionError."""
     return _read_options(job_script.submit_options(settings, request))
 
 
