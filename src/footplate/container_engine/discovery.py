@@ -65,7 +65,7 @@ def _named(value: str, by: str) -> Candidates:
 
 
 def usual_sockets(environ: Mapping[str, str], uid: int) -> tuple[str, ...]:
-    """The user's own engine first: it needs no rights of root's."""
+    """Returns the user's own engine first: it needs no rights of root's."""
     run = environ.get("XDG_RUNTIME_DIR") or f"/run/user/{uid}"
     home = environ.get("HOME")
     own = [f"{run}/podman/podman.sock", f"{run}/docker.sock"]
@@ -77,7 +77,7 @@ def usual_sockets(environ: Mapping[str, str], uid: int) -> tuple[str, ...]:
 
 
 def choose(found: Candidates, probe: Callable[[str], str | None]) -> tuple[str | None, str]:
-    """The first socket that answers, or None with the reason.
+    """Returns the first socket that answers, or None with the reason.
 
     ``probe``: None where an engine answers, else why not.
     """

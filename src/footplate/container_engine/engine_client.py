@@ -65,7 +65,7 @@ def stream(
     headers: dict[str, str],
     data: Any = None,  # Any: what requests takes as a body
 ) -> Iterator[dict[str, Any]]:
-    """The JSON objects that the engine answers, each as it comes; an error is one, too."""
+    """Yields the JSON objects that the engine answers, each as it comes; an error is one, too."""
     url = f"{client.base_url}{path}"
     timeout = (CONNECT_TIMEOUT_S, None)
     with client.post(

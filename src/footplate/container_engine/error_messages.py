@@ -129,7 +129,7 @@ def _wanted(text: str) -> str:
 
 
 def _cause(text: str) -> str:
-    """The innermost of Go's wrapped errors that still says something."""
+    """Returns the innermost of Go's wrapped errors that still says something."""
     parts = [part.strip() for part in text.split(": ")]
     last = parts[-1].rstrip('"')
     return (

@@ -11,7 +11,7 @@ TIMEOUT_S = 60.0
 
 
 def ask_engine(socket_path: str, method: str, path: str) -> tuple[int, Any]:  # Any: JSON
-    """The status and the body of the answer.
+    """Returns the status and the body of the answer.
 
     Raises:
         OSError: the engine doesn't answer.

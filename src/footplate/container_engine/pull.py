@@ -164,7 +164,7 @@ def _pull(
 
 
 def _follow(events: Iterator[dict[str, Any]], take: Callable[[dict[str, Any]], None]) -> str | None:
-    """The engine's error, or None."""
+    """Returns the engine's error, or None."""
     for event in events:
         if error := event.get("error"):
             return str(error)
