@@ -124,9 +124,7 @@ class Queue:
             self._resources_changed = True
 
     def admit(self) -> tuple[JobUid, ...]:
-        """The jobs that may start now; the caller starts them, and reports failures by
-        ``changed``.
-        """
+        """Takes the jobs that may start now; the caller reports failed starts by ``changed``."""
         with self._lock:
             self._load()
             started, waited = self._scheduler.admit(self._now()), self._reserved.waiting()
@@ -134,7 +132,7 @@ class Queue:
             return tuple(uid for uid in started if uid not in waited)
 
     def take_provisioned(self) -> tuple[PersistentResourceName, ...]:
-        """The persistent resources that ``admit`` found their machines for.
+        """Returns the persistent resources that ``admit`` found their machines for.
 
         The caller writes that down, and calls ``resources_changed``.
         """
@@ -166,7 +164,7 @@ class Queue:
             return assign(job.spec, self._catalogue, site, held)
 
     def held_gpus(self) -> Mapping[str, frozenset[str]]:
-        """The ids of the GPUs that jobs hold, by site."""
+        """Returns the ids of the GPUs that jobs hold, by site."""
         with self._lock:
             self._load()
             return {

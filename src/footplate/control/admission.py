@@ -77,8 +77,7 @@ class Admission:
         return 0.0 if self._queue.untold(1) else self._queue.seconds_to_due()
 
     def _each(self, uids: tuple[JobUid, ...], do: Callable[[JobUid], bool]) -> list[bool]:
-        """The jobs for which ``do`` returned True; a missing or unreadable job does not stop the
-        others.
+        """Returns the jobs for which ``do`` returned True; skips missing and unreadable ones.
 
         Whatever happens, the queue looks again at each of them: what it believes of them was not
         true yet, or isn't any more.

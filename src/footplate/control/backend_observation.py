@@ -50,7 +50,7 @@ def happened(
     grace_s: float,
     patience_s: float = 0.0,
 ) -> tuple[Event, ...]:
-    """The events that ``seen``, the observations of the job's current attempt, amounts to.
+    """Returns the events that ``seen``, the observations of the job's current attempt, amounts to.
 
     ``grace_s`` is what evaluators have after the success of the primary. No limit counts as
     exceeded, and no failure is judged, for ``patience_s`` yet: what would say otherwise may be on
@@ -181,7 +181,7 @@ def seconds_of_grace(job: Job, now: datetime, grace_s: float) -> float | None:
 
 
 def _left(since: datetime | None, wait_s: float, now: datetime) -> float:
-    """A clock that was turned back makes nothing wait more than twice as long."""
+    """Returns the seconds left; a clock that was turned back at most doubles them."""
     passed_s = wait_s if since is None else (now - since).total_seconds()
     return wait_s - passed_s if passed_s > -wait_s else 0.0
 

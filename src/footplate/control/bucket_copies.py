@@ -45,14 +45,14 @@ class StepResult:
 def find_copied(
     buckets: Buckets, job: Job, shared: Sequence[str]
 ) -> Iterator[tuple[Bucket, tuple[str, ...]]]:
-    """The buckets without a folder that the job may use and names, and what it names of them."""
+    """Yields buckets without a folder that the job may use and names, and what it names of them."""
     return ((each, names) for each, names in find_named(buckets, job, shared) if each.remote)
 
 
 def find_named(
     buckets: Buckets, job: Job, shared: Sequence[str]
 ) -> Iterator[tuple[Bucket, tuple[str, ...]]]:
-    """The buckets that the job may use and names, and what it names of them."""
+    """Yields the buckets that the job may use and names, and what it names of them."""
     scope = BucketScope.of(job)
     for bucket in buckets.buckets():
         prefixes = find_prefixes(job.spec, bucket.name)

@@ -33,7 +33,7 @@ class BucketPlaces:
     def visible(
         self, job: Job, node: NodePlaces
     ) -> tuple[tuple[str, ...] | None, tuple[BoundBucket, ...]]:
-        """The names of those that lie where all do (None: all), and where the others are."""
+        """Returns the names of those that lie where all do (None: all), and the others' places."""
         if node.files:
             named = find_named(self._buckets, job, self._shared)
             return (), tuple(self._bound(job, node, each) for each, _ in named)

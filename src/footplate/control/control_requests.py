@@ -112,7 +112,7 @@ class ControlRequests:
     def wait(
         self, control_requests: Iterable[ControlRequest], limit_s: float
     ) -> tuple[ControlResponse, ...]:
-        """The responses in order, with an error for each that does not arrive in time.
+        """Returns the responses in order, with an error for each that does not arrive in time.
 
         Afterwards nobody can answer these control requests any more.
         """
@@ -124,7 +124,7 @@ class ControlRequests:
         return tuple(control_request.answered.result() for control_request in waited)
 
     def pending(self, asked: Bearer, after: str) -> tuple[tuple[ControlRequest, ...], str]:
-        """The pending requests of a replica, and the next cursor.
+        """Returns the pending requests of a replica, and the next cursor.
 
         ``after``: the last cursor that it has heard. That of another server, or none: all.
         """

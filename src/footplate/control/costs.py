@@ -50,7 +50,7 @@ class Costs:
         return self._use(hours_used(self._running(job), self._catalogue, self._clock.now()))
 
     def today(self) -> date:
-        """The day that it is in UTC."""
+        """Returns the day that it is in UTC."""
         return self._clock.now().astimezone(UTC).date()
 
     def daily(self, days: Days, project: str = "") -> Iterator[tuple[date, str, Use]]:
@@ -65,7 +65,7 @@ class Costs:
         return Use(hours, self._prices.cost(hours), self._prices.currency)
 
     def _running(self, job: Job) -> Iterator[Job]:
-        """The jobs that have replicas: itself, its trials, or those of the job behind it."""
+        """Yields the jobs that have replicas: itself, its trials, or those of the job behind it."""
         if job.spec.runs_itself:
             yield job
         elif job.spec.search is not None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def current(store: Store, bearer: Bearer) -> Job:
-    """The job whose current attempt the bearer is in.
+    """Returns the job whose current attempt the bearer is in.
 
     Raises:
         PermissionDenied: the attempt is over, or its job is gone, or the replica has been started

@@ -31,7 +31,7 @@ class Deadlines:
         self._moments.pop(uid, None)
 
     def next(self) -> float | None:
-        """The earliest moment of all."""
+        """Returns the earliest moment of all."""
         while self._heap:
             moment, uid = self._heap[0]
             if self._moments.get(uid) == moment:
@@ -40,7 +40,7 @@ class Deadlines:
         return None
 
     def take_due(self, now: float) -> tuple[JobUid, ...]:
-        """The jobs whose moment has come, in order; they are dropped."""
+        """Returns the jobs whose moment has come, in order; they are dropped."""
         due: list[JobUid] = []
         while (moment := self.next()) is not None and moment <= now:
             _, uid = heapq.heappop(self._heap)

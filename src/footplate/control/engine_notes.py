@@ -52,7 +52,7 @@ class EngineNotes:
 
 
 def _waits(job: Job, seen: Mapping[str, ReplicaObservation], now: datetime) -> Iterator[JobEvent]:
-    """The first reason of those that wait: they are in one job of the engine, as a rule."""
+    """Yields the first reason of those that wait: as a rule they are in one job of the engine."""
     for replica in job.replicas:
         observation = seen.get(replica.name)
         waits = observation is not None and observation.presence is Presence.WAITING

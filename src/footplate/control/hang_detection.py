@@ -173,7 +173,7 @@ class HangWatch:
         return min(due, default=None)
 
     def _limit_s(self, findings: Findings, now: datetime) -> float:
-        """The length of silence that ends the job now; 0: it goes on."""
+        """Returns the length of silence that ends the job now; 0: it goes on."""
         if findings.stuck_since is not None:
             return self._rules.hang_s
         since = findings.hung_since

@@ -87,11 +87,11 @@ class Images:
         self._store = store
 
     def pinned(self, job: Job, name: str) -> str:
-        """The image's digest or id; empty: not reported yet."""
+        """Returns the image's digest or id; empty: not reported yet."""
         return dict(self._owner(job).images).get(name, "")
 
     def named_by(self, job: Job) -> dict[str, str]:
-        """The image of each replica that runs one, by its digest if that is known."""
+        """Returns the image of each replica that runs one, by its digest if that is known."""
         return {
             name: self.pinned(job, pool.program.image_uri) or pool.program.image_uri
             for name, pool, _ in job.spec.replicas()
@@ -128,5 +128,5 @@ class Images:
         raise Aborted(f"other requests keep changing job {job.uid}; try again")
 
     def _owner(self, job: Job) -> Job:
-        """A trial's images are those of its tuning job."""
+        """Returns the job with its images: for a trial that is its tuning job."""
         return job if job.tuning_job is None else self._store.get_by_uid(job.tuning_job)

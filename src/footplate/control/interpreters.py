@@ -38,7 +38,7 @@ def interpreter_violations(
 
 
 def _place(runtime: str) -> str:
-    """The field in which the program's runtime stands."""
+    """Returns the field in which the program's runtime stands."""
     kind, _, name = runtime.partition(":")
     kind, _, place = kind.partition("@")
     if kind != "version":

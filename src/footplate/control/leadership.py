@@ -126,7 +126,7 @@ class Leadership:
         return min(max(left_s, self._life_s / _AGAIN), self._life_s / _RENEWALS)
 
     def _unrenewed(self) -> Lease | None:
-        """A lease not renewed for its whole life."""
+        """Returns a lease not renewed for its whole life."""
         aged = self._monotonic() - self._seen_at > self._life_s
         return self._seen if self._seen is not None and aged else None
 

@@ -63,7 +63,7 @@ class ModelRegistry:
         self._wake = wake
 
     def upload(self, where: Location, upload: Upload) -> tuple[Model, ModelVersion]:
-        """A new model, or a new version of the upload's ``parent``.
+        """Returns a new model, or a new version of the upload's ``parent``.
 
         Raises:
             InvalidArgument: the bucket of its files doesn't exist.
@@ -83,7 +83,7 @@ class ModelRegistry:
         return model, model.versions[-1]
 
     def upload_once(self, name: ModelName, upload: Upload) -> ModelVersion:
-        """The version that a pipeline makes: a second call finds that of the first.
+        """Returns the version that a pipeline makes: a second call finds that of the first.
 
         ``name`` is that of a new model, used without a ``parent``. Raises as ``upload`` does.
         """

@@ -77,7 +77,7 @@ def _name(job: Job, submission: Submission) -> str:
 
 
 def _entries(directory: str, buckets: Buckets) -> Iterator[str]:
-    """The names of what is in a directory of a bucket, folders with a slash; nothing of others."""
+    """Yields the names in a directory of a bucket, folders with a slash; of others nothing."""
     if not directory.startswith("gs://"):
         return
     try:

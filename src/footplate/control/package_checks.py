@@ -52,7 +52,7 @@ class PackageChecks:
         self._resolver = resolver
 
     def plan(self, submission: Submission, staging: Staging) -> tuple[PoolPackages, ...]:
-        """The environments of the job that have packages of the user's, each once.
+        """Returns the environments of the job that have packages of the user's, each once.
 
         Raises: what a submit of the job would.
         """

@@ -51,7 +51,7 @@ class PipelineAdvance:
         self._wake = wake
 
     def inspect(self, job: Job, pipeline: Pipeline) -> Job:
-        """The pipeline as it is afterwards.
+        """Returns the pipeline as it is afterwards.
 
         Raises:
             Aborted: somebody else wrote to it meanwhile; look again.
@@ -99,7 +99,7 @@ class PipelineAdvance:
         return backing
 
     def _begin(self, job: Job, backing: Job) -> Job:
-        """The pipeline follows the states of its job."""
+        """Begins the pipeline, which follows the states of its job."""
         now = self._clock.now()
         if backing.state is not State.QUEUED:
             job = self._happen(job, TrialsBegin(now, running=False))
@@ -117,7 +117,7 @@ class PipelineAdvance:
         return self._happen(job, TrialsGone(self._clock.now()))
 
     def _upload(self, job: Job, pipeline: Pipeline, upload: ModelUpload) -> tuple[Job, Ending]:
-        """The model, or the reason why there is none."""
+        """Returns the model, or the reason why there is none."""
         if pipeline.model:
             return job, Ending(State.SUCCEEDED)
         who, directory = "the job", upload.directory
@@ -161,7 +161,7 @@ class PipelineAdvance:
 
 
 def _ending(backing: Job) -> Ending:
-    """The pipeline ends as its job did; never with code 0 unless it succeeded."""
+    """Returns the ending of the pipeline: its job's, with code 0 only if it succeeded."""
     ending = backing.ending or Ending(backing.state)
     if ending.state is State.SUCCEEDED:
         return Ending(State.SUCCEEDED)

@@ -46,7 +46,7 @@ NOTHING = Staging()
 
 
 def no_paths(_path: str) -> str | None:
-    """The message of a server without host directories."""
+    """Returns the message of a server without host directories."""
     return "allowed: gs://BUCKET/PATH"
 
 
@@ -127,7 +127,7 @@ class _Preflight:
             yield Violation(directory.field, f"{shortened(directory.uri)!r} given; {fault}")
 
     def _find_object(self, uri: GcsUri, *, folder: bool) -> GcsUri | None:
-        """The object in the way of a directory: at its place or, in a ``folder``, above it."""
+        """Finds the object in a directory's way: at its place or, in a ``folder``, above it."""
         parts = uri.path.rstrip("/").split("/")
         first = 1 if folder else len(parts)
         for length in range(first, len(parts) + 1):
@@ -144,7 +144,7 @@ class _Preflight:
         return True
 
     def _program(self, program: PythonProgram, field: str) -> Iterator[Violation]:
-        """An image that isn't named has been told, there or by the pool's lack of a program."""
+        """Yields what is wrong with a program; an image that isn't named was reported before."""
         try:
             if program.runtime != "image:":
                 self._runtimes.resolve(program.runtime, field)

@@ -42,7 +42,7 @@ class ProgramCalls:
         self._closed = closed
 
     def check(self, caller: Caller) -> str:
-        """The name of the job whose program calls; empty: a user does.
+        """Returns the name of the job whose program calls; empty: a user does.
 
         Raises PermissionDenied: it may not call; says how to allow it.
         """

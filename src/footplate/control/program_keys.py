@@ -52,7 +52,7 @@ class KeyedCalls:
         self._calls = calls
 
     def check(self, key: str) -> str:
-        """The name of the program's job.
+        """Returns the name of the program's job.
 
         Raises PermissionDenied: its program may not call; NotFound: it is no key.
         """

@@ -88,7 +88,7 @@ class ProgramStorage:
         return f"{PATH}/{self._keys.issue(bearer)}"
 
     def _proxy(self, key: str, relay: str) -> tuple[tuple[str, str], ...]:
-        """The proxy with the key as its password; nothing where the server has none."""
+        """Returns the proxy with the key as its password; nothing where the server has none."""
         port = self._proxy_port
         if port is None:
             return ()
@@ -100,11 +100,11 @@ class ProgramStorage:
         return self._keys.check(key)
 
     def check(self, key: str) -> Job:
-        """The job whose key it is. Raises what ``find`` raises."""
+        """Returns the job whose key it is. Raises what ``find`` raises."""
         return self.find(key)[0]
 
     def find(self, key: str) -> tuple[Job, Bearer]:
-        """The job and the start of a replica whose key it is.
+        """Returns the job and the start of a replica whose key it is.
 
         Raises what ``Tokens.check`` and ``current`` raise.
         """

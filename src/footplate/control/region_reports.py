@@ -152,7 +152,7 @@ class _Question:
         threading.Thread(target=self._run, name="engine-check", daemon=True).start()
 
     def answer(self, wait_s: float) -> EngineReport | None:
-        """The last one; None: it has never answered."""
+        """Returns the last one; None: it has never answered."""
         self._answered.wait(wait_s)
         with self._lock:
             return self._last

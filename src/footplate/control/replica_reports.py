@@ -130,7 +130,7 @@ class Reports:
         self._measure(job, replica, records)
 
     def _last(self, job: Job, replica: str) -> int:
-        """The highest number that is kept with something of the replica's current attempt."""
+        """Returns the highest number kept with something of the replica's current attempt."""
         entries = self._logs.tail(job.log, job.attempt, replica, 1, job.spec.trial or "")
         prefix = f"{job.attempt}/{replica}/"
         keys = (stored.event.key or "" for stored in self._store.events(job.uid, limit=_ALL))

@@ -185,7 +185,7 @@ class Tasks:
     def _what_runs(
         self, job: Job, pool: WorkerPool, variables: Mapping[str, str], node: NodePlaces
     ) -> _WhatRuns:
-        """The program, its packages and its runtime."""
+        """Returns the program, its packages and its runtime."""
         program, form = pool.program, self._directory_form(job, pool, node)
         if isinstance(program, ContainerProgram):
             task = self._container(job, program, form, variables)
@@ -276,7 +276,7 @@ class Tasks:
         return Start(tuple(variables.items()), program=container)
 
     def package(self, bearer: Bearer, index: int) -> BinaryIO:
-        """The bytes of a package of the task; the caller closes. Raises as task does."""
+        """Returns the bytes of a package of the task; the caller closes. Raises as task does."""
         job = current(self._store, bearer)
         pool = _pool(job.spec, bearer.replica)
         uris = _python(pool).package_uris
@@ -289,13 +289,13 @@ class Tasks:
         return self._buckets.read(uri.bucket, uri.path)
 
     def lock(self, sha256: str) -> str:
-        """The pinned requirements of a slice of a runtime. Raises NotFound."""
+        """Returns the pinned requirements of a slice of a runtime. Raises NotFound."""
         return self._catalogue.runtimes.lock_text(sha256)
 
     def _packages(
         self, spec: JobSpec, pool: WorkerPool, program: PythonProgram
     ) -> tuple[Package, ...]:
-        """The user's own, and the service's after them."""
+        """Returns the user's own, and the service's after them."""
         own = tuple(self._package(uri) for uri in program.package_uris)
         wheel = self._wheel(spec, pool)
         return own if wheel is None else (*own, Package(wheel.name, wheel.sha256))
@@ -307,7 +307,7 @@ class Tasks:
         return self._reduction.wheel_for(spec, pool, self._catalogue.runtimes)
 
     def _package(self, uri: str) -> Package:
-        """A package that isn't there any more is missed by its replica, which says so."""
+        """Returns the package; one that isn't there any more its replica reports."""
         try:
             sha256 = self._contents.sha256(uri)
         except NotFound:
@@ -325,7 +325,7 @@ class Tasks:
         addresses: Mapping[str, Address],
         node: NodePlaces,
     ) -> dict[str, str]:
-        """The service's, the user's own over them, and over all what hands out accelerators.
+        """Merges the service's, the user's own, and last of all what hands out accelerators.
 
         Nothing of the cluster is in it while ``addresses`` aren't known.
         """

@@ -115,7 +115,7 @@ class Retention:
                 return
 
     def _delete(self, job: Job) -> bool:
-        """A job whose pipeline hasn't ended stays until the next pass."""
+        """Deletes the job; keeps it for another pass if its pipeline hasn't ended."""
         try:
             self._deletion.delete(job.name, backing=True)
         except (NotFound, FailedPrecondition, Aborted):
@@ -123,7 +123,7 @@ class Retention:
         return True
 
     def _delete_logs(self, job: Job) -> bool:
-        """The event becomes the first line of a new log, beside those of earlier events."""
+        """Deletes the log; the event of that becomes the first line of a new one."""
         if not self._logs.size(job.uid) or self._is_told(job):
             return False
         self._deletion.delete_logs(job)

@@ -69,7 +69,7 @@ class Shells:
         }
 
     def find(self, token: str) -> tuple[Job, str]:
-        """The job and the replica of an address that was given out.
+        """Returns the job and the replica of an address that was given out.
 
         Raises:
             PermissionDenied: it never was, or the job is gone.

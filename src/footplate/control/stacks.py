@@ -64,14 +64,14 @@ class Stacks:
         return Report(compare(dumps, missing), dumps)
 
     def tell(self, job: Job, limit_s: float = LIMIT_S) -> str:
-        """The stack traces of a job as a text for its events. Never raises."""
+        """Returns the stack traces of a job as a text for its events. Never raises."""
         try:
             return describe(self.collect(job, limit_s=limit_s).comparison)
         except (FailedPrecondition, ResourceExhausted) as error:
             return f"no stacks: {error.message}"
 
     def _ask(self, job: Job, names: Sequence[str]) -> dict[str, ControlRequest | str]:
-        """A control request for each replica, or why there is none."""
+        """Returns a control request for each replica, or why there is none."""
         refusals = {name: _refusal(job, name) for name in names}
         if all(refusals.values()):
             raise FailedPrecondition(next(iter(refusals.values())))

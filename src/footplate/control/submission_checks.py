@@ -140,7 +140,7 @@ class SubmissionChecks:
         )
 
     def last_number(self, submission: Submission) -> int:
-        """The number of the last trial before those of this search; 0: they begin with 1."""
+        """Returns the number of the last trial before this search's; 0: they begin with 1."""
         request = submission.search
         return 0 if request is None else self.searches.last_number(request, submission.spec)
 
@@ -258,7 +258,7 @@ class SubmissionChecks:
 
 
 def _places(submission: Submission) -> tuple[Submission, ...]:
-    """The submission in each region that its jobs may run in."""
+    """Returns the submission in each region that its jobs may run in."""
     regions = () if submission.search is None else submission.search.regions
     spec = submission.spec
     places = tuple(replace(submission, spec=replace(spec, region=region)) for region in regions)

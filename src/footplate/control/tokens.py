@@ -23,7 +23,7 @@ class Bearer:
 
 
 def derive(secret: bytes, use: str) -> bytes:
-    """A key for one use of the service's secret: what it makes is good for no other."""
+    """Returns a key for one use of the service's secret: what it makes is good for no other."""
     return hmac.new(secret, use.encode(), hashlib.sha256).digest()
 
 
@@ -71,7 +71,7 @@ class ShellTokens:
         return f"{uid}.{replica}.{self._mac(f'{uid}.{replica}')}"
 
     def check(self, token: str) -> tuple[JobUid, str]:
-        """The job and replica that ``token`` grants access to.
+        """Returns the job and replica that ``token`` grants access to.
 
         Raises:
             PermissionDenied: it isn't one of ours.

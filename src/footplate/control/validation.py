@@ -71,7 +71,7 @@ class Validation:
         )
 
     def _refusal(self, submission: Submission, staging: Staging) -> ServiceError | None:
-        """The first error that a submit would return, in the order in which it checks."""
+        """Returns the first error that a submit would return, in the order in which it checks."""
         refusal = self._submission_checks.refusal(submission, staging) or self._no_room()
         name = submission.name
         if refusal is not None or not isinstance(name, TrainingJobName):
@@ -92,7 +92,7 @@ class Validation:
     def _warnings(
         self, submission: Submission, staging: Staging, *, accepted: bool
     ) -> tuple[str, ...]:
-        """A refused job may have more replicas than could ever be looked at."""
+        """Returns warnings; a refused job may have more replicas than could be looked at."""
         spec, site = submission.spec, self._site(submission.spec.region)
         here = shortcomings(spec, self._catalogue, site) if accepted else ()
         return (*self._submission_checks.warnings(submission, staging), *here)

@@ -44,7 +44,7 @@ class WrittenEntries:
         self._find_bearer = find_bearer
 
     def program(self, key: str) -> LogWriter | None:
-        """The replica whose program shows ``key``; None: it is no key of a program.
+        """Returns the replica whose program shows ``key``; None: it is no key of a program.
 
         Raises PermissionDenied: the program has ended.
         """
@@ -72,7 +72,7 @@ class WrittenEntries:
             self._logs.write(job.log, job.attempt, writer.replica, fresh, trial, above)
 
     def _without_repeats(self, writer: LogWriter, lines: Sequence[tuple[Line, str]]) -> list[Line]:
-        """A client whose call was cut off sends it again."""
+        """Drops lines that a client sends again as its call was cut off."""
         known = {
             (log, id_)
             for log in {line.log for line, id_ in lines if id_}
@@ -94,7 +94,7 @@ class WrittenEntries:
 
 
 def choose_writer(job: Job, task: str) -> LogWriter:
-    """The replica of ``job`` that ``task`` names; the first one where it names none.
+    """Returns the replica of ``job`` that ``task`` names; the first one where it names none.
 
     Raises InvalidArgument.
     """

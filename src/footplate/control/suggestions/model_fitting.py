@@ -57,7 +57,7 @@ class Models:
                 self._worker.submit(self._prepare, uid)
 
     def wanted(self, kept: StudyWithTrials) -> tuple[int, Model | None]:
-        """The model that a suggestion uses now, and its count; made now if it has to be."""
+        """Returns the model that a suggestion uses now, and its count; made now if it has to be."""
         tuner = tuner_loader.load()
         if not tuner.has_models(kept.study.config):
             return 0, None
@@ -65,7 +65,7 @@ class Models:
         return count, self.at(kept, count)
 
     def at(self, kept: StudyWithTrials, count: int) -> Model | None:
-        """The model of the first ``count`` ended trials; None: they are too few for one.
+        """Returns the model of the first ``count`` ended trials; None: they are too few for one.
 
         Raises Unavailable: it isn't there yet, and the service is about to end.
         """

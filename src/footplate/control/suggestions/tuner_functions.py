@@ -37,7 +37,7 @@ class Tuner:
 
     @staticmethod
     def chain(study: Study, count: int) -> list[int]:
-        """The counts of the models that ``count`` takes, oldest first; ``study``: no trials."""
+        """Returns the counts of the models ``count`` takes, oldest first; ``study``: no trials."""
         return lineage(count, finished_count(study))
 
     @staticmethod

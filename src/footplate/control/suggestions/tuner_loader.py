@@ -26,7 +26,7 @@ def load() -> type[tuner_functions.Tuner]:
 
 @cache
 def _load() -> type[tuner_functions.Tuner]:
-    """The library reads the variable once, as it is loaded; nobody else is to get it."""
+    """Loads it with the variable set, which the library reads once; nobody else is to get it."""
     before = os.environ.get(_THREADS)
     os.environ[_THREADS] = "1"
     try:

@@ -60,7 +60,7 @@ class Lineage:
         self._store.unlink(context, children)
 
     def parents(self, contexts: Collection[TrackingName]) -> dict[TrackingName, list[TrackingName]]:
-        """The contexts that each of these is in, oldest first."""
+        """Returns the contexts that each of these is in, oldest first."""
         found: dict[TrackingName, list[TrackingName]] = {}
         for link in self._store.links(contexts, (LinkKind.CHILD,), upwards=True):
             found.setdefault(link.target, []).append(link.source)
@@ -74,7 +74,7 @@ class Lineage:
         return self._subgraph(names, self._events_within(names))
 
     def of_execution(self, execution: TrackingName) -> Subgraph:
-        """The execution itself, and what it read and wrote. Raises NotFound."""
+        """Returns the execution itself, and what it read and wrote. Raises NotFound."""
         self._store.get(execution)
         events = self._store.links((execution,), EVENTS)
         return self._subgraph({execution, *(link.target for link in events)}, events)

@@ -134,7 +134,7 @@ class Resources:
         return [self._new(name, {}) for name in needed if not self.exists(name)]
 
     def _replaced(self, resources: Sequence[Resource]) -> Sequence[Resource]:
-        """The default TensorBoards that aren't the default any more, as they are to be written."""
+        """Returns TensorBoards that aren't the default any more, as they are to be written."""
         chosen = {each.name.collection: each for each in resources if each.fields.get(DEFAULT)}
         return [
             change_fields(other, {}, (DEFAULT,), self._clock.now())

@@ -35,7 +35,7 @@ class EarlyStopping:
         self._going_on: OrderedDict[StudyUid, dict[int, Curve]] = OrderedDict()
 
     def judge(self, kept: StudyWithTrials) -> list[TrialRecord]:
-        """The trials to stop now, with reasons."""
+        """Returns the trials to stop now, with reasons."""
         if kept.study.config.stopping is None:
             return []
         running = [trial for trial in kept.trials if trial.state is TrialState.ACTIVE]

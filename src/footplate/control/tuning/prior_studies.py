@@ -39,7 +39,7 @@ class PriorStudies:
         return tuple(found)
 
     def last_number(self, resumes: str, learns_from: str, directory: str) -> int:
-        """The number of the last trial before the first one of a search; 0: it begins with 1.
+        """Returns the number of the last trial before a search's first; 0: it begins with 1.
 
         A search that resumes another one goes on with its numbers, as one study would. It also
         leaves out those of every search that writes to the same ``directory`` (empty: there is
@@ -55,7 +55,7 @@ class PriorStudies:
         return max((self._taken(job) for job in jobs), default=0)
 
     def _taken(self, job: Job) -> int:
-        """The last number that is a trial's, or may still become one's."""
+        """Returns the last number that is a trial's, or may still become one's."""
         try:
             kept = self._studies.load(StudyUid(job.uid))
         except NotFound:
@@ -66,7 +66,7 @@ class PriorStudies:
         return made + max(0, search.counts.trials - len(kept.trials))
 
     def find(self, name: str) -> StudyWithTrials:
-        """The study of this name, or of the tuning job of this name. Raises NotFound.
+        """Returns the study of this name, or of the tuning job of this name. Raises NotFound.
 
         A request on Vertex AI gives an id alone, which may be a job's or a study's: no two of
         them are the same.
@@ -85,7 +85,7 @@ class PriorStudies:
             return self._studies.find(StudyName(name.project, name.location, name.job_id))
 
     def chain(self, name: str) -> list[Study]:
-        """The study, with what it had learned from itself before it; gone: none."""
+        """Returns the study, with what it had learned from itself before it; gone: none."""
         try:
             kept = self.find(name)
         except NotFound:

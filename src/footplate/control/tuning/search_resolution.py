@@ -48,7 +48,7 @@ class SearchResolver:
         return self._earlier.last_number(resumes, learns_from, output_directory(spec))
 
     def writing_to(self, directory: str) -> tuple[Job, ...]:
-        """The jobs with this output directory, newest first."""
+        """Returns the jobs with this output directory, newest first."""
         return self._store.writing_to(directory)
 
     def tuning(self, request: SearchRequest, tuning: Tuning) -> Tuning:

@@ -65,7 +65,7 @@ class TuningStep:
     clock: Clock
 
     def inspect(self, job: Job, search: Search) -> tuple[Job, StudyWithTrials]:
-        """The job as it is afterwards, and its study.
+        """Returns the job as it is afterwards, and its study.
 
         Raises:
             Aborted: somebody else wrote to them meanwhile; look again.
@@ -182,7 +182,7 @@ class TuningStep:
     def _unseen(
         self, job: Job, kept: StudyWithTrials, changed: Sequence[TrialRecord]
     ) -> tuple[JobEvent, ...]:
-        """The first trial with a metric says whether Google's service would have seen it."""
+        """Warns if the first trial with a metric reported none that Google's service would see."""
         python = isinstance(job.spec.primary.program, PythonProgram)
         read_there = python and isinstance(job.name, TrainingJobName)
         first = next((t for t in changed if t.state is TrialState.SUCCEEDED), None)
@@ -195,7 +195,7 @@ class TuningStep:
         return (unseen_event(first, self.clock.now()),)
 
     def _begin(self, job: Job, kept: StudyWithTrials, runs: dict[int, Job]) -> Job:
-        """The job is where the trial is that is furthest on."""
+        """Moves the job to where the trial is that is furthest on."""
         since = min((t.start_time for t in kept.trials if t.start_time is not None), default=None)
         prepared = any(run.state is not State.QUEUED for run in runs.values())
         begins = since is not None or prepared
@@ -236,7 +236,7 @@ class TuningStep:
                     return job, kept
 
     def _measured(self, kept: StudyWithTrials) -> frozenset[int]:
-        """The trials that have reported, as long as none has succeeded."""
+        """Returns the trials that have reported, as long as none has succeeded."""
         if any(trial.state is TrialState.SUCCEEDED for trial in kept.trials):
             return frozenset()
         curves = self.reported.curves(kept.study.uid, kept.study.config.metrics)

@@ -85,7 +85,7 @@ class TrialJobs:
         return tuple(dict.fromkeys(self._messages(run, NOTES)))
 
     def last_checkpoint(self, run: Job) -> int:
-        """The step of the last one that was seen without an evaluation; 0: none was."""
+        """Returns the step of the last one that was seen without an evaluation; 0: none was."""
         if not any(role_of(pool) is ClusterRole.EVALUATOR for pool in run.spec.pools):
             return 0
         steps = (STEP.search(message) for message in self._messages(run, BEHIND))
