@@ -28,7 +28,7 @@ async def call_app(
     client: Address | None,
     server: Address | None,
 ) -> tuple[int, bytes]:
-    """The status and the body of the answer.
+    """Returns the status and the body of the answer.
 
     ``client`` and ``server`` are the ends of the caller's connection, by which it is known whose
     that is.
@@ -98,7 +98,7 @@ def client_of(peer: str) -> Address | None:
 
 
 def server_of(client: Address | None, host: str, port: int) -> Address | None:
-    """The end of a connection that gRPC doesn't name; ``host`` is where the server listens."""
+    """Returns the connection's end, which gRPC doesn't name; ``host``: where the server listens."""
     if client is None:
         return None
     try:

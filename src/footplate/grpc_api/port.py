@@ -81,7 +81,7 @@ class GrpcPort(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
             return await _abort(context, self._failure(error))
 
     async def _tail(self, method: Method, contents: Any, context: Any) -> AsyncIterator[bytes]:
-        """The stream of entries; what the client sends after its first request is not heeded."""
+        """Yields the stream of entries; ignores what the client sends after its first request."""
         try:
             content = await anext(aiter(contents), b"")
             asked = parse_object(self._transcoder.request(method, content).body or b"{}")

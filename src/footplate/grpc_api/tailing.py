@@ -47,7 +47,7 @@ class Tails:
 async def tail_entries(
     asked: dict[str, Any], ask: Ask, tails: Tails, now: Callable[[], datetime] = _now
 ) -> AsyncIterator[bytes]:
-    """The entries that arrive from now on, as answers in JSON.
+    """Yields the entries that arrive from now on, as answers in JSON.
 
     ``asked`` is the first request of the session, of which the others are not heeded. ``ask``
     sends a request and returns what is answered; it raises what is to end the session.
