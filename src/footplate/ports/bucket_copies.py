@@ -44,7 +44,7 @@ class BucketCopies(Protocol):
         ...
 
     def unsaved(self, job: JobUid, bucket: str) -> tuple[str, ...]:
-        """The names of the files that differ from their objects."""
+        """Returns the names of the files that differ from their objects."""
         ...
 
     def remove(self, unneeded: Callable[[JobUid], bool]) -> None:

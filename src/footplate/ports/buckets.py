@@ -87,7 +87,7 @@ class Buckets(Protocol):
         ...
 
     def read(self, bucket: str, name: str) -> BinaryIO:
-        """The object's bytes from its beginning; the caller closes. Raises NotFound."""
+        """Returns the object's bytes from its beginning; the caller closes. Raises NotFound."""
         ...
 
     def write(

@@ -12,7 +12,7 @@ class Clock(Protocol):
     """The wall clock; it may jump."""
 
     def now(self) -> datetime:
-        """The current time, aware, in UTC."""
+        """Returns the current time, aware, in UTC."""
         ...
 
 

@@ -9,7 +9,7 @@ class ContainerEngine(Protocol):
     """The container engine. It may come and go while the service runs: each call looks for it."""
 
     def socket(self) -> str:
-        """The path of the Unix socket at which the engine answers the Docker API.
+        """Returns the path of the Unix socket at which the engine answers the Docker API.
 
         Raises:
             FailedPrecondition: there is none; says what to install or to start.

@@ -28,7 +28,7 @@ class Launchers(Protocol):
         ...
 
     def archive(self, token: str, digest: str) -> Path:
-        """The file with this SHA-256 that launchers run.
+        """Returns the file with this SHA-256 that launchers run.
 
         Raises:
             PermissionDenied: the token isn't one of ours.

@@ -25,13 +25,13 @@ class Leases(Protocol):
     """The store of leases. Every method is one transaction. All may raise Unavailable."""
 
     def inspect(self) -> Lease | None:
-        """The current lease; None: there never was one."""
+        """Returns the current lease; None: there never was one."""
         ...
 
     def take(
         self, holder: str, url: str, life_s: float, unrenewed: Lease | None = None
     ) -> Lease | None:
-        """A lease with a new epoch if it is free or expired; else None.
+        """Returns a lease with a new epoch if it is free or expired; else None.
 
         Also if it is still ``unrenewed``: as it was when whoever asks saw it, a whole life ago by
         a clock that nobody sets.

@@ -79,23 +79,23 @@ class Logs(Protocol):
         ...
 
     def size(self, uid: JobUid) -> int:
-        """The cursor after the last entry; cursors grow evenly with what is kept."""
+        """Returns the cursor after the last entry; cursors grow evenly with what is kept."""
         ...
 
     def align(self, uid: JobUid, position: int) -> int:
-        """The first cursor at or after ``position``; the size where there is none."""
+        """Returns the first cursor at or after ``position``; the size where there is none."""
         ...
 
     def seek(self, uid: JobUid, time: datetime) -> int:
-        """The cursor before the first entry whose timestamp is ``time`` or later."""
+        """Returns the cursor before the first entry whose timestamp is ``time`` or later."""
         ...
 
     def span(self, uid: JobUid) -> tuple[datetime, datetime] | None:
-        """The timestamps of the first and of the last entry; None: there are no entries."""
+        """Returns the timestamps of the first and of the last entry; None: there are no entries."""
         ...
 
     def names(self, uid: JobUid) -> frozenset[str]:
-        """The replicas that have printed something, and the logs that programs have written to."""
+        """Returns the replicas that have printed something, and the logs programs wrote to."""
         ...
 
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
@@ -112,7 +112,7 @@ class Logs(Protocol):
     def tail(
         self, uid: JobUid, attempt: int, replica: str, count: int, trial: str = "", log: str = ""
     ) -> tuple[Entry, ...]:
-        """The last ``count`` entries that a replica printed, or wrote to ``log``, in order."""
+        """Returns the last ``count`` entries that a replica printed, or wrote to ``log``."""
         ...
 
     def delete(self, uid: JobUid) -> None:

@@ -56,5 +56,5 @@ class Machine(Protocol):
         ...
 
     def cache(self) -> EnvironmentCache:
-        """The environments, last used first."""
+        """Returns the environments, last used first."""
         ...

@@ -63,5 +63,5 @@ class ModelStore(Protocol):
         ...
 
     def exporting(self) -> tuple[Model, ...]:
-        """The models with an export that hasn't ended, oldest first."""
+        """Returns the models with an export that hasn't ended, oldest first."""
         ...

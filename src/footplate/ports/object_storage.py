@@ -89,7 +89,7 @@ class ObjectStorage(Buckets, Protocol):
         ...
 
     def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
-        """An object's metadata and its bytes, both of one moment. Raises NotFound.
+        """Returns an object's metadata and its bytes, both of one moment. Raises NotFound.
 
         A program may be appending to it: take no more than ``size_bytes``.
         """
@@ -120,7 +120,7 @@ class ObjectStorage(Buckets, Protocol):
         ...
 
     def begin_upload(self, draft: Draft) -> str:
-        """The id of a new resumable upload; it outlives a restart of the service."""
+        """Returns the id of a new resumable upload; it outlives a restart of the service."""
         ...
 
     def upload(self, upload_id: str) -> Upload:

@@ -37,7 +37,7 @@ class PackageResolver(Protocol):
     async def resolve(
         self, request: EnvironmentRequest, open_package: Callable[[str], BinaryIO]
     ) -> Resolution:
-        """A cancelled call leaves no process behind.
+        """Resolves packages; a cancelled call leaves no process behind.
 
         Raises:
             DeadlineExceeded: it takes too long.

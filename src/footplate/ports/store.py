@@ -126,7 +126,7 @@ class Store(Protocol):
         after: str | None = None,
         once: bool = False,
     ) -> Page:
-        """A page of the jobs of several collections together, in this order.
+        """Returns a page of the jobs of several collections together, in this order.
 
         Raises InvalidArgument as ``list_several``. ``previous_key`` is always None.
         """
@@ -140,7 +140,7 @@ class Store(Protocol):
         ...
 
     def runs(self, uid: JobUid) -> tuple[Job, ...]:
-        """The jobs that run trials of a tuning job, in all states, in the order of their making.
+        """Returns the jobs that run trials of a tuning job, in all states, oldest first.
 
         Of those made in the same microsecond the shorter name comes first: ``job-9``, ``job-10``.
         Unknown: none. Raises DataLoss for a damaged record: its trial would look unstarted.
@@ -148,8 +148,8 @@ class Store(Protocol):
         ...
 
     def writing_to(self, directory: str) -> tuple[Job, ...]:
-        """The jobs of lists whose output directory is this one, in all states, newest first; of
-        very many the newest thousand.
+        """Returns the jobs of lists whose output directory is this one, in all states, newest
+        first; of very many the newest thousand.
 
         ``directory`` as ``output_directory`` returns it.
         """

@@ -57,7 +57,7 @@ class StudyStore(Protocol):
         ...
 
     def lookup(self, collection: str, display_name: str) -> StudyRecord:
-        """The study of this display name among those of a location. Raises NotFound."""
+        """Returns the study of this display name among those of a location. Raises NotFound."""
         ...
 
     def list(self, collection: str, *, limit: int, after: str | None) -> StudyPage:
@@ -91,7 +91,7 @@ class StudyStore(Protocol):
         ...
 
     def model(self, uid: StudyUid, finished: int) -> Mapping[str, object] | None:
-        """The model that was fitted to the first ``finished`` trials; None: there is none."""
+        """Returns the model fitted to the first ``finished`` trials; None if there is none."""
         ...
 
     def report(self, uid: StudyUid, number: int, reports: Sequence[Report]) -> int:

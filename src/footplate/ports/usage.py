@@ -27,7 +27,7 @@ class UsageHistory(Protocol):
         ...
 
     def last(self, uid: JobUid, attempt: int, replica: str) -> int:
-        """The highest sequence kept of this replica's attempt; 0 where there is none."""
+        """Returns the highest sequence kept of this replica's attempt; 0 where there is none."""
         ...
 
     def replicas(self, uid: JobUid) -> tuple[str, ...]:
