@@ -60,7 +60,7 @@ class ServedHost:
 
 
 def normalize(host: str) -> str | None:
-    """A name in lower case without its last dot, or an address; None: it is neither."""
+    """Returns a name in lower case without its last dot, or an address; None: it is neither."""
     name = host.lower().removesuffix(".")
     if name.startswith("[") and name.endswith("]"):
         name = name[1:-1]

@@ -14,7 +14,7 @@ _TLS_PORT = 443
 
 
 def refuse_host(request: ProxyRequest) -> bytes:
-    """The way out stands in the first line, too: it is all that most clients show."""
+    """Makes the answer, with the way out in its first line: most clients show no other."""
     host = request.host
     if host in METADATA:
         return _answer(
