@@ -65,7 +65,7 @@ class BackgroundTasks:
         return ""
 
     def reap(self) -> list[tuple[str, str]]:
-        """The requests whose processes have failed, and how."""
+        """Returns the requests whose processes have failed, and how."""
         failures = []
         for background_task in tuple(self._running):
             try:

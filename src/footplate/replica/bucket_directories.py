@@ -36,7 +36,7 @@ def has_copies(task: Mapping[str, Any]) -> bool:
 
 
 def find_copies(task: Mapping[str, Any]) -> list[str]:
-    """The real paths of those bound ones that are copies, the service's own."""
+    """Returns the real paths of those bound ones that are copies, the service's own."""
     copied = [each for each in task.get("bound_buckets") or () if each.get("copied")]
     paths = [find_real(str(each["path"])) for each in copied]
     return [path for path in paths if _is_usable(path)]

@@ -269,7 +269,7 @@ class CauseFinder:
 
 
 def _short(path: str) -> str:
-    """The file's name, with its folder where many files have that name."""
+    """Returns the file's name, with its folder where many files have that name."""
     folder, _, name = path.rpartition("/")
     return f"{folder.rpartition('/')[2]}/{name}" if folder and name.startswith("__") else name
 

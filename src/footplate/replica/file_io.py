@@ -54,7 +54,7 @@ def read_text(path: str) -> str:
 
 
 def read_start(path: str, most_bytes: int) -> bytes:
-    """The first bytes of a file. Raises OSError."""
+    """Returns the first bytes of a file. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         parts = [os.read(descriptor, min(most_bytes, _PART_BYTES))]

@@ -48,7 +48,7 @@ _SESSION = "/run/user/{}"
 def make_view(
     context: Context, environment: Sequence[str], program: str
 ) -> tuple[MountNamespace | None, str]:
-    """The program's own view of the file system; or None, and why none was promised.
+    """Returns the program's own view of the file system; or None, and why none was promised.
 
     ``environment`` is where its interpreter and packages lie, ``program`` is what it executes. Of
     the service's own directories it sees its working directory, the buckets and its environment.
@@ -143,7 +143,7 @@ def _find_sessions() -> list[str]:
 
 
 def find_shared(context: Context, *, whole: bool = False) -> list[str]:
-    """The directories outside its HOME that the program writes: its own, and the buckets.
+    """Returns the directories outside its HOME that the program writes: its own, and the buckets.
 
     Of bound buckets those that are the service's own. ``whole``: of the others the directory in
     which they lie, for a program that sees all.
@@ -172,7 +172,7 @@ def _find_outer(paths: Sequence[str]) -> list[str]:
 
 
 def _take_root(context: Context, buckets: str) -> str:
-    """The real path. Where a build was in a view, its root has what was written into that."""
+    """Returns the real path. If a build was in a view, its root has what was written into that."""
     root = context.home / "root"
     if not os.path.lexists(root):
         added = ["proc", "tmp", "gcs"] if buckets else ["proc", "tmp"]
@@ -191,7 +191,7 @@ def _real_directory(path: object) -> str:
 
 
 def find_outermost(paths: Sequence[str], top: str) -> list[str]:
-    """The absolute paths in ``top`` that exist, without those that lie below another one."""
+    """Returns absolute paths in ``top`` that exist, without those that lie below another one."""
     found: list[str] = []
     absolute = {os.path.normpath(path) for path in paths if os.path.isabs(path)}
     for path in sorted(path for path in absolute if path == top or is_below(path, [top])):

@@ -17,7 +17,7 @@ class BadResponse(Exception):
 def format_request(
     method: str, path: str, host: str, token: str, body: bytes | None, *fields: str
 ) -> bytes:
-    """The bytes of a request; with a body, a JSON one. Without a token, if that is empty."""
+    """Returns the bytes of a request; a body is JSON. Without a token, if that is empty."""
     head = [f"{method} {path} HTTP/1.1", f"Host: {host}"]
     if token:
         head.append(f"Authorization: Bearer {token}")
@@ -45,7 +45,7 @@ class Response:
         self._left = 0
 
     def feed(self, data: bytes) -> bytes:
-        """The part of the body that ``data`` completes.
+        """Returns the part of the body that ``data`` completes.
 
         Raises:
             BadResponse: this is no HTTP.

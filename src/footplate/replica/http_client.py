@@ -83,7 +83,7 @@ class Connection:
         self._socket: socket.socket | None = None
 
     def get(self, path: str) -> bytes:
-        """The body at ``path``.
+        """Returns the body at ``path``.
 
         Raises:
             ServerUnavailable: ask again later.
@@ -109,7 +109,7 @@ class Connection:
             raise
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The JSON object that the server answers to the JSON object ``body``.
+        """Returns the JSON object that the server answers to the JSON object ``body``.
 
         Raises:
             ServerUnavailable: ask again later.

@@ -97,7 +97,7 @@ def describe_amounts(context: Context, meminfo: str = MEMINFO) -> str:
 
 
 def read_total(meminfo: str) -> int:
-    """The bytes that the machine has; 0 where it doesn't say."""
+    """Returns the bytes that the machine has; 0 where it doesn't say."""
     try:
         with open(meminfo, encoding="ascii") as file:
             return int(file.readline().split()[1]) << 10
@@ -110,12 +110,12 @@ def _gib(count: int) -> str:
 
 
 def join(cause: str, about: str) -> str:
-    """A cause, and beside it what is known of the kernel's part in it, if anything."""
+    """Returns a cause, and beside it what is known of the kernel's part in it, if anything."""
     return f"{cause} ({about})" if cause and about else cause or about
 
 
 def count_all(vmstat: str) -> int:
-    """The whole machine's since its start; 0 where it doesn't say."""
+    """Returns the whole machine's since its start; 0 where it doesn't say."""
     try:
         count = f"\n{read_text(vmstat)}".partition("\noom_kill ")[2].partition("\n")[0]
         return int(count or 0)

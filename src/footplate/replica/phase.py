@@ -38,7 +38,7 @@ class Phase(ABC):
 
     @abstractmethod
     def stop(self) -> Phase:
-        """An end is asked for from outside, perhaps not for the first time."""
+        """Ends the phase, as asked for from outside, perhaps not for the first time."""
 
 
 class Delivering(Phase):
@@ -76,6 +76,6 @@ class Delivering(Phase):
 
 
 def fail(context: Context, cause: str) -> Delivering:
-    """The end of a replica whose program couldn't be started."""
+    """Returns the end of a replica whose program couldn't be started."""
     context.end_child()
     return Delivering(context, "UNPREPARED", 0, cause)

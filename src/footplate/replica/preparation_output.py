@@ -52,7 +52,7 @@ class Preparation:
 
 
 def read_last_words(path: str) -> str:
-    """The cause of a failure as the end of a log shows it."""
+    """Returns the cause of a failure as the end of a log shows it."""
     finder = CauseFinder()
     try:
         with open(path, "rb") as file:

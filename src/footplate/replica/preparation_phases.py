@@ -161,7 +161,7 @@ def _lead_builds(context: Context) -> dict[str, str]:
 
 
 def begin(context: Context) -> Phase:
-    """The task has arrived: choose the isolation, and start the first phase.
+    """Chooses the isolation for the task that has arrived, and starts the first phase.
 
     Raises:
         TaskError, SpawnFailed, Unavailable, OSError: nothing was begun.
@@ -200,7 +200,7 @@ def _begin_container(context: Context) -> Phase:
 
 
 def recall(context: Context) -> Prepared | None:
-    """An environment that was made for the same before, and is still there.
+    """Returns an environment that was made for the same before, and is still there.
 
     Where programs can change it, whether one has is looked at: by who prepares environments.
     """
@@ -276,7 +276,7 @@ def read_limits(context: Context) -> Limits | None:
 
 
 def follow(context: Context, prepared: Prepared) -> Phase:
-    """The environment is ready: start the program, or wait for the gang.
+    """Starts the program, whose environment is ready, or waits for the gang.
 
     Raises TaskError, SpawnFailed, OSError.
     """

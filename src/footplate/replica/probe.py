@@ -151,7 +151,7 @@ def _find_owner_fault(folder: str, user: User) -> str:
 
 
 def _try_disks(ticket: Mapping[str, Any], folder: str, user: User) -> dict[str, str]:
-    """The disks of the service's own directories."""
+    """Tries the disks of the service's own directories."""
     tops = [folder, str(ticket.get("buckets") or ""), *map(str, ticket.get("private") or ())]
     found: dict[str, str] = {}
     for top in filter(os.path.isdir, tops):

@@ -62,7 +62,7 @@ class LineSplitter:
         """Whether the unfinished line has changed since it was shown."""
 
     def feed(self, data: bytes) -> list[str]:
-        """The lines that ``data`` completes, without their ends (``\\n`` or ``\\r\\n``)."""
+        """Returns the lines that ``data`` completes, without their ends (``\\n`` or ``\\r\\n``)."""
         if self._returned or self._rewritten or b"\r" in data or self._shown is not None:
             return self._feed_rewritten(data)
         first, *others = data.split(b"\n")
@@ -77,7 +77,7 @@ class LineSplitter:
         return lines
 
     def show(self) -> list[str]:
-        """The state of the unfinished line, unless that was shown already."""
+        """Returns the state of the unfinished line, unless that was shown already."""
         self.unseen = False
         text = self._text().rstrip()
         if text == self._shown or not text:
@@ -86,7 +86,7 @@ class LineSplitter:
         return [Progress(text)]
 
     def finish(self) -> list[str]:
-        """The last line, if the stream ended without an end of line."""
+        """Returns the last line, if the stream ended without an end of line."""
         if not self._text():
             return []
         self._rewritten = self._rewritten or self._returned
@@ -135,7 +135,7 @@ class LineSplitter:
         return False
 
     def _end(self) -> list[str]:
-        """The line, unless it was shown as it is; the next one begins."""
+        """Returns the line, unless it was shown as it is; the next one begins."""
         text, shown = self._text(), self._shown
         rewritten = self._rewritten
         self._rest, self._before = bytearray(), b""

@@ -69,7 +69,7 @@ class Running(Phase):
 
     @staticmethod
     def connect(context: Context, start: Callable[[int, int], object]) -> tuple[Stream, Errors]:
-        """The output of a program that ``start`` gives to the two descriptors.
+        """Returns the output of a program that ``start`` gives to the two descriptors.
 
         Raises what ``start`` raises.
         """
@@ -122,7 +122,7 @@ class Running(Phase):
         return self
 
     def _describe_limit(self) -> str:
-        """A later start has what earlier ones left of the job's limit."""
+        """Describes the limit, of which a later start has what earlier ones left."""
         if self.context.task.get("attempt", 1) == 1 and not self.context.task.get("restart"):
             return f"it ran longer than its limit of {self._limit_s:g} s"
         return (
@@ -197,7 +197,7 @@ def _count_refused(context: Context) -> int | None:
 
 
 def describe_disk(used_bytes: int, limits: Limits) -> str:
-    """The amount is rounded up, so that it is never said to be the limit."""
+    """Describes the amount, rounded up, so that it is never said to be the limit."""
     used = -(-used_bytes * 100 // (1 << 30)) / 100
     return f"it used {used:g} GB of disk; its limit, bootDiskSizeGb, is {limits.disk}"
 

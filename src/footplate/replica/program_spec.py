@@ -78,7 +78,7 @@ _BY_PATH = ("/bin/sh", "-c", 'exec "$@"', "sh")
 
 
 def compose_argv(task: dict[str, Any], python: str) -> list[str]:
-    """The command line: ``python -m MODULE ARGS``, or a command.
+    """Returns the command line: ``python -m MODULE ARGS``, or a command.
 
     Raises TaskError.
     """
@@ -104,7 +104,7 @@ def compose_environment(
     places: Mapping[str, str],
     mark: str,
 ) -> dict[str, str]:
-    """The whole environment: the host's few variables, ours, then the task's in their order.
+    """Returns the environment: the host's few variables, ours, the task's in their order.
 
     ``places`` are variables that lead to the replica's own files.
 

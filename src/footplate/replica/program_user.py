@@ -105,7 +105,7 @@ def own(paths: Sequence[str], user: User) -> str:
 
 
 def read(home: Home) -> User | None:
-    """The one in HOME. Raises ValueError, OSError."""
+    """Returns the one in HOME. Raises ValueError, OSError."""
     stored = (home.read(USER_FILE) or {}).get("user")
     return None if stored is None else User.decode(stored)
 

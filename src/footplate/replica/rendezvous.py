@@ -41,7 +41,7 @@ def write_hosts(directory: str, host: str) -> list[tuple[str, str]]:
 
 
 def compose_hosts(text: str, host: str, name: str) -> str:
-    """A hosts file as ``text``, in which the machine's ``name`` leads to ``host``.
+    """Returns a hosts file as ``text``, in which the machine's ``name`` leads to ``host``.
 
     Unless it is localhost: programs take that for their loopback.
     """
@@ -152,7 +152,7 @@ class Rendezvous(Phase):
         return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
 
     def _count(self) -> float:
-        """The seconds waited so far, now that the server has answered again."""
+        """Returns the seconds waited so far, now that the server has answered again."""
         now = self.context.monotonic()
         self._waited_s += min(now - self._heard_at, LONGEST_GAP_S)
         self._heard_at = now

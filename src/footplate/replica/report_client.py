@@ -326,7 +326,7 @@ def find_fault(answer: bytes) -> str:
 
 
 def parse_object(text: bytes) -> dict[str, Any] | None:
-    """The JSON object in ``text``, or None if there is none."""
+    """Returns the JSON object in ``text``, or None if there is none."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

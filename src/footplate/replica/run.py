@@ -144,7 +144,7 @@ def _places(ticket: Mapping[str, Any]) -> str:
 
 
 def jitter() -> float:
-    """A random number from 0 to 1; the module random would cost memory."""
+    """Returns a random number from 0 to 1; the module random would cost memory."""
     return os.urandom(1)[0] / 255
 
 

@@ -110,7 +110,7 @@ class Spool:
         return True
 
     def read(self, limit_bytes: int = _READ_BYTES) -> Batch:
-        """The oldest records that aren't acknowledged: some if there are any."""
+        """Returns the oldest records that aren't acknowledged: some if there are any."""
         if not self.waiting:
             return Batch(self.acknowledged, b"")
         with open(self._path(self._segments[0]), "rb", buffering=0) as file:
@@ -123,7 +123,7 @@ class Spool:
         return Batch(self.acknowledged + data.count(b"\n") + 1, data.replace(b"\n", b","))
 
     def read_last(self) -> bytes:
-        """The newest record that is still here; empty if none is."""
+        """Returns the newest record that is still here; empty if none is."""
         if not self._segments:
             return b""
         with open(self._path(self._segments[-1]), "rb") as file:

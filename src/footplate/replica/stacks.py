@@ -107,7 +107,7 @@ def is_python(pid: int) -> bool:
 
 
 def _read(tool: str, process: Process, program: Process, end: float) -> dict[str, Any]:
-    """The record of one process: its threads, or an ``error``."""
+    """Returns the record of one process: its threads, or an ``error``."""
     answer: dict[str, Any] = {
         "pid": process.pid,
         "command": _command(process.pid)[:_TEXT_LENGTH],
@@ -122,7 +122,7 @@ def _read(tool: str, process: Process, program: Process, end: float) -> dict[str
 
 
 def _main_first(threads: list[Any], pid: int) -> list[dict[str, Any]]:
-    """A program that has never imported threading has threads without names."""
+    """Puts the main thread first; without the module threading no thread has a name."""
     found = [thread for thread in threads if isinstance(thread, dict)]
 
     def rank(thread: dict[str, Any]) -> int:

@@ -110,7 +110,7 @@ class Supervisor:
         return False
 
     def _abandon(self) -> str:
-        """The attempt is over for the server: no more reports are needed."""
+        """Ends an attempt that is over for the server: no more reports are needed."""
         self._context.end_child()
         while not self._context.clean:
             if self._signals.stop:

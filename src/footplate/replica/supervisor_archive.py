@@ -78,7 +78,7 @@ def _digest(files: list[tuple[str, bytes]]) -> str:
 
 
 def _pack(files: list[tuple[str, bytes]]) -> bytes:
-    """The same bytes for the same files, whenever and wherever."""
+    """Returns the same bytes for the same files, whenever and wherever."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, source in files:
@@ -88,6 +88,6 @@ def _pack(files: list[tuple[str, bytes]]) -> bytes:
 
 
 def _compile(name: str, source: bytes) -> bytes:
-    """A .pyc that isn't checked against the source beside it (PEP 552)."""
+    """Returns a .pyc that isn't checked against the source beside it (PEP 552)."""
     code = compile(source, f"supervisor/{name}", "exec", dont_inherit=True)
     return importlib.util.MAGIC_NUMBER + _UNCHECKED_HASH + marshal.dumps(code)

@@ -22,7 +22,7 @@ _FIELDS = 7
 def name_user(
     user: User | None, tmp: str, host: Mapping[str, str], passwd: str = _PASSWD
 ) -> dict[str, str]:
-    """The variables that tell the program of its user; ``tmp``: its temporary directory.
+    """Returns the variables that tell the program of its user; ``tmp``: its temporary directory.
 
     As this process, without a ``user``, it has the home that the service was started with, if it
     can write that.

@@ -83,7 +83,7 @@ class Home:
         os.chmod(self.tmp, _TMP_MODE)
 
     def read(self, name: str) -> dict[str, Any] | None:
-        """The JSON object in a file; None if there is no such file.
+        """Returns the JSON object in a file; None if there is no such file.
 
         Raises:
             ValueError: there is something else in it.

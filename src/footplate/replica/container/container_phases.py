@@ -40,7 +40,7 @@ def begin(context: Context) -> Phase:
 
 
 def _find_engine(context: Context) -> str:
-    """The socket of the service's machine; on a node the node's own. Raises TaskError."""
+    """Returns the socket of the service's machine; on a node the node's own. Raises TaskError."""
     program = context.task["program"]
     if not program.get("engine"):
         named = str(context.ticket.get("container_engine") or "")
@@ -220,7 +220,7 @@ _NOISE = (
 
 
 def explain(words: str) -> str:
-    """The engine's own reason, without the names of the layers that passed it on."""
+    """Returns the engine's own reason, without the names of the layers that passed it on."""
     text = words or "the engine gave no reason"
     if ": exec: " in text:
         text = text[text.index(": exec: ") + 2 :]

@@ -75,7 +75,7 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
 
 
 def join_arguments(program: Mapping[str, Any], image: Mapping[str, Any]) -> list[str] | None:
-    """An image with CMD alone gets options behind it: by themselves they are no command line."""
+    """Puts options behind an image that has CMD alone: by themselves they are no command line."""
     args = program.get("args")
     own = list(image.get("cmd") or ())
     if args and not program.get("command") and not image.get("entrypoint") and own:
@@ -133,7 +133,7 @@ def security_options() -> list[str]:
 
 
 def _request_gpus(devices: Any, engine: str) -> dict[str, Any]:
-    """The replica's GPUs, which the container numbers from 0: by CDI where that is Podman's way."""
+    """Requests the replica's GPUs, which the container numbers from 0: by CDI with Podman."""
     ids = [str(device) for device in devices]
     if not ids:
         return {}
@@ -146,8 +146,8 @@ def _request_gpus(devices: Any, engine: str) -> dict[str, Any]:
 def find_devices(
     task: Mapping[str, Any], ticket: Mapping[str, Any], host: Mapping[str, str]
 ) -> list[str]:
-    """The replica's GPUs; on a node by what its engine says. Slurm numbers those of a step as the
-    machine does in variables of its own, and from 0 in CUDA's.
+    """Returns the replica's GPUs; on a node by what its engine says. Slurm numbers those of a step
+    as the machine does in variables of its own, and from 0 in CUDA's.
     """
     if task.get("devices") or not ticket.get("launchers"):
         return [str(device) for device in task.get("devices") or ()]

@@ -69,7 +69,7 @@ class Engine:
             self.call("POST", f"/containers/create?name={name}", spec)
 
     def find_runtime(self, name: str) -> str:
-        """The OCI runtime of one of Podman's containers."""
+        """Returns the OCI runtime of one of Podman's containers."""
         return str(self.call("GET", libpod.INSPECT.format(name)).get("OCIRuntime") or "")
 
     def start(self, name: str) -> None:
@@ -95,7 +95,7 @@ class Engine:
                 raise
 
     def list_containers(self, label: str) -> list[tuple[str, dict[str, str]]]:
-        """The ids and the labels of all containers with ``label`` (``NAME=VALUE``)."""
+        """Returns the ids and the labels of all containers with ``label`` (``NAME=VALUE``)."""
         filters = _quote(json.dumps({"label": [label]}))
         content = self._fetch("GET", f"/containers/json?all=1&filters={filters}", None)
         try:
@@ -132,12 +132,12 @@ class Engine:
         return True
 
     def attach(self, name: str) -> Attachment:
-        """The output of a container that is about to start."""
+        """Returns the output of a container that is about to start."""
         path = f"/containers/{name}/attach?stream=1&stdout=1&stderr=1"
         return Attachment(*self.upgrade(path, None), multiplexed=True)
 
     def upgrade(self, path: str, body: dict[str, Any] | None) -> tuple[socket.socket, bytes]:
-        """A connection that is a byte stream from now on, and what has come of it already."""
+        """Returns a connection that is a byte stream now, and what has come of it already."""
         sent = None if body is None else json.dumps(body).encode()
         connection = self._connect()
         try:
@@ -154,7 +154,7 @@ class Engine:
         return connection, rest
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The JSON object of the answer; empty where that is none.
+        """Returns the JSON object of the answer; empty where that is none.
 
         Raises:
             EngineError: the engine says that it can't be, and why.
@@ -252,7 +252,7 @@ class Attachment:
 
 
 def _read_head(connection: socket.socket) -> tuple[str, bytes]:
-    """The head of an answer, and what has come behind it. Raises OSError, ValueError."""
+    """Returns the head of an answer, and what has come behind it. Raises OSError, ValueError."""
     received = b""
     while b"\r\n\r\n" not in received:
         data = connection.recv(4096)
@@ -306,7 +306,7 @@ def _message(content: bytes) -> str:
 
 
 def _find_home(packed: bytes, user: str) -> str:
-    """The home directory of ``user`` (a name or a number) in a tar archive of /etc/passwd."""
+    """Finds the home directory of ``user`` (a name or a number) in a tar archive of /etc/passwd."""
     for line in packed[512:].split(b"\0", 1)[0].decode("utf-8", "replace").splitlines():
         fields = line.split(":")
         if len(fields) > 5 and user in (fields[0], fields[2]):

@@ -33,7 +33,7 @@ _SHARED = ("/", "/run", "/var/run")
 def compose_guard(
     program: Mapping[str, Any], container: str, socket: str, home: str, archive: str, engine: str
 ) -> dict[str, Any]:
-    """The body that creates it.
+    """Returns the body that creates it.
 
     ``program`` is that of ``container``; ``home`` the supervisor's, and ``archive`` its program.
     ``engine`` is what the engine calls itself. Raises OSError.
@@ -69,7 +69,7 @@ def compose_guard(
 
 
 def read_libraries() -> list[str]:
-    """The files of all shared libraries of this process. Raises OSError."""
+    """Returns the files of all shared libraries of this process. Raises OSError."""
     found: dict[str, None] = {}
     with open("/proc/self/maps", "rb") as file:
         for line in file:
@@ -80,7 +80,7 @@ def read_libraries() -> list[str]:
 
 
 def _mount_python(libraries: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
-    """The mounts, and the words that start Python there."""
+    """Returns the mounts, and the words that start Python there."""
     standard = os.path.dirname(os.path.realpath(os.__file__))
     above, name = os.path.split(standard)
     mounts = [

@@ -57,7 +57,7 @@ def say(value: dict[str, Any]) -> None:
 
 
 def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
-    """The image to run, and what is to be known of it.
+    """Returns the image to run, and what is to be known of it.
 
     Raises UnusableImage, PullFailed, EngineError, EngineGone, OSError.
     """

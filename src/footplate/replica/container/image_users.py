@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def find_first_id(
     context: Context, image: Mapping[str, Any], mounts: Sequence[Mapping[str, Any]]
 ) -> tuple[int, str]:
-    """The id of the image's root; 0 and the reason where it is root, or whom the engine says.
+    """Returns the id of the image's root; 0 and why if it is root, or whom the engine says.
 
     Raises TaskError, SpawnFailed, OSError: mapped users were promised, and can't be had.
     """

@@ -12,7 +12,7 @@ _PERIOD_US = 100_000
 
 
 def cdi_devices(spec: Mapping[str, Any]) -> list[str]:
-    """The names of devices (CDI) that ``spec``, a body of the Docker API, requests."""
+    """Returns the names of devices (CDI) that ``spec``, a body of the Docker API, requests."""
     requests = spec["HostConfig"].get("DeviceRequests") or ()
     wanted = [request for request in requests if request.get("Driver") == "cdi"]
     return [name for request in wanted for name in request["DeviceIDs"]]

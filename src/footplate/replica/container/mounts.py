@@ -85,7 +85,7 @@ def open_buckets(context: Context) -> str:
 def _list_directories(
     tops: Sequence[str], usable: Sequence[str], directories: Iterable[str]
 ) -> Iterable[str]:
-    """The buckets, and the job's directories with those above them.
+    """Returns the buckets, and the job's directories with those above them.
 
     ``tops``: the directory of all buckets, and the copies of others.
     """

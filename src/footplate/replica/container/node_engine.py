@@ -24,7 +24,7 @@ class NoEngine(Exception):
 
 
 def find_socket(named: str, environment: Mapping[str, str], uid: int) -> str:
-    """The first that answers, or else the first that is there: it may be about to come back.
+    """Returns the first that answers, or else the first there is: it may be about to come back.
 
     ``named``: the only one that counts; empty: DOCKER_HOST's, or the usual ones.
 
@@ -44,7 +44,7 @@ def find_socket(named: str, environment: Mapping[str, str], uid: int) -> str:
 
 
 def usual_sockets(environment: Mapping[str, str], uid: int) -> list[str]:
-    """The user's own engine first, which needs no rights of root's."""
+    """Returns the user's own engine first, which needs no rights of root's."""
     run = environment.get("XDG_RUNTIME_DIR") or "/run/user/%d" % uid
     own = [run + "/podman/podman.sock", run + "/docker.sock"]
     system = ["/run/podman/podman.sock", "/var/run/docker.sock"]

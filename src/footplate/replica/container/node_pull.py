@@ -83,7 +83,7 @@ def _follow(answer: http.client.HTTPResponse, name: str, say: Callable[[str], No
 
 
 def split(name: str) -> tuple[str, str]:
-    """The image, and its digest or tag; without either ``latest``."""
+    """Returns the image, and its digest or tag; without either ``latest``."""
     image, at, digest = name.partition("@")
     last = image.rpartition("/")[2]
     base, colon, tag = last.partition(":")

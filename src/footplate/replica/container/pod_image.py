@@ -105,7 +105,7 @@ class PodImageProgram:
 
 
 def compose_command(program: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
-    """A command of the job's leaves out the image's CMD, too. Raises TaskError."""
+    """Returns the command line: a command of the job's leaves out CMD, too. Raises TaskError."""
     entrypoint, own = config.get("Entrypoint") or [], config.get("Cmd") or []
     command = program.get("command")
     args = join_arguments(program, {"entrypoint": bool(entrypoint), "cmd": own})
@@ -118,7 +118,7 @@ def compose_command(program: Mapping[str, Any], config: Mapping[str, Any]) -> li
 
 
 def compose_own_variables(host: Mapping[str, str], loader: Mapping[str, str]) -> dict[str, str]:
-    """The image's ENV, and what Kubernetes adds. ``loader``: the image's values of some."""
+    """Returns the image's ENV, and what Kubernetes adds. ``loader``: the image's values of some."""
     own = {name: value for name, value in host.items() if name not in _OWN_VARIABLES}
     return {**own, **{str(name): str(value) for name, value in loader.items()}}
 

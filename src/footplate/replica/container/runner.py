@@ -257,7 +257,7 @@ class Runner:
             self._engine.signal(self._name, "KILL")
 
     def _conclude(self) -> int:
-        """The exit code, once the engine tells it. Raises EngineError, EngineGone."""
+        """Returns the exit code, once the engine tells it. Raises EngineError, EngineGone."""
         self._oom.read()
         self._refusals.read()
         pause_s, end = _FIRST_PAUSE_S, time.monotonic() + _END_LIMIT_S

@@ -148,7 +148,7 @@ def _connect(
 
 
 def _fork(body: Callable[[], None], *kept: int) -> int:
-    """A child that runs ``body``, and ends with this process."""
+    """Forks a child that runs ``body``, and ends with this process."""
     parent = os.getpid()
 
     def run(ready: int) -> None:

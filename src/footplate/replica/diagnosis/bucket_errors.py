@@ -34,7 +34,7 @@ def advise_on_buckets(cause: str, facts: ReplicaFacts) -> str:
 
 
 def _find_absent(cause: str, facts: ReplicaFacts) -> str:
-    """The bucket that a message names and that isn't among the program's; empty: there is none.
+    """Finds the bucket that a message names and that isn't among the program's; '' if none.
 
     Only where the supervisor sees the folders of buckets: there a missing one is no bucket.
     """

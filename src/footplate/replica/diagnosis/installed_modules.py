@@ -63,7 +63,7 @@ class InstalledModules:
         return _BY_MODULE.get(module) or module.replace("_", "-")
 
     def version_of(self, module: str) -> tuple[str, str]:
-        """The distribution that a module is of, and its version; empty: it isn't known."""
+        """Returns the distribution that a module is of, and its version; empty: it isn't known."""
         for name in (module, _BY_MODULE.get(module, module)):
             normal = _normalize(name)
             for known in (normal, f"{normal}-cpu"):
@@ -84,7 +84,7 @@ class InstalledModules:
         return "brought by your requirements" if self.is_own(distribution) else runtime
 
     def package_with(self, module: str, root: str) -> str:
-        """The package that has this module: ``root`` or one below it; empty: none has."""
+        """Returns the package that has this module: ``root`` or one below it; empty: none has."""
         packages = [root]
         for package in packages:
             names = self.modules(package) or []
@@ -114,7 +114,7 @@ class InstalledModules:
         return sorted(_list_modules(self.sites[0])) if len(self.sites) > 1 else []
 
     def nearest(self, module: str) -> str:
-        """A module that is there and is called almost so."""
+        """Returns a module that is there and is called almost so."""
         return self.nearest_of(module, [n for site in self.sites for n in _list_modules(site)])
 
     def nearest_of(self, name: str, names: Sequence[str]) -> str:
@@ -124,7 +124,7 @@ class InstalledModules:
         return near[0] if near and near[0] != name else ""
 
     def summary(self) -> str:
-        """The best known of what the runtime has, with versions."""
+        """Returns the best known of what the runtime has, with versions."""
         versions = {name: v for name, v in self._versions.items() if name not in self._own}
         main = [name for name in _MAIN if name in versions][:_MOST]
         named = [f"{name} {versions[name]}" for name in main]

@@ -112,7 +112,7 @@ class Assembly:
         return make_key(_LAYOUT, place, self._interpreter.identity, *task, *slices, *given)
 
     def _reopen_base(self, built: CompleteBuild) -> Base:
-        """The base below a layer; made again if somebody has removed it."""
+        """Returns the base below a layer; made again if somebody has removed it."""
         sha256 = built.record["base"]
         pieces = [piece for piece in self._slices if piece.lock_sha256 == sha256]
         return self._bases.get(self._task.runtime, pieces)
@@ -160,7 +160,7 @@ class Assembly:
         package.legacy = is_legacy(names)
 
     def _find_build_base(self, packages: list[Package], words: Words) -> Base | None:
-        """The runtime in which packages without pyproject.toml are built, if it has setuptools."""
+        """Returns the runtime to build packages without pyproject.toml, if it has setuptools."""
         if not any(package.legacy for package in packages):
             return None
         base = self._get_base(choose(self._slices, words, self._task.forced_slice))
@@ -172,7 +172,7 @@ class Assembly:
         return make_wheel(package, self._interpreter, uv, base if package.legacy else None)
 
     def _plan(self, layers: Layers, wheels: list[Wheel], words: Words) -> tuple[Choice, Base, Plan]:
-        """A plan for the smallest slice that also serves what the requirements came to."""
+        """Returns a plan for the smallest slice that also serves what the requirements came to."""
         choice = choose(self._slices, words, self._task.forced_slice)
         base = self._get_base(choice)
         directory = os.path.dirname(wheels[0].package.path)

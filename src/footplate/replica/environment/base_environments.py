@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     class Locks(Protocol):
         def fetch_lock(self, sha256: str, directory: str) -> str:
-            """The path of a lock, which may be kept in the directory. Raises PreparationError."""
+            """Returns a lock's path, perhaps kept in the directory. Raises PreparationError."""
 
 
 _LAYOUT = "2"
@@ -76,7 +76,7 @@ class BaseEnvironments:
         return self._builds.made
 
     def find(self, piece: Slice) -> Base | None:
-        """The environment of a slice, if it is there."""
+        """Returns the environment of a slice, if it is there."""
         built = self._builds.hold(self._key(piece))
         return None if built is None else self._open(built, piece)
 
@@ -85,7 +85,7 @@ class BaseEnvironments:
         self._builds.close()
 
     def get(self, runtime: str, choice: list[Slice]) -> Base:
-        """The environment of the first slice; of the next one where that can't be had.
+        """Returns the environment of the first slice; of the next one where that can't be had.
 
         Raises:
             PreparationError: none can be had; saying why.

@@ -22,7 +22,7 @@ _WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_key(*parts: str) -> str:
-    """A name for what these parts make together; no two lists of parts have the same."""
+    """Returns a name for what these parts make together; no two lists of parts have the same."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
@@ -61,7 +61,7 @@ class BuildCache:
         """How many were built here, rather than found."""
 
     def hold(self, key: str) -> CompleteBuild | None:
-        """The directory of ``key`` with a shared lock, if it exists."""
+        """Returns the directory of ``key`` with a shared lock, if it exists."""
         if self._find(key) is None:  # what isn't there needs no lock
             return None
         descriptor = self._open(key)
@@ -78,7 +78,7 @@ class BuildCache:
         name: str,
         tell: Callable[[str], None],
     ) -> CompleteBuild:
-        """The directory of ``key``; ``make(path, lock)`` creates it if needed.
+        """Returns the directory of ``key``; ``make(path, lock)`` creates it if needed.
 
         ``make`` makes ``path``, which doesn't exist, and returns what is to be written down;
         ``lock`` is a descriptor for its processes to inherit. ``tell`` gets what is waited for;

@@ -110,7 +110,7 @@ class BuildIsolation:
         return os.path.join(self.scratch, _TMP)
 
     def writing(self, path: str) -> BuildIsolation:
-        """The same for a build that may change the environment at ``path``."""
+        """Returns the same for a build that may change the environment at ``path``."""
         made = copy.copy(self)
         if self.view is not None and self.view.hidden_paths is not None:
             made.view = copy.copy(self.view)
@@ -118,7 +118,7 @@ class BuildIsolation:
         return made
 
     def start(self, argv: list[str], environment: dict[str, str], output: int) -> Build:
-        """A build in a process namespace. Raises OSError, SpawnFailed."""
+        """Starts a build in a process namespace. Raises OSError, SpawnFailed."""
         namespace = PidNamespace()
         launch = Launch(argv, environment, os.path.sep, output, output, user=self.user)
         return Build(namespace, namespace.start(launch, self.view))
@@ -253,7 +253,7 @@ def _open_buckets(
 
 
 def _find_named(environment: Mapping[str, str]) -> list[str]:
-    """The paths that variables name below the directories that all users may write.
+    """Returns the paths that variables name below the directories that all users may write.
 
     Builds go by them: certificates, compilers, folders of packages, the socket of an SSH agent.
     """
@@ -268,7 +268,7 @@ def _is_socket(path: str) -> bool:
 
 
 def _find_local_indexes(environment: Mapping[str, str]) -> list[str]:
-    """The directories of this machine in which uv looks for packages."""
+    """Returns the directories of this machine in which uv looks for packages."""
     words = [
         word
         for name in _INDEX_VARIABLES
@@ -279,7 +279,7 @@ def _find_local_indexes(environment: Mapping[str, str]) -> list[str]:
 
 
 def _find_places(programs: Sequence[str]) -> list[str]:
-    """The directories in which these lie, and their installations."""
+    """Returns the directories in which these lie, and their installations."""
     paths = [path for program in programs for path in (program, os.path.realpath(program))]
     found = [sys.prefix, sys.base_prefix]
     found += [os.path.dirname(os.path.dirname(path)) for path in paths]

@@ -8,7 +8,7 @@ from footplate.safe_path import PLACE, NotRegular, directory, open_regular
 
 
 def open_made(top: str, path: str) -> int:
-    """A descriptor of the file at ``path`` below ``top``.
+    """Returns a descriptor of the file at ``path`` below ``top``.
 
     Raises:
         FileNotFoundError: there is none, or it has a second name, which may be another's file.

@@ -52,7 +52,7 @@ class GivenFiles:
         self._home = home
 
     def get(self, path: str) -> bytes:
-        """A lock, by its path in the replica API. Raises OSError."""
+        """Returns a lock, by its path in the replica API. Raises OSError."""
         with open(os.path.join(self._home, "locks", os.path.basename(path)), "rb") as file:
             return file.read()
 
@@ -147,7 +147,7 @@ def _limit_memory(most_bytes: int) -> None:
 
 
 def prepare(home: str, teller: ProgressOutput) -> dict[str, Any]:
-    """The environment for the task in ``home``, as an answer. Raises PreparationError, OSError."""
+    """Prepares the environment for the task in ``home``. Raises PreparationError, OSError."""
     ticket = _read_ticket(home)
     source = Connection(str(ticket["server_file"]), str(ticket["token"]))
     setup = Setup(home, ticket, source, teller)
@@ -174,7 +174,7 @@ def check(home: str, teller: ProgressOutput) -> dict[str, Any]:
 def remember(
     environment: Environment, task: Task, packages: list[Package], answers: EnvironmentIndex
 ) -> dict[str, Any]:
-    """The answer, kept for all who ask for the same, if it can be.
+    """Returns the answer, kept for all who ask for the same, if it can be.
 
     What was fetched may be something else than what the server has named by then.
     """

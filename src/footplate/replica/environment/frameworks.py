@@ -84,7 +84,7 @@ class Frameworks:
 
 
 def pinned_version(requirement: str) -> str:
-    """The one version that a requirement admits, or the address of a file; empty: many."""
+    """Returns the one version that a requirement admits, or the address of a file; empty: many."""
     match = _PIN.fullmatch("".join(requirement.partition(";")[0].split()))
     if match is not None:
         return match.group(1)

@@ -41,6 +41,6 @@ class Change:
 
 
 def read_changes(output: str) -> Iterator[Change]:
-    """The lines of uv that say what would be installed and what would go."""
+    """Yields the lines of uv that say what would be installed and what would go."""
     for sign, name, version, url, source in _CHANGE.findall(output):
         yield Change(sign, name, version, url or source)

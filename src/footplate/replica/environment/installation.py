@@ -104,7 +104,7 @@ def _unpack_wheels(
 
 
 def _leave_out(words: list[str], names: Collection[str], path: str) -> list[str]:
-    """The same without the locked packages ``names``, by a lock that lies in ``path``."""
+    """Returns the same without the locked packages ``names``, by a lock that lies in ``path``."""
     if not names:
         return words
     place = words.index(_LOCK) + 1

@@ -34,7 +34,7 @@ def normalize(name: str) -> str:
 
 
 def find_site(path: str, interpreter: Interpreter) -> str:
-    """The directory of an environment where packages lie."""
+    """Returns the directory of an environment where packages lie."""
     minor = ".".join(interpreter.version.split(".")[:2])
     return os.path.join(path, "lib", f"python{minor}", "site-packages")
 
@@ -82,7 +82,7 @@ def _add_stand_in(site: str, name: str, real: str, version: str) -> None:
 
 
 def read_requirements(metadata: str) -> Iterator[str]:
-    """The requirements that stand in a METADATA text, without those of extras."""
+    """Yields the requirements that stand in a METADATA text, without those of extras."""
     for line in metadata.partition("\n\n")[0].splitlines():
         field, _, value = line.partition(":")
         if field.lower() == "requires-dist" and not re.search(r"\bextra\s*==", value):
@@ -90,6 +90,6 @@ def read_requirements(metadata: str) -> Iterator[str]:
 
 
 def name_of(requirement: str) -> str:
-    """The normalized name at the beginning of a requirement."""
+    """Returns the normalized name at the beginning of a requirement."""
     match = re.match(r"[A-Za-z0-9._-]+", requirement)
     return normalize(match.group()) if match else ""

@@ -67,7 +67,7 @@ class Interpreters:
         self._uv = uv
 
     def find(self, version: str, wanted_by: str) -> Interpreter:
-        """The first interpreter of this version, like 3.11.
+        """Returns the first interpreter of this version, like 3.11.
 
         Raises:
             PreparationError: saying where it was looked for, and the ways out.

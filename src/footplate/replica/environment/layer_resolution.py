@@ -54,7 +54,7 @@ def measure_downloads(
 
 
 def read_sizes(text: str) -> dict[str, int]:
-    """The size of each package of a ``pylock.toml``: of its largest wheel, else of its source."""
+    """Reads the size of each package of a ``pylock.toml``: largest wheel, else its source."""
     sizes = {}
     for block in text.split("[[packages]]")[1:]:
         name = _NAME.search(block)
@@ -206,7 +206,7 @@ class Planner:
         )
 
     def _match(self, solution: Resolution, mismatched: list[Change], runtime: str) -> Resolution:
-        """The same packages in the build that fits; what is pinned may stay as it was found.
+        """Finds the same packages in the build that fits; pinned ones may stay as found.
 
         Raises PreparationError.
         """

@@ -74,7 +74,7 @@ class Server:
         self._sleep = sleep
 
     def fetch_lock(self, sha256: str, directory: str) -> str:
-        """The path of a lock, which is fetched once. Raises PreparationError."""
+        """Returns the path of a lock, which is fetched once. Raises PreparationError."""
         path = os.path.join(directory, f"{sha256}.txt")
         if not os.path.exists(path):
             text = self._ask(lambda: self._connection.get(f"/replica/v1/locks/{sha256}"), "a lock")
@@ -133,7 +133,7 @@ class Wheel:
 def make_wheel(
     package: Package, interpreter: Interpreter, uv: Uv, base: Base | None = None
 ) -> Wheel:
-    """The package itself if it is a wheel, else what its build makes, beside it.
+    """Returns the package itself if it is a wheel, else what its build makes, beside it.
 
     ``base``: whose modules the build may import; None: it has an environment of its own.
 
@@ -163,7 +163,7 @@ def make_wheel(
 
 
 def _take_wheel(directory: str, beside: str) -> str:
-    """A copy, in ``beside``, of the wheel that a build has left: builds can't change it any more.
+    """Copies into ``beside`` the wheel that a build has left: builds can't change it any more.
 
     Raises OSError, StopIteration.
     """

@@ -26,7 +26,7 @@ _LOCKED = re.compile(r"^pip==", re.MULTILINE)
 
 
 def find_pip(interpreter: Interpreter, lock: str) -> list[str]:
-    """The requirement with its hash; none if ``lock`` names pip, or Python came without it."""
+    """Returns the requirement with its hash; none if ``lock`` names pip, or Python has none."""
     with open(lock, encoding="utf-8") as file:
         if _LOCKED.search(file.read()):
             return []

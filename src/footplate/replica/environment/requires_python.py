@@ -18,7 +18,7 @@ _CLAUSE = re.compile(r"(===?|~=|!=|<=?|>=?)\s*v?([0-9]{1,9}(?:\.[0-9]{1,9})*)(\.
 
 
 def read_required(metadata: str) -> str:
-    """The field in a METADATA text; '' without one."""
+    """Returns the field in a METADATA text; '' without one."""
     found = _FIELD.search(metadata.partition("\n\n")[0])
     return found.group(1).strip() if found else ""
 

@@ -71,7 +71,7 @@ class Choice:
 
 
 def choose(slices: list[Slice], words: Words, forced: str) -> Choice:
-    """The smallest slice that has all that the words name; ``forced`` names one instead.
+    """Returns the smallest slice that has all that the words name; ``forced`` names one instead.
 
     Raises:
         PreparationError: there is no slice of the name ``forced``.

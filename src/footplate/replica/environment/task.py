@@ -51,7 +51,7 @@ class Task:
         return "gpu" if self._uses_gpus and self._variants.get("gpu") else "cpu"
 
     def choose_slices(self) -> tuple[list[Slice], str]:
-        """The slices for this replica, and a note if its GPUs stay unused.
+        """Returns the slices for this replica, and a note if its GPUs stay unused.
 
         Raises:
             PreparationError: the runtime has none.

@@ -86,7 +86,7 @@ class Uv:
         """Whether programs can change what this makes: they see all files of their own user."""
 
     def holding(self, descriptor: int) -> Uv:
-        """The same, with a descriptor that its processes inherit."""
+        """Returns the same, with a descriptor that its processes inherit."""
         made = object.__new__(Uv)
         made.__dict__.update(self.__dict__, _held=descriptor)
         return made
@@ -108,7 +108,7 @@ class Uv:
         return made
 
     def secluding(self, build_isolation: BuildIsolation) -> Uv:
-        """The same, with another build isolation of builds.
+        """Returns the same, with another build isolation of builds.
 
         Where programs could change environments, these are no links to uv's cache.
         """
@@ -327,7 +327,7 @@ class Uv:
 
 
 def translate_settings(host: Mapping[str, str]) -> dict[str, str]:
-    """The host's environment, where pip's settings for indexes hold for uv as well."""
+    """Returns the host's environment, where pip's settings for indexes hold for uv as well."""
     environment = {name: value for name, value in host.items() if name not in _UNWANTED}
     environment["NO_COLOR"] = "1"
     index = host.get("PIP_INDEX_URL")

@@ -40,7 +40,7 @@ _COMPILED = re.compile(r"^\S+:\d+(?::\d+)?: (?:fatal )?error: .+")
 
 
 def recognise(output: str) -> str:
-    """The explanation of a known error; empty: uv's own message is better."""
+    """Returns the explanation of a known error; empty: uv's own message is better."""
     hashed = _HASH.search(output)
     if hashed is not None:
         return (
@@ -69,7 +69,7 @@ def _describe_unreached(output: str) -> str:
 
 
 def _describe_distrust(output: str) -> str:
-    """The words of uv on it vary in all but these."""
+    """Explains distrust of a certificate, of which uv's words vary in all but these."""
     fetch, why = _FETCH.search(output), re.search(rf"{_CERTIFICATE}: ?([\w ]+)", output)
     where = _host(fetch.group("place")) if fetch else "the package index"
     return (
@@ -90,7 +90,7 @@ def _without_secrets(text: str) -> str:
 
 
 def summarise_build(said: Sequence[str]) -> str:
-    """The one line of a build that tells why it failed; empty: there is none that is known."""
+    """Finds the one line of a build that tells why it failed; '' if none is known."""
     text = "\n".join(said)
     system = explain_installers(text)
     if system:
@@ -143,7 +143,7 @@ _WORDS_LENGTH = 1500
 
 
 def find_missing(output: str) -> str:
-    """The requirement that can't be had or built, like ``numpy==1.10``; empty if not said."""
+    """Finds the requirement that can't be had or built, like ``numpy==1.10``; '' if not said."""
     failed = _FAILED_BUILD.search(output)
     if failed:
         return failed.group(1).replace("@", "==") if "://" not in failed.group(1) else ""
@@ -155,7 +155,7 @@ def find_missing(output: str) -> str:
 
 
 def find_source(output: str) -> str:
-    """The address in a requirement that could not be fetched or built; or empty."""
+    """Returns the address in a requirement that could not be fetched or built; or empty."""
     failed = _FAILED_BUILD.search(output)
     return failed.group(1) if failed and "Failed to download and build" in failed.group(0) else ""
 
@@ -219,7 +219,7 @@ def explain_build(output: str) -> str:
 
 
 def build_output(output: str) -> str:
-    """The last lines that the build itself printed, without the frames of tracebacks."""
+    """Returns the last lines that the build itself printed, without the frames of tracebacks."""
     lines = output.splitlines()
     starts = [index for index, line in enumerate(lines) if _OUTPUT.match(line)]
     if starts:

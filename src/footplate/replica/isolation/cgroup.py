@@ -186,7 +186,7 @@ class CgroupContainment(Containment):
         }
 
     def family(self, child: Child) -> ProcessSet:
-        """The child is not in its group any more once it is a zombie."""
+        """Returns the processes of the group, to which a child that is a zombie belongs no more."""
         try:
             pids = list(_list_processes(self._killer))
         except OSError:  # the group is gone
@@ -197,7 +197,7 @@ class CgroupContainment(Containment):
         return ProcessSet(pids if child.pid in pids else [child.pid, *pids])
 
     def oom_kills(self) -> int | None:
-        """The kernel counts those of its own limit and those for want of any memory alike."""
+        """Returns the kernel's count of kills at its limit and for want of any memory alike."""
         paths = (
             os.path.join(group, name)
             for group in self.groups

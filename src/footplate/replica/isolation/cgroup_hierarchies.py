@@ -26,7 +26,7 @@ class Hierarchy:
         self.own = own
 
     def chain(self) -> Iterator[str]:
-        """The own group and those above it, as far as they are mounted here."""
+        """Yields the own group and those above it, as far as they are mounted here."""
         group = self.own
         while True:
             yield group
@@ -47,7 +47,7 @@ def find_hierarchies() -> dict[str, Hierarchy]:
 
 
 def find_groups(pid: int) -> list[str]:
-    """The directories of the groups that a process is in, as far as they are mounted here."""
+    """Returns the directories of the groups that a process is in, as far as mounted here."""
     try:
         mounts, groups = read_text("/proc/self/mountinfo"), read_text(f"/proc/{pid}/cgroup")
     except UNSEEN:

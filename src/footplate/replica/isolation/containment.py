@@ -53,7 +53,7 @@ class Child:
         return bool(pid)
 
     def reap(self) -> int:
-        """The program's wait status, as os.wait gives it."""
+        """Returns the program's wait status, as os.wait gives it."""
         if self._status is None:
             self._status = os.waitpid(self.pid, 0)[1]
         return self._status
@@ -153,7 +153,7 @@ class Containment:
         return {"memory": reason, "CPU": reason, "processes": reason}
 
     def family(self, child: Child) -> ProcessSet:
-        """The processes of ``child`` as far as known, zombies included."""
+        """Returns the processes of ``child`` as far as known, zombies included."""
         return ProcessSet([child.pid, *find_below(child.pid)])
 
     def oom_kills(self) -> int | None:

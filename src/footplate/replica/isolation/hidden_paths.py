@@ -38,7 +38,7 @@ class HiddenPaths:
 
     @classmethod
     def of(cls, told: Sequence[Any]) -> HiddenPaths:
-        """The one that ``tell`` told of, which has looked at its paths already."""
+        """Returns the one that ``tell`` told of, which has looked at its paths already."""
         hidden_paths = cls.__new__(cls)
         hidden_paths.cover, hidden_paths.hidden, hidden_paths.shown, hidden_paths.sealed = told
         return hidden_paths
@@ -61,7 +61,7 @@ class HiddenPaths:
             syscalls.seal(path)
 
     def showing(self, path: str) -> HiddenPaths:
-        """The same, which shows ``path`` too."""
+        """Returns the same, which shows ``path`` too."""
         return HiddenPaths(self.cover, self.hidden, [*self.shown, path], self.sealed)
 
     def _cover(self, host: str, path: str) -> None:
@@ -97,7 +97,7 @@ def find_changeable(
 
 
 def find_closed(paths: Iterable[str]) -> list[str]:
-    """The outermost directories through which only their owner may go to these real paths.
+    """Returns the outermost directories through which only their owner may go to these real paths.
 
     Where one is hidden but for the paths, other users reach them.
     """

@@ -46,7 +46,7 @@ def find_fault(first: int, count: int, sources: Sequence[str]) -> str:
 
 
 def open_map(uid: int, gid: int, count: int = 1) -> int:
-    """A descriptor of a user namespace that has ``uid`` in the place of root, and so on.
+    """Returns a descriptor of a user namespace that has ``uid`` in the place of root, and so on.
 
     Raises OSError, SpawnFailed: there can be none.
     """

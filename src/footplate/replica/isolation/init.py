@@ -72,7 +72,7 @@ class Init:
             return
 
     def conclude(self) -> int | None:
-        """The program's wait status after ``pid`` was reaped; None: not reported."""
+        """Returns the program's wait status after ``pid`` was reaped; None: not reported."""
         with self._control:
             return _read_number(self._control)
 
@@ -84,7 +84,7 @@ class Init:
 
 
 def make() -> Init | None:
-    """An init that is this process's own child.
+    """Returns an init that is this process's own child.
 
     None: that can't be had here. Who was forked from a fork server has loaded what it takes.
 
@@ -208,7 +208,7 @@ def _begin_numbers(last: int) -> None:
 
 
 def _start(order: InitConfig) -> int:
-    """The program, born in its groups: for init is in them as long as that takes, and no longer.
+    """Starts the program in its groups; init is in them as long as that takes, and no longer.
 
     To go into the first takes 10 ms, in which the kernel doesn't work; all others next to nothing.
     """
@@ -266,7 +266,7 @@ def _write_number(control: int, number: int) -> None:
 
 
 def _read_number(control: socket.socket) -> int | None:
-    """The next number, None if there will be none."""
+    """Returns the next number, None if there will be none."""
     try:
         data = control.recv(_NUMBER_BYTES)
     except ConnectionResetError:

@@ -21,7 +21,7 @@ CONTAINMENT_MODES = ("cgroup", "namespace", "subreaper", "best-effort")
 
 
 def choose(wanted: str, mark: str, *, limited: bool = False) -> tuple[Containment, list[str]]:
-    """The strongest containment mode that works, or the requested one; and why stronger ones fail.
+    """Opens the strongest containment mode that works, or the one requested; says why not others.
 
     ``limited``: it is to ``limit`` what programs use, if it can.
 
@@ -44,7 +44,7 @@ def choose(wanted: str, mark: str, *, limited: bool = False) -> tuple[Containmen
 
 
 def open_promised(promised: Promised, mark: str, *, limited: bool) -> Containment:
-    """The containment mode that was promised, and no weaker one.
+    """Returns the containment mode that was promised, and no weaker one.
 
     Raises Unavailable, SpawnFailed, OSError: it can't be had now.
     """
@@ -64,7 +64,7 @@ def find_fault(view: MountNamespace) -> str:
 
 
 def describe(containment: Containment, mark: str) -> dict[str, object]:
-    """The JSON record that cleanup needs."""
+    """Returns the JSON record that cleanup needs."""
     return {
         "containment_mode": containment.name,
         "mark": mark,

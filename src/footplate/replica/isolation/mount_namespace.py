@@ -80,7 +80,7 @@ class MountNamespace:
 
     @classmethod
     def of(cls, told: tuple[Any, ...]) -> MountNamespace:
-        """The one that ``tell`` told of."""
+        """Returns the one that ``tell`` told of."""
         root, tmp, buckets, kept, files, records, single, bound, *more = told
         directories, mapped, blocked, size, hidden_paths = more
         view = cls(root, tmp, buckets, kept)

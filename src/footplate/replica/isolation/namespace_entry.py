@@ -82,7 +82,7 @@ def _open_namespace(pid: int, kind: str) -> int | None:
 
 
 def _find_first_child(pid: int, start: int) -> Process | None:
-    """The program of an init, which has no older child: all others come from the program."""
+    """Finds the program of an init, which has no older child: all others come from it."""
     init = find(pid)
     if init is None or init.start != start:
         return None

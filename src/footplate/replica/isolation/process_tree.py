@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def find_members(record: dict[str, Any]) -> list[Process]:
-    """The processes of the program in ``isolation.json``, the program itself first.
+    """Returns the processes of the program in ``isolation.json``, the program itself first.
 
     As far as its containment mode knows: on the containment modes ``subreaper`` and ``best-effort``
     not those that have cleared their environment and lost their parent.
@@ -36,7 +36,7 @@ def find_members(record: dict[str, Any]) -> list[Process]:
 
 
 def _read_group(group: str) -> list[int]:
-    """The processes of a control group and those below it."""
+    """Returns the processes of a control group and those below it."""
     pids: list[int] = []
     for directory, _, _ in os.walk(group):
         with open(os.path.join(directory, "cgroup.procs"), encoding="ascii") as file:

@@ -60,7 +60,7 @@ def find_all() -> Iterator[Process]:
 
 
 def find_children() -> list[int]:
-    """The children of this process, zombies too."""
+    """Returns the children of this process, zombies too."""
     own = os.getpid()
     try:
         with open(f"/proc/{own}/task/{own}/children", "rb", buffering=0) as file:
@@ -83,7 +83,7 @@ def find_descendants(pid: int) -> list[Process]:
 
 
 def find_below(pid: int) -> list[int]:
-    """The descendants of a process, zombies too; what it costs depends on them alone."""
+    """Returns the descendants of a process, zombies too; what it costs depends on them alone."""
     found: list[int] = []
     left = [pid]
     try:

@@ -52,7 +52,7 @@ class RootDirectory:
 
 
 def take(path: str, pool: str, added: Sequence[str]) -> RootDirectory | None:
-    """A root at ``path``, where nothing is yet: one from ``pool``, or a new one.
+    """Returns a root at ``path``, where nothing is yet: one from ``pool``, or a new one.
 
     It has places for all that the host's root has, and for the directories ``added``. None where
     there can't be one: the view then makes its places itself.

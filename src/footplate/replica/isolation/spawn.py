@@ -47,7 +47,7 @@ class SpawnFailed(Exception):
 
 
 def find_errno(error: BaseException | None) -> int:
-    """The number of the system's error from which ``error`` comes; 0: it comes from none."""
+    """Finds the number of the system's error from which ``error`` comes; 0: from none."""
     while error is not None:
         if isinstance(error, (OSError, SpawnFailed)) and error.errno:
             return error.errno
@@ -142,7 +142,7 @@ class ForkedChild:
 
 
 def fork(body: Callable[[int], None]) -> ForkedChild:
-    """A child that runs ``body``, which gets the descriptor that keeps the parent waiting.
+    """Forks a child that runs ``body``, which gets the descriptor that keeps the parent waiting.
 
     exec closes that; a child that doesn't exec must close it itself.
 
@@ -220,7 +220,7 @@ def execute(launch: Launch) -> None:
 
 
 def fork_child(launch: Launch) -> int:
-    """The program as a child; returns its number. This process goes where it is to be.
+    """Forks the program and returns its number; changes to the program's directory, too.
 
     It leads a process group of its own. It never is a copy of this process, as after ``os.fork``,
     which the kernel makes page by page only to give it up.

@@ -101,7 +101,7 @@ class SubreaperContainment(Containment):
 
 
 def _find_zombie(*, or_raise: bool = False) -> int:
-    """A child that has ended, 0 if none has; without any children raises if asked to."""
+    """Returns a child that has ended, 0 if none has; without any children raises if asked to."""
     try:
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

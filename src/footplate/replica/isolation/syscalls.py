@@ -177,7 +177,7 @@ def mount_mapped(host: str, path: str, target: str, id_map: int) -> None:
 
 
 def clone_mapped(source: int, id_map: int) -> int:
-    """A descriptor of a mount, without a place yet, of what ``source`` is, with other owners."""
+    """Returns a descriptor of a mount, without a place yet, of ``source`` with other owners."""
     flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | _AT_EMPTY_PATH | os.O_CLOEXEC
     tree = _libc().syscall(_OPEN_TREE, source, b"", flags)
     _check(int(tree < 0), "open_tree")

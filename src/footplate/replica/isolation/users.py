@@ -72,7 +72,7 @@ class User:
 
 
 def reserve(first: int, last: int) -> User:
-    """A user of the range whom no other supervisor of this machine has. Raises NoUser."""
+    """Returns a user of the range whom no other supervisor of this machine has. Raises NoUser."""
     containers = find_container_ids((first, last))
     count = (containers or last + 1) - first - 1  # the first one is the group
     start = int.from_bytes(os.urandom(8), "little")
@@ -91,7 +91,7 @@ def reserve(first: int, last: int) -> User:
 
 
 def find_container_ids(setting: Sequence[object]) -> int:
-    """The first of the range's last CONTAINER_IDS, which no program gets; 0: it is too small."""
+    """Returns the first of the range's last CONTAINER_IDS, which no program gets; 0: too few."""
     if len(setting) != 2:  # it is one user
         return 0
     first, last = (int(str(number)) for number in setting)
@@ -100,7 +100,7 @@ def find_container_ids(setting: Sequence[object]) -> int:
 
 
 def find_device_groups() -> list[int]:
-    """The groups that may use the GPUs' device files, where not everybody may."""
+    """Returns the groups that may use the GPUs' device files, where not everybody may."""
     found = set()
     for path in _find_devices():
         try:

@@ -51,7 +51,7 @@ def main(config: dict[str, Any]) -> None:
 
 
 def make_private(root: str, *names: str) -> str:
-    """The path of a directory below ``root``, of which only this user can see anything."""
+    """Makes a directory below ``root`` of which only this user can see anything."""
     os.makedirs(root, mode=0o700, exist_ok=True)
     found = os.lstat(root)
     if found.st_uid != os.getuid() or found.st_mode & 0o077 or not os.path.isdir(root):
@@ -73,7 +73,7 @@ def fetch_patiently(facts: dict[str, Any], digest: str, archives: str, end: floa
 
 
 def fetch(facts: dict[str, Any], digest: str, archives: str) -> str:
-    """The path of the archive with this SHA-256, from the node's cache or from the server.
+    """Returns the path of the archive with this SHA-256, from the node's cache or from the server.
 
     Raises OSError, ValueError.
     """

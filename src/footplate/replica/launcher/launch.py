@@ -286,7 +286,7 @@ class Launcher:
 
 
 def add_places(ticket: dict[str, Any], url: str, directory: str) -> dict[str, Any]:
-    """The ticket with what the server must know of this node, and its folder for copies of buckets.
+    """Adds to the ticket what the server must know of this node, and its folder for copies.
 
     The copies outlast the starts of the replica. Raises OSError.
     """
@@ -318,7 +318,7 @@ def find_uv(path: str) -> str:
 
 
 def complete(ticket: dict[str, Any], scratch: str, server_file: str, host: str) -> dict[str, Any]:
-    """The ticket with the paths of this node, and the address at which others reach it."""
+    """Returns the ticket with the paths of this node, and the address at which others reach it."""
     return {
         **ticket,
         "server_file": server_file,

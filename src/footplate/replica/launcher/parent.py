@@ -60,7 +60,7 @@ class Parent:
         """Whether a signal has asked it to end."""
 
     def run(self) -> int:
-        """The exit status of the last launcher. Raises OSError: none can be started."""
+        """Returns the exit status of the last launcher. Raises OSError: none can be started."""
         syscalls.become_subreaper()
         for number in _SIGNALS:
             signal.signal(number, self._tell)
@@ -80,7 +80,7 @@ class Parent:
             os.kill(self._child, number)
 
     def _live(self, deaths: int) -> int:
-        """The wait status of a launcher that has ended."""
+        """Returns the wait status of a launcher that has ended."""
         own = os.getpid()
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         self._child = child = os.fork()

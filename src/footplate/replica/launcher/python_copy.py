@@ -36,7 +36,7 @@ class Uncopyable(Exception):
 
 
 def copy_python(folder: str) -> str:
-    """The path of the copied interpreter. Raises Uncopyable, OSError."""
+    """Returns the path of the copied interpreter. Raises Uncopyable, OSError."""
     os.umask(0o022)
     interpreter = os.path.realpath(sys.executable)
     copied = os.path.join(folder, "bin", "python3")
@@ -56,7 +56,7 @@ def copy_python(folder: str) -> str:
 
 
 def _copy_modules(folder: str) -> str:
-    """The standard library, where an interpreter in ``bin`` looks for it."""
+    """Returns the standard library, where an interpreter in ``bin`` looks for it."""
     paths = sysconfig.get_paths()
     name = os.path.basename(paths["stdlib"])
     place = os.path.join(folder, getattr(sys, "platlibdir", "lib"), name)

@@ -170,7 +170,7 @@ class ReplicaProcess:
 
 
 def find_last(directory: str, incarnation: str, archive: str) -> ReplicaProcess | None:
-    """The last start that this launcher has carried out, whose supervisor is dead; None: none."""
+    """Finds the last start that this launcher carried out, whose supervisor is dead; or None."""
     names = [name for name in os.listdir(directory) if name.startswith(_HOME)]
     for restart in sorted((int(name[len(_HOME) :]) for name in names), reverse=True):
         try:

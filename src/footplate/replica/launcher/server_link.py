@@ -39,7 +39,7 @@ class ServerLink:
             self._tls = ssl.create_default_context(cadata=authority or None)
 
     async def post(self, path: str, body: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """The JSON object that the server answers.
+        """Returns the JSON object that the server answers.
 
         Raises:
             ServerUnavailable: ask again later.

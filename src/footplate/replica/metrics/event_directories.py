@@ -42,7 +42,7 @@ class DirectoryScan:
         self._left = most
 
     def __iter__(self) -> Iterator[Found | None]:
-        """The event files, and now and then None."""
+        """Yields the event files, and now and then None."""
         folders = [(self.place, "")]
         for path, below in folders:  # which grows meanwhile
             yield None
@@ -93,6 +93,6 @@ def _find(path: str, entry: os.DirEntry[str], below: str) -> Found | None:
 
 
 def name_source(below: str) -> str:
-    """The folder's name in records: a text, and not the name of hypertune's file."""
+    """Returns the folder's name in records: a text, and not the name of hypertune's file."""
     text = os.fsencode(below).decode("utf-8", "replace")[-LONGEST_SOURCE:]
     return f"./{text}" if text == _TAKEN else text or "."

@@ -143,7 +143,7 @@ def _values(summary: bytes) -> list[bytes]:
 
 
 def _read_value(data: bytes) -> tuple[str, float | None]:
-    """The tag, and its number; None: it is no scalar."""
+    """Returns the tag, and its number; None: it is no scalar."""
     tag, plugin = b"", b""
     simple, tensor = None, None
     for number, value in read_fields(data):

@@ -40,7 +40,7 @@ def read_fields(data: bytes) -> Iterator[tuple[int, Value]]:
 
 
 def read_varint(data: bytes, place: int) -> tuple[int, int]:
-    """The number from 0 to 2^64 - 1 that begins there, and where it ends. Raises Malformed."""
+    """Reads the number from 0 to 2^64 - 1 that begins there, and its end. Raises Malformed."""
     number = shift = 0
     for byte in data[place : place + _LONGEST_VARINT]:
         number |= (byte & 127) << shift
@@ -58,7 +58,7 @@ def as_bytes(value: Value) -> bytes:
 
 
 def as_signed(value: Value) -> int:
-    """A varint as an int64. Raises Malformed: it is none."""
+    """Returns a varint as an int64. Raises Malformed: it is none."""
     if isinstance(value, bytes):
         raise Malformed
     return value - (1 << 64) if value >> 63 else value

@@ -53,7 +53,7 @@ class CopyFolder:
                     yield name, status
 
     def look_at(self, parts: Sequence[str]) -> os.stat_result | None:
-        """The state of the file; None: there is none.
+        """Returns the state of the file; None: there is none.
 
         Raises OSError: it can't be opened now. Its object must not be deleted for that.
         """
@@ -69,7 +69,7 @@ class CopyFolder:
             os.close(descriptor)
 
     def open(self, parts: Sequence[str]) -> int:
-        """A descriptor, for reading, of a regular file; a link inside is followed once.
+        """Returns a descriptor, for reading, of a regular file; a link inside is followed once.
 
         Raises OSError: there is none, or it leads out of the folder.
         """

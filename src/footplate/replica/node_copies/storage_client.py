@@ -58,7 +58,7 @@ class StorageClient:
                 return
 
     def read(self, bucket: str, name: str, generation: int, start: int) -> Iterator[bytes]:
-        """The bytes of the object from ``start`` on."""
+        """Yields the bytes of the object from ``start`` on."""
         query = urlencode({"alt": "media", "generation": generation})
         path = f"/download/storage/v1/b/{bucket}/o/{quote(name, safe='')}?{query}"
         answer = self._send("GET", path, None, {"Range": f"bytes={start}-"} if start else {})

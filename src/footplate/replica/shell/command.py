@@ -61,7 +61,7 @@ def _serve(home: Home, link: WebSocket) -> int:
 
 
 def _open(home: Home, wanted: ShellRequest) -> Tuple[ShellProcess, Callable[[], bool]]:
-    """The shell, and whether the program still runs. Raises Unavailable, SpawnFailed, OSError."""
+    """Opens a shell; tells if the program runs. Raises Unavailable, SpawnFailed, OSError."""
     record = home.read("isolation.json") or {}
     if record.get("containment_mode") == "container":
         from footplate.replica.container.shell import ContainerEntry  # only containers pay for it

@@ -188,7 +188,7 @@ def tell(link: WebSocket, value: Dict[str, Any]) -> None:
 
 
 def parse(text: bytes) -> Dict[str, Any]:
-    """The JSON object in ``text``; empty if there is none."""
+    """Returns the JSON object in ``text``; empty if there is none."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

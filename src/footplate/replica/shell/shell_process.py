@@ -175,7 +175,7 @@ def _start_command(entry: Entry, own: Surroundings, wanted: ShellRequest) -> She
 
 
 def _spawn_in(entry: Entry, become: Callable[[], None], kept: Sequence[int]) -> int:
-    """The launcher's number. Raises SpawnFailed, OSError."""
+    """Returns the launcher's number. Raises SpawnFailed, OSError."""
     parent = os.getpid()
 
     def body(ready: int) -> None:

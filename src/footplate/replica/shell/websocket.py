@@ -93,7 +93,7 @@ class WebSocket:
             self._lose()
 
     def receive(self) -> List[Tuple[int, bytes]]:
-        """The messages that are there, TEXT and BINARY; see ``open`` after it."""
+        """Returns the messages that are there, TEXT and BINARY; see ``open`` after it."""
         found, self._waiting = self._waiting, []
         try:
             data = self._socket.recv(_AT_ONCE_BYTES)

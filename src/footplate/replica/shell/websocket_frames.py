@@ -32,7 +32,7 @@ class BadFrame(Exception):
 
 
 def encode(opcode: int, payload: bytes, mask: bytes) -> bytes:
-    """A message, or a control, as one frame; ``mask`` is four random bytes."""
+    """Returns a message, or a control, as one frame; ``mask`` is four random bytes."""
     length = len(payload)
     if length < _TWO_BYTES:
         head = bytes([_FIN | opcode, _MASKED | length])
@@ -61,7 +61,7 @@ class Frames:
         self._parts = bytearray()
 
     def feed(self, data: bytes) -> List[Tuple[int, bytes]]:
-        """The messages and controls that ``data`` completes, with their opcodes.
+        """Returns the messages and controls that ``data`` completes, with their opcodes.
 
         Raises:
             BadFrame: nothing that comes after it can be understood.

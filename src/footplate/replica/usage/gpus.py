@@ -23,7 +23,7 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 def list_gpus(task: Mapping[str, Any]) -> list[str]:
-    """The numbers of the real GPUs that the program was given."""
+    """Returns the numbers of the real GPUs that the program was given."""
     if not task.get("gpus"):
         return []
     pairs = [pair for pair in task.get("environment") or () if isinstance(pair, list)]
@@ -81,7 +81,7 @@ def _start(argv: list[str], environment: dict[str, str], writing: int) -> Proces
 
 
 def parse(line: str) -> dict[str, Any] | None:
-    """A line such as ``0, 97, 1523``: number, percent, MiB. Some cards don't say all of it."""
+    """Reads a line such as ``0, 97, 1523``: number, percent, MiB. Some cards say less."""
     words = [word.strip() for word in line.split(",")]
     if len(words) != 3 or not words[0].isdigit():
         return None

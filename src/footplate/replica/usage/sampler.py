@@ -115,7 +115,7 @@ _FIELDS = {"reduced_bytes": ("received_bytes", int), "awaited_s": ("waiting_s", 
 
 
 def find_reducer_stats(task: Mapping[str, Any], work: str) -> str:
-    """The file of the program; empty where it is no reduction server. ``work``: where it runs."""
+    """Finds the program's file; '' if it is no reduction server. ``work``: where it runs."""
     if task["program"].get("module") != _MODULE:
         return ""
     pairs = [pair for pair in task.get("environment") or () if isinstance(pair, list)]
