@@ -78,8 +78,8 @@ class ApiCallers:
         return caller
 
     def name_user(self, client: tuple[str, int], server: tuple[str, int]) -> str:
-        """The user of this machine who has the end ``client`` of a connection to ``server``, or
-        the address of another machine; empty: unknown.
+        """Returns the user of this machine who has the end ``client`` of a connection to
+        ``server``, or the address of another machine; empty: unknown.
         """
         try:
             if self._remote and not is_own_address(client[0]):

@@ -214,7 +214,7 @@ class TunnelledRequests(BoundedRequests):
 
 
 def with_one_length(head: bytes) -> bytes:
-    """A head that says the length of its body in one way.
+    """Returns a head that says the length of its body in one way.
 
     ``Transfer-Encoding: identity`` says nothing; beside ``chunked`` a ``Content-Length`` doesn't
     count (RFC 9112, 6.3).

@@ -34,7 +34,7 @@ class ProcessFacts:
 
 
 def find_holder(inode: int, uid: int, proc: Path = Path("/proc")) -> int | None:
-    """A process that has the socket open; None: none that this process may look into.
+    """Returns a process that has the socket open; None: none that this process may look into.
 
     Those of the user are looked at first, the newest first: clients mostly are both.
     """

@@ -50,7 +50,7 @@ class CertificateAuthority:
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
     def sign(self, names: Iterable[str], now: datetime) -> KeyPair:
-        """A new key for a server of these names and addresses."""
+        """Signs a new key for a server of these names and addresses."""
         key = ec.generate_private_key(ec.SECP256R1())
         alternatives = [_general_name(name) for name in dict.fromkeys(names)]
         usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
@@ -93,7 +93,7 @@ def _make(now: datetime) -> bytes:
 
 
 def _certify(key: ec.EllipticCurvePrivateKey, now: datetime) -> bytes:
-    """The key and the certificate in one file, so that neither is ever there alone."""
+    """Returns the key and the certificate in one file, so that neither is ever there alone."""
     subject = _name("Footplate: certificate authority of a data directory")
     usage = x509.KeyUsage(
         digital_signature=False,

@@ -106,7 +106,7 @@ class ServiceContext:
         self.store = self.observed(self.database)
 
     def observed(self, database: CombinedStore) -> ObservedStore:
-        """The job store; each write wakes the followers of its job."""
+        """Returns the job store; each write wakes the followers of its job."""
         return ObservedStore(
             database,
             self.notifications.see,

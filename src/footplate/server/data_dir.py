@@ -147,7 +147,7 @@ class DataDir:
         )
 
     def secret(self) -> bytes:
-        """The key of the replica tokens, made at first use.
+        """Returns the key of the replica tokens, made at first use.
 
         Raises:
             FailedPrecondition: its file is empty or cut, as a copy on a full disk is, or nothing
@@ -207,7 +207,7 @@ class DataDir:
         return identity
 
     def _has_database(self) -> bool:
-        """An empty file is one whose first server ended before it made anything."""
+        """Returns whether it is there; an empty one is of a server that ended too early."""
         try:
             return self.database_file.stat().st_size > 0
         except FileNotFoundError:

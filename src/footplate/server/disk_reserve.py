@@ -49,7 +49,7 @@ class DiskReserve:
         self._failure = ""
 
     def state(self) -> DiskState:
-        """A disk that can't be looked at isn't full: the process that writes to it learns more."""
+        """Returns the state; a disk that can't be looked at isn't full: its writers learn more."""
         try:
             found = self._look(self.path.parent)
         except OSError:  # as said above
@@ -110,7 +110,7 @@ class DiskReserve:
             self._failure = error.strerror or str(error)
 
     def _kept_bytes(self) -> int:
-        """A file that only says to be so long keeps nothing."""
+        """Returns the allocated bytes: a file that only says to be so long keeps nothing."""
         try:
             found = self.path.stat()
         except OSError:  # it is made again

@@ -66,7 +66,7 @@ class Door:
         return _Listener(self, listener)
 
     def identify(self, client: Any, server: Any) -> Caller:
-        """The caller behind the addresses of the two ends."""
+        """Returns the caller behind the addresses of the two ends."""
         address = ip_address(str(client[0]).partition("%")[0])
         if isinstance(address, IPv6Address):
             address = address.ipv4_mapped or address
@@ -179,7 +179,7 @@ _VISITORS: dict[int, Visitor] = {}
 
 
 def find_visitor(transport: asyncio.BaseTransport) -> Visitor | None:
-    """The connection below a transport; None: it came in by another way."""
+    """Returns the connection below a transport; None: it came in by another way."""
     connection = transport.get_extra_info("socket")
     return None if connection is None else _VISITORS.get(connection.fileno())
 
@@ -217,7 +217,7 @@ class _Listener(socket.socket):
 
 
 def _open_spare() -> int:
-    """A descriptor to give up when there are no others; -1: there is none even now."""
+    """Returns a descriptor to give up when there are no others; -1: there is none even now."""
     with suppress(OSError):  # then connections wait until one is closed
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     return -1

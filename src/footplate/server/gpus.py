@@ -39,7 +39,7 @@ _TYPES = (
 
 
 def accelerator_of(model: str) -> str | None:
-    """The accelerator type of a GPU (``Tesla T4``, ``NVIDIA A100-SXM4-80GB``); None: none."""
+    """Returns the accelerator type of a GPU (``Tesla T4``, ``NVIDIA A100-SXM4-80GB``), or None."""
     words = re.sub(r"^(NVIDIA |Tesla )+", "", model.strip())
     for pattern, name in _TYPES:
         if re.match(rf"{pattern}(?![A-Za-z0-9])", words):
@@ -225,7 +225,7 @@ class GpuCount:
 
 
 def select(visible: str | None, uuids: list[str]) -> frozenset[int]:
-    """The numbers of the GPUs that a CUDA_VISIBLE_DEVICES leaves, by number or beginning of UUID.
+    """Returns the GPUs that a CUDA_VISIBLE_DEVICES leaves, by number or beginning of UUID.
 
     The first that isn't there ends the list, as in CUDA.
     """

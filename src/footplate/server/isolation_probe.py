@@ -81,7 +81,7 @@ def _describe_gpus(site: Site) -> str:
 
 
 def probe(settings: Settings) -> Mapping[str, object]:
-    """The output of the supervisor's ``probe``; empty if it fails."""
+    """Returns the output of the supervisor's ``probe``; empty if it fails."""
     return ask_supervisor(settings, "probe", _facts(settings))
 
 
@@ -138,7 +138,7 @@ def _warn(faults: object) -> None:
 
 
 def find_limits(settings: Settings) -> Mapping[str, object]:
-    """The processes of a user id that nobody else has can be limited everywhere."""
+    """Finds the limits; processes of a user id of one's own can be limited everywhere."""
     answer = probe(settings)
     faults, users = answer.get("faults"), resolve(settings.program_users)
     if isinstance(faults, dict) and users is not None and len(users) == _RANGE:

@@ -21,7 +21,7 @@ _OF_THE_PORT = {
 
 
 def listen(host: str, port: int, last: Sequence[int] = (), setting: str = "port") -> socket.socket:
-    """A socket that listens there. 0 takes the first of ``last`` that is free, or any free port.
+    """Listens there. 0 takes the first of ``last`` that is free, or any free port.
 
     Raises:
         InvalidArgument: naming host or the setting, with the reason and the way out.

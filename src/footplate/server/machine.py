@@ -32,14 +32,14 @@ class RandomIds:
 
 
 def machine_id() -> str:
-    """The same for all who see each other's processes: of this boot, in this PID namespace."""
+    """Returns one id for all who see each other's processes: this boot and PID namespace."""
     with suppress(*UNSEEN):
         return f"{boot_id()}/{Path('/proc/self/ns/pid').readlink()}"
     return boot_id() or socket.gethostname()
 
 
 def memory_bytes() -> int:
-    """The memory of this machine, or what control groups leave this process of it."""
+    """Returns the memory of this machine, or what control groups leave this process of it."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for kind, name in (("cgroup2", "memory.max"), ("memory", "memory.limit_in_bytes")):
         for text in _read_bounds(kind, name):
@@ -82,7 +82,7 @@ def _read_bounds(kind: str, name: str) -> Iterator[str]:
 
 
 def free_port() -> int:
-    """A port of the loopback address that nobody listens on just now."""
+    """Returns a port of the loopback address that nobody listens on just now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

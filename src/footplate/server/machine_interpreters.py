@@ -65,7 +65,7 @@ class MachineInterpreters:
         )
 
     def _find(self, version: str) -> str:
-        """The path of an interpreter; '' where there is none. What has gone is looked for anew."""
+        """Finds an interpreter; '' where there is none. What has gone is looked for anew."""
         with self._lock:
             path, since = self._found.get(version, ("", float("-inf")))
             fresh = Path(path).exists() if path else self._now() - since < _REMEMBERED_S

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def left_behind(settings: Settings) -> dict[State, int]:
-    """The jobs that the last server left, by the state that it left them in.
+    """Returns the jobs that the last server left, by the state that it left them in.
 
     Raises:
         FailedPrecondition: a server runs; ask that one.

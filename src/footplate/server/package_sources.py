@@ -68,7 +68,7 @@ class PackageSources:
 
 
 def read_sources(file: BinaryIO) -> dict[str, str]:
-    """The texts of an archive by their paths."""
+    """Returns the texts of an archive by their paths."""
     sources = PackageSources()
     sources.read_archive(file)
     return sources.texts

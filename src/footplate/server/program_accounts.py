@@ -13,7 +13,7 @@ class ProgramAccounts:
     """Accounts whose private key is made when it is needed."""
 
     def make(self, project: str, email: str, tokens: str) -> str:
-        """The content of a key file, as Google's clients read it. ``tokens`` is where they ask."""
+        """Makes a key file's content, as Google's clients read it. ``tokens``: where they ask."""
         account = {
             "type": "service_account",
             "project_id": project,

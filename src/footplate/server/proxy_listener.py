@@ -51,7 +51,7 @@ class ProxyListener:
             self._server.close()
 
     def answer(self, request: ProxyRequest) -> ServedHost | bytes:
-        """The host that is to be served, or what is said instead."""
+        """Returns the host that is to be served, or what is said instead."""
         program = key_of(request) is not None
         if self._token and not (program or _is_password(request.password or "", self._token)):
             return ask_password()
@@ -81,7 +81,7 @@ class ProxyListener:
 
 
 def key_of(request: ProxyRequest) -> str | None:
-    """The key that a program of a job shows; None: somebody else asks."""
+    """Returns the key that a program of a job shows; None: somebody else asks."""
     return request.password or "" if request.user == PROXY_USER else None
 
 

@@ -53,7 +53,7 @@ def make_fault(engine: Engine) -> Callable[[Mapping[str, ReplicaMachine]], str |
 
 
 def make_samples(region: RegionBinding, catalogue: Catalogue) -> dict[str, LauncherRequest]:
-    """A replica on each machine type that is named, and one with each accelerator."""
+    """Returns a replica on each machine type that is named, and one with each accelerator."""
     samples = {}
     for name in region.machines:
         kind = catalogue.machine_types.get(name)

@@ -43,7 +43,7 @@ MUNGE = Path("/run/munge")
 
 
 def bind_regions(settings: Settings, catalogue: Catalogue) -> dict[str, Binding]:
-    """The regions of engines, over a backend that does nothing.
+    """Returns the regions of engines, over a backend that does nothing.
 
     Raises InvalidArgument: the settings name what the catalogue doesn't have.
     """
@@ -86,7 +86,7 @@ class RegionEngines:
         )
 
     def bind(self, bound: Mapping[str, Binding]) -> dict[str, Binding]:
-        """The same bindings, over backends that work; each is to be closed."""
+        """Returns the same bindings, over backends that work; each is to be closed."""
         return {name: replace(each, backend=self._backend(name)) for name, each in bound.items()}
 
     def _root(self, name: str) -> Path:

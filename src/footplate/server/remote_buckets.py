@@ -27,7 +27,7 @@ class _MakeStore(Protocol):
 
 
 def open_remotes(bindings: Sequence[BucketBinding]) -> dict[str, RemoteObjects]:
-    """The objects of those buckets that are bound to a store, by name. Asks no store.
+    """Returns the objects of those buckets that are bound to a store, by name. Asks no store.
 
     Raises InvalidArgument: the packages for it are not installed.
     """

@@ -79,7 +79,7 @@ def _kind(record: logging.LogRecord) -> tuple[object, ...]:
 
 
 def _first_line(text: str) -> str:
-    """The rest, in asyncio's records, names one connection or task."""
+    """Returns the first line: the rest, in asyncio's records, names one connection or task."""
     return text.partition("\n")[0]
 
 

@@ -67,7 +67,7 @@ def _read_record(attempt_id: AttemptId, home: str) -> ReplicaRecord:
 
 
 def _find_roots(home: str, isolation: dict[str, Any]) -> Iterator[int]:
-    """The supervisor, the child that it last started, and the first process of its container.
+    """Yields the supervisor, its newest child, and the first process of its container.
 
     A number counts only while it is that process's own.
     """

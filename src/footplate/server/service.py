@@ -177,7 +177,7 @@ class Service:
         return KeyedCalls(replicas.program_keys, replicas.programs.check, calls)
 
     def _make_program_check(self, access: Access) -> list[Middleware]:
-        """The kernel says who calls, whatever token or cookie that has; empty where it doesn't."""
+        """Makes what checks who calls, by the kernel's word; [] where the kernel gives none."""
         if not is_available():
             return []
         settings = self._context.settings

@@ -81,7 +81,7 @@ def is_available() -> bool:
 
 
 def encode_request(end: Endpoint, other: Endpoint) -> bytes:
-    """The request for one socket. Raises ValueError: a host isn't an address."""
+    """Returns the request for one socket. Raises ValueError: a host isn't an address."""
     version = ip_address(end.host).version
     family = socket.AF_INET if version == 4 else socket.AF_INET6
     body = (

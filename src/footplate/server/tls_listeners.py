@@ -127,7 +127,7 @@ class TlsListeners:
 
 
 def _listen(settings: Settings, data_dir: DataDir, name: str) -> socket.socket | None:
-    """A socket at the port that the setting names; None: there is to be none.
+    """Returns a socket at the port that the setting names; None: there is to be none.
 
     ``auto`` takes the port of the last start, for shells that know it, or the usual one, or a free
     one: several services of a machine need no settings.

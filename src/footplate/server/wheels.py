@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 def algorithms_wheel() -> Wheel:
-    """The programs of the built-in algorithms, which are installed with the service."""
+    """Returns the programs of the built-in algorithms, which are installed with the service."""
     version = metadata.version(_SERVICE)
     described = f"Metadata-Version: 2.1\nName: footplate-algorithms\nVersion: {version}\n"
     package = package_directory(_ALGORITHMS)
@@ -38,8 +38,8 @@ def algorithms_wheel() -> Wheel:
 
 
 def reduction_wheel(bundled: Path = _BUNDLED) -> Wheel | None:
-    """The package of workers and reduction servers. None: it neither came with the service nor is
-    installed beside it with its C++ library.
+    """Returns the package of workers and reduction servers. None: it neither came with the service
+    nor is installed beside it with its C++ library.
     """
     for path in sorted(bundled.glob(f"{_REDUCTION}-*.whl")):
         return Wheel(path.name, path.read_bytes())
