@@ -41,7 +41,7 @@ class Workbench:
         return self.service.environment()
 
     def client(self) -> Service:
-        """A typed client of the service; use it in a ``with`` block."""
+        """Returns a typed client of the service; use it in a ``with`` block."""
         return Service(self.url, self.env.get("FOOTPLATE_TOKEN"))
 
     def make_bucket(self, name: str) -> Path:

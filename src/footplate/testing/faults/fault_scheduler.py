@@ -47,7 +47,7 @@ class Attempt:
     path: Path
 
     def homes(self) -> dict[str, Home]:
-        """The newest of each replica, by its name; none once the attempt is cleared away."""
+        """Returns the newest of each replica, by name; none once the attempt is cleared away."""
         newest: dict[str, Home] = {}
         with suppress(OSError):  # it was removed meanwhile
             for path in self.path.iterdir():
@@ -58,7 +58,7 @@ class Attempt:
         return newest
 
     def job(self) -> str:
-        """The job's resource name; empty until a supervisor has its task."""
+        """Returns the job's resource name; empty until a supervisor has its task."""
         for home in self.homes().values():
             with suppress(OSError, ValueError, KeyError, TypeError):  # it was removed meanwhile
                 return str(json.loads((home.path / "task.json").read_bytes())["job"])
@@ -134,7 +134,7 @@ class Watch:
         self._lock = Lock()
 
     def started(self) -> frozenset[str]:
-        """The uids of all jobs that have started, and aren't cleared away yet."""
+        """Returns the uids of all jobs that have started, and aren't cleared away yet."""
         return frozenset(attempt.uid for attempt in find_attempts(self._place.data_dir))
 
     def bind(self, faults: Iterable[Fault]) -> list[Attempt]:

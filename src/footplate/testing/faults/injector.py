@@ -228,7 +228,7 @@ class FaultInjector:
 
 
 def _lose(home: Path) -> list[Process]:
-    """The supervisor stands still first, so that it can't tell of the death of its program."""
+    """Freezes the supervisor first, so that it can't tell of the death of its program."""
     supervisor = find_supervisor(home)
     if supervisor is None:
         return []

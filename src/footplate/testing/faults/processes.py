@@ -36,7 +36,7 @@ _INTERVAL_S = 0.005
 
 
 def find_supervisor(home: Path) -> Process | None:
-    """The one that lives, by what it wrote of itself; a number that is another's now isn't it."""
+    """Finds the live one by what it wrote of itself; a number that is another's now isn't it."""
     with suppress(OSError, ValueError):  # it has ended
         process = find(int((home / "pid").read_text()))
         if process is not None and not process.zombie and _serves(process, home):
@@ -45,7 +45,7 @@ def find_supervisor(home: Path) -> Process | None:
 
 
 def find_program(home: Path) -> Process | None:
-    """The program itself, once it has started; not what prepares its environment."""
+    """Returns the program itself, once it has started; not what prepares its environment."""
     supervisor = find_supervisor(home)
     if supervisor is None:
         return None
@@ -67,7 +67,7 @@ def find_program(home: Path) -> Process | None:
 
 
 def find_everything(home: Path) -> list[Process]:
-    """The supervisor first, then all of its program that can be found.
+    """Returns the supervisor first, then all of its program that can be found.
 
     What the program has let go of is found by the mark in its environment.
     """
@@ -134,7 +134,7 @@ def _leads_to(word: bytes, home: Path) -> bool:
 
 
 def _find_init(record: dict[str, Any]) -> Process | None:
-    """The first process of a container, which its engine has started."""
+    """Returns the first process of a container, which its engine has started."""
     process = find(int(record.get("init") or 0))
     return process if process is not None and process.start == record.get("start") else None
 

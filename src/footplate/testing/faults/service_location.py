@@ -23,7 +23,7 @@ class Place:
     token: str | None = None
 
     def connect(self) -> Service:
-        """A client of the server that runs now: another one may have another port.
+        """Returns a client of the server that runs now: another one may have another port.
 
         Raises:
             Unavailable: none runs just now.
@@ -54,7 +54,7 @@ def find_place(service: ServiceLike, token: str | None) -> Place:
 
 
 def _ask(url: str, token: str | None) -> Place:
-    """A service says where its data is; that it is this machine's shows in the files there."""
+    """Asks the service where its data is; its files show whether that is on this machine."""
     with Service(url, token) as client:
         status = client.status()
     place = Place(Path(status.data_dir), token)
