@@ -228,8 +228,9 @@ def join(reducers: Sequence[Address], hello: Hello, token: str) -> list[socket.s
 
 
 def _read(connection: socket.socket, *allowed: FrameType) -> bytes:
-    """The payload of a frame of the handshake. Raises what an ERROR says, Refused for no frame of
-    those allowed, _Unreached at the end of the connection."""
+    """Returns the payload of a frame of the handshake. Raises what an ERROR says, Refused for no
+    frame of those allowed, _Unreached at the end of the connection.
+    """
     header = handshake_header(_exactly(connection, HEADER_BYTES), FrameType.ERROR, *allowed)
     payload = _exactly(connection, header.nbytes)
     if header.type is FrameType.ERROR:

@@ -62,7 +62,7 @@ def error_frame(sentence: str, culprit: int | None = None) -> bytes:
 
 
 def error_of(header: Header, payload: bytes | memoryview) -> ReductionError:
-    """The message of an ERROR frame."""
+    """Returns the message of an ERROR frame."""
     culprit = None if header.rank == NOBODY else header.rank
     return ReductionError(bytes(payload).decode("utf-8", "replace"), culprit)
 

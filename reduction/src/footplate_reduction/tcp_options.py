@@ -43,7 +43,7 @@ def address(connection: socket.socket, *, peer: bool) -> str:
 
 
 def written(name: object) -> str:
-    """A socket's name as ``HOST:PORT``; hosts of IPv6 in brackets."""
+    """Returns a socket's name as ``HOST:PORT``; hosts of IPv6 in brackets."""
     if not isinstance(name, tuple):
         return "?"
     host, port = name[:2]

@@ -193,7 +193,7 @@ class Groups:
 
 
 def _last_words(member: Member) -> ReductionError | None:
-    """The ERROR that a waiting worker leaves with, if it is one that fits."""
+    """Returns the ERROR that a waiting worker leaves with, if it is one that fits."""
     try:
         said = member.connection.recv(HEADER_BYTES + LONGEST_ERROR)
         header = handshake_header(said[:HEADER_BYTES].ljust(HEADER_BYTES, b"\0"), FrameType.ERROR)

@@ -90,7 +90,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
                 self._relay.close(why)
 
     def _agree(self, store: Any) -> str | None:
-        """A world of one has nothing to send."""
+        """Returns the group's name; None if no worker has reducers, or this is the only one."""
         if self._world == 1:
             return None
         mine = look(reducers_of(os.environ))

@@ -26,7 +26,7 @@ class PinnedPool:
         self._idle: dict[int, list[tuple[Any, Event]]] = {}
 
     def take(self, nbytes: int) -> Any:
-        """A buffer of at least so many bytes: the next power of two, so that few sizes are made."""
+        """Takes a buffer of at least so many bytes: the next power of two, so few sizes exist."""
         size = _rounded(nbytes)
         idle = self._idle.get(size, [])
         for at, (buffer, event) in enumerate(idle):

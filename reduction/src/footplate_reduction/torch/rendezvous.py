@@ -26,7 +26,7 @@ def look(reducers: str) -> WorkerInfo:
 
 
 def agree(found: Sequence[WorkerInfo]) -> str | None:
-    """The group's name; None if no worker has reducers. ``found`` is in rank order.
+    """Returns the group's name; None if no worker has reducers. ``found`` is in rank order.
 
     Raises ReductionError, for all workers alike: some have other reducers than rank 0.
     """
@@ -51,7 +51,7 @@ def meet(store: Any, rank: int, world: int, mine: WorkerInfo) -> list[WorkerInfo
 
 
 def missing(instead: str) -> str:
-    """The message if no worker has reducers."""
+    """Returns the message if no worker has reducers."""
     return (
         f"there are no reducers, for FOOTPLATE_REDUCERS is not set: {instead} all-reduces instead. "
         "A job gets reducers by a worker pool 2 with the Reduction Server's image. Elsewhere, "
