@@ -105,7 +105,7 @@ def test_an_order_longer_than_a_socket_holds(ends: Ends, files: list[int]) -> No
     read(*order.launch.descriptors())
 
 
-def test_without_an_order_the_end_of_the_leash_tells(ends: Ends) -> None:
+def test_without_an_order_the_end_of_the_control_socket_tells(ends: Ends) -> None:
     ends[0].close()
     with pytest.raises(EOFError):
         InitConfig.receive(ends[1])

@@ -110,7 +110,7 @@ def make() -> Init | None:
 
 
 def make_with_helper_process() -> Init:
-    """Makes one; where a helper can't be had, either, ``start`` raises. Raises as ``make``."""
+    """Makes one by a helper; without a helper ``start`` raises. Raises OSError, as ``make``."""
     return _make(_keep, lambda pid, control: _find_child(pid, _read_number(control) or 0))
 
 

@@ -86,7 +86,7 @@ def _find_extensions(modules: str) -> list[str]:
 
 
 def _copy_libraries(loader: str, files: Sequence[str], place: str) -> None:
-    """Copies what the files are linked with, as the system's loader finds it."""
+    """Copies the files' libraries, as the system's loader finds them. Raises Uncopyable."""
     found: dict[str, str] = {}
     for number, file in enumerate(files):
         done = subprocess.run([loader, "--list", file], capture_output=True, text=True, check=False)
