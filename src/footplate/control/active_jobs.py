@@ -119,7 +119,7 @@ class Queue:
             self._quotas_changed = True
 
     def resources_changed(self) -> None:
-        """Persistent resources may be others now; never blocks for long."""
+        """Makes persistent resources be read again; never blocks for long."""
         with self._changed_lock:
             self._resources_changed = True
 

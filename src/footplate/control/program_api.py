@@ -39,7 +39,7 @@ class ProgramApi:
     tells_callers: bool = True
 
     def variables(self, job: Job, bearer: Bearer, relay: str = "") -> tuple[tuple[str, str], ...]:
-        """gRPC alone reads those of the proxy: other clients of the program go where they went.
+        """Returns those of the proxy that gRPC alone reads: other clients are not led to it.
 
         ``relay`` is where a program on another machine reaches the server, with its key.
         """

@@ -98,7 +98,7 @@ class Reports:
         self._job_locks = JobLocks()
 
     def accept(self, bearer: Bearer, records: Sequence[Record], *, ended: bool = False) -> Receipt:
-        """Store lines and samples, then apply the rest in order.
+        """Stores lines and samples, then applies the rest in order.
 
         ``ended``: its program is dead. A running one's lines wait for room on a full disk.
 

@@ -85,7 +85,7 @@ class Shells:
         return job, replica
 
     def ask(self, token: str, who: str, what: str) -> Shell:
-        """Request a shell; ``answered`` of its control request is set when it is open or has
+        """Requests a shell; ``answered`` of its control request is set when it is open or has
         failed.
 
         The caller calls ``end`` afterwards, whatever comes of it.

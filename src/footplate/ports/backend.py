@@ -87,7 +87,7 @@ class Backend(Protocol):
     """The runner of replicas. Every method may be repeated, and interrupted anywhere."""
 
     def start(self, request: AttemptStart) -> None:
-        """Request the start of a gang; return at once.
+        """Requests the start of a gang; returns at once.
 
         Idempotent by attempt id, replica and number of restart, for as long as the attempt isn't
         forgotten: what is waiting, live or gone is never started again. A ticket with a higher
@@ -101,7 +101,7 @@ class Backend(Protocol):
         ...
 
     def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:
-        """Request that every replica of the attempt ends, or only those of these names.
+        """Requests that every replica of the attempt ends, or only those of these names.
 
         By each name stands the number of its restart that is meant: a later one isn't.
         Unknown or gone: nothing happens. A replica that hasn't started yet never will.

@@ -40,7 +40,7 @@ OVERLAY_RELEASE = (5, 19)
 
 
 def main(facts: str) -> int:
-    """Try, clear up, and print a JSON object; nothing where a reason why not may pass.
+    """Tries, clears up, and prints a JSON object; nothing where a reason why not may pass.
 
     ``facts`` is a JSON object too: fields of tickets, ``folder``, a directory of the service's own,
     and whether programs are to be ``limited``.

@@ -196,7 +196,7 @@ def judge_unseen(
 
 
 def _is_same(mark: str, other: str) -> bool:
-    """Control groups have only the beginning of a mark in their names."""
+    """Compares beginnings: control groups have only the beginning of a mark in their names."""
     return bool(mark and other) and (mark.startswith(other) or other.startswith(mark))
 
 

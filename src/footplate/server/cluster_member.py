@@ -73,7 +73,7 @@ class ClusterMember:
             loop.start()
 
     def close(self) -> None:
-        """Leave, so that another may lead at once."""
+        """Leaves, so that another may lead at once."""
         for loop in self._loops:
             loop.close()
         self._leadership.close()

@@ -37,7 +37,7 @@ class Notifications:
         self._leader.wake()
 
     def see_resources(self) -> None:
-        """Persistent resources were created, changed or deleted."""
+        """Tells that persistent resources were created, changed or deleted."""
         self._queue.resources_changed()
         self._leader.wake()
         self._leader.wake_resources()

@@ -180,7 +180,7 @@ class RayEngine:
         return found
 
     def _clear(self, job_id: str) -> None:
-        """Ray keeps jobs for ever; one that runs can't be deleted, and is stopped."""
+        """Deletes a job, which Ray keeps for ever; stops one that runs, which it can't delete."""
         if self._send("DELETE", f"/api/jobs/{job_id}").status_code >= 400:
             self.cancel(job_id)
 

@@ -24,7 +24,7 @@ _KINDS = (
 
 
 def advise(cause: str, facts: ReplicaFacts) -> str:
-    """Advice about ``cause`` in a sentence or two; empty: none is known."""
+    """Returns advice about ``cause`` in a sentence or two; '' if none is known."""
     cause = cause[:_LONGEST]
     for kind in _KINDS:
         advice = kind(cause, facts)
