@@ -65,11 +65,11 @@ class RegionBinding:
     context: str | None = None
     namespace: str | None = None
     image: str | None = None
-    """Of Pods, with Python 3.8 or later."""
+    """The image of Pods, with Python 3.8 or later."""
     pod_template: str | None = None
     """A file with a Pod, around what is Footplate's."""
     queue: str | None = None
-    """Of Kueue."""
+    """The queue of Kueue."""
     address: str | None = None
     """The URL of Ray's dashboard."""
     strategy: str = "PACK"
@@ -81,7 +81,7 @@ class RegionBinding:
     slurmrestd: str | None = None
     """The URL or the socket of Slurm's REST API; None: Slurm's commands are used."""
     token_file: str | None = None
-    """With the token of ``user`` for it."""
+    """The file with the token of ``user`` for it."""
     user: str | None = None
 
     @property

@@ -49,7 +49,7 @@ class EngineJob:
     reason: str = ""
     """Why it waits, or how it ended, for users."""
     nodes: str = ""
-    """In the engine's own notation."""
+    """The nodes in the engine's own notation."""
     cancelled: bool = False
     """Somebody has cancelled it with the engine's own means, or we have."""
     lost: bool = False
@@ -57,7 +57,7 @@ class EngineJob:
     ending: bool = False
     """It is being ended as a whole; how, the engine will say when it has ended."""
     tasks: tuple[EngineTask, ...] = ()
-    """By rank; empty: the engine sees the job as a whole."""
+    """The tasks by rank; empty: the engine sees the job as a whole."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Engine(Protocol):
     """Calls may take seconds, and are made on one thread."""
 
     title: str
-    """As users call it: ``Slurm``."""
+    """The name that users know: ``Slurm``."""
     rank_variable: str
     job_variable: str
     node_variable: str

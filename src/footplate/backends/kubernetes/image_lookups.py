@@ -41,7 +41,7 @@ class ImageLookups:
         self._wait_s = wait_s
         self._monotonic = monotonic
         self._pending: dict[str, tuple[Future[ImageConfig], float]] = {}
-        """With the time of the question."""
+        """Lookups that are under way, each with the time of the question."""
 
     def find(self, name: str, logins: Mapping[str, Login]) -> ImageConfig:
         """Waits only for a question that is new. Raises UnknownImage, SlowRegistry."""

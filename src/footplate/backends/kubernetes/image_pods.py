@@ -26,7 +26,7 @@ IMAGE, SCRATCH = "FOOTPLATE_IMAGE", "FOOTPLATE_SCRATCH"
 LOADER_VARIABLES = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "LC_CTYPE")
 """What our Python must not have of an image; its program gets them."""
 FILE_MODE = 0o444
-"""Of the program of launchers: an image's user may be anybody."""
+"""The mode of the launchers' program: an image's user may be anybody."""
 
 
 def read_copy_program() -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 20.0
 LONGEST_S = 60.0
-"""For one answer with its body."""
+"""The limit for one answer with its body."""
 MAX_BYTES = 8 << 20
 _HUB = "registry-1.docker.io"
 _HUB_NAMES = ("https://index.docker.io/v1/", "index.docker.io", "docker.io", _HUB)
@@ -45,7 +45,7 @@ _MANIFESTS = (
 _CHALLENGE = re.compile(r'\b(\w+)="([^"]*)"')
 _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 _USUAL = "amd64"
-"""Whose configuration stands for a list of images: those of others name the same command."""
+"""The architecture that stands for a list of images: those of others name the same command."""
 
 
 class UnknownImage(Exception):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 UNKNOWN_NODE = "?"
-"""Of a Pod that isn't there any more: it may have been deleted without its node's word."""
+"""The node of a Pod that isn't there any more: it may have been deleted without its node's word."""
 _MISSING = PodView(PodState.ENDED, DELETED, UNKNOWN_NODE, deleted=True)
 
 

@@ -20,7 +20,7 @@ MOUNT = "/var/run/footplate"
 PROGRAM = "bootstrap.py"
 RANK, NODE, ID = "FOOTPLATE_RANK", "FOOTPLATE_NODE", "FOOTPLATE_JOB"
 JOB = "footplate.dev/job"
-"""As a label: the Secret's name, on all objects of a job. As an annotation: the job's name."""
+"""A label with the Secret's name, on all objects of a job; an annotation with the job's name."""
 RANKS = "footplate.dev/ranks"
 COMPLETE = "footplate.dev/complete"
 """On the Secret, once all Pods of the job were made."""
@@ -28,10 +28,10 @@ REPLICA = "footplate.dev/replica"
 MANAGED_BY = {"app.kubernetes.io/managed-by": "footplate"}
 _KUEUE = "kueue.x-k8s.io"
 _FILE_MODE = 0o400
-"""Of the program: its user alone reads it."""
+"""The mode of the program: its user alone reads it."""
 _PROGRAM_MOUNT = {"name": "footplate-program", "mountPath": MOUNT, "readOnly": True}
 GRACE_S = 90
-"""For what the supervisor does after its program: last lines, buckets."""
+"""The time for what the supervisor does after its program: last lines, buckets."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PodSettings:
     reserve: bool = True
     """Whether Pods request the processors and the memory of their machine types."""
     queue: str = ""
-    """Of Kueue, where it is installed."""
+    """The queue of Kueue, where it is installed."""
     scratch: str = ""
 
     @property

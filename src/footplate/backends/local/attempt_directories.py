@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEPT_S = 3600
-"""As in ``footplate.replica.lost_files``: what the events of jobs say."""
+"""The same as in ``footplate.replica.lost_files``: what the events of jobs say."""
 
 
 class DeletionQueue:

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 COMMAND = "fork-server"
 READY = b"ready"
-"""As in ``footplate.replica.fork_server``, which runs in another process."""
+"""The same as in ``footplate.replica.fork_server``, which runs in another process."""
 ROOM = 1024
 """Spaces behind the command: on the command line there must be room for the path of a HOME."""
 TIMEOUT_S = 5.0
@@ -32,7 +32,7 @@ BACKOFF_S = 30.0
 _MOST_BYTES = 4096
 
 FLAGS = ("-I", "-S")
-"""Of the interpreter, for all commands of supervisors."""
+"""The interpreter's flags for all commands of supervisors."""
 
 
 class ForkUncertain(OSError):

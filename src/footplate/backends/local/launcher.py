@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from footplate.backends.local.replica_directory import Home
 
 _MOST_BYTES = 1 << 16
-"""Of a command line: a process that isn't a supervisor chooses the length of its own."""
+"""The most of a command line: a process that isn't a supervisor chooses its length."""
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class RayEngine:
             limits=httpx.Limits(max_keepalive_connections=0),  # nobody closes an engine
         )
         self._health_checks: tuple[str, HealthChecks | None, float] = ("", None, 0.0)
-        """With the session of the head that they are of, and when it was asked."""
+        """The session of the head, its checks, and when it was asked."""
 
     def fault(self, launchers: Sequence[LauncherRequest]) -> str | None:  # noqa: ARG002  as all
         return None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     RunOnNode = Callable[[bytes], str]
 
 AGE_S = 300.0
-"""For so long an answer counts: each is a job."""
+"""The time for which an answer counts: each is a job."""
 
 
 def make_program(socket: str) -> bytes:

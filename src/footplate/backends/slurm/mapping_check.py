@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Ask = Callable[[LauncherRequest], str | None]
 
 MAX_ASKED = 64
-"""Of machine types and accelerators: each is a command of Slurm's."""
+"""The most machine types and accelerators: each is a command of Slurm's."""
 
 
 def check_mapping(

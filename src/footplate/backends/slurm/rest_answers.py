@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from footplate.backends.engine.engine import EngineJob
 
 VERSIONS = range(38, 47)
-"""Of v0.0.38 to v0.0.46, which Footplate knows; the newest that the server has is used."""
+"""The versions v0.0.38 to v0.0.46, which Footplate knows; the newest of the server's is used."""
 _PATH = re.compile(r"/slurm/v0\.0\.(\d+)/job/submit")
 _UNKNOWN_JOB = 2017
 _ALREADY_ENDED = 2021
 _PARSING = range(9000, 9100)
 _FLAGS = ("COMPLETING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "REQUEUED", "SPECIAL_EXIT")
-"""Of a job's state: what squeue shows in its place."""
+"""The flags of a job's state: what squeue shows in its place."""
 _SILENT = {"NOT_RESPONDING", "NO_RESPOND", "DOWN", "UNKNOWN", "FAIL"}
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from footplate.backends.slurm.job_script import SlurmSettings
 
 PARSED = 39
-"""From v0.0.39 on slurmrestd reads fields of Slurm's own job, before it options of sbatch."""
+"""The version from which slurmrestd reads fields of Slurm's own job, not options of sbatch."""
 _TRES_SLASH = 40
-"""From v0.0.40 on a GRES is written ``gres/gpu:2``."""
+"""The version from which a GRES is written ``gres/gpu:2``."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _UNITS_MB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0 * 1024}
 _SHORT = {
@@ -65,7 +65,7 @@ _NOT_WORDS = ("time", "mem", "mem-per-cpu", "gres", "nodelist", "exclude", "prio
 OPTIONS = tuple(
     sorted({*_WORDS, *_NUMBERS, *_NOT_WORDS, "exclusive", "hold"} - {"job-name", "output", "chdir"})
 )
-"""Of sbatch, that regions can use."""
+"""The options of sbatch that regions can use."""
 
 
 class OptionError(ValueError):
