@@ -113,10 +113,10 @@ def _count(layers: int) -> str:
 
 
 STALL_TIMEOUT_S = 120.0
-"""Without a byte of a registry: the pull fails."""
+"""The pull fails after so long without a byte of a registry."""
 
 UNPACKING_LIMIT_S = 3600.0
-"""Without a sign of the engine that unpacks what has arrived, which takes long and is silent."""
+"""The same for an engine that unpacks what has arrived, which takes long and is silent."""
 
 STALL_NOTICE_S = 10.0
 LIBPOD = "/v4.0.0/libpod/images/pull"
