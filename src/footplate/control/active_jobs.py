@@ -80,7 +80,7 @@ class Queue:
         """How far the clock had been set when all was seen."""
         self._sweep_s = sweep_s
         self._sweep_at = math.inf
-        """In seconds on the scale that doesn't jump."""
+        """The next sweep, in seconds on the scale that doesn't jump."""
         self._changed: set[JobUid] = set()
         self._quotas_changed = True
         self._resources_changed = True
@@ -94,7 +94,7 @@ class Queue:
         self._reserved = ReservedMachines(self._scheduler, self._regions, self._catalogue)
         self._provisioned: list[PersistentResourceName] = []
         self._devices: dict[str, dict[JobUid, tuple[str, ...]]] = {}
-        """By site and job."""
+        """The devices of jobs, by site."""
         self._waits = Deadlines()
         self._new: dict[JobUid, None] = {}
         self._loaded = False

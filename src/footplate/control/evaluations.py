@@ -20,7 +20,7 @@ BEHIND = "EVALUATOR_BEHIND"
 STEP = re.compile(r"^the checkpoint of step (\d{1,15}) ")
 """How its message begins."""
 POLL_S = 5.0
-"""From one look at the files to the next, while an evaluator is behind."""
+"""The time between two looks at the files, while an evaluator is behind."""
 _CHECKPOINT = re.compile(r"(?:^|/)model\.ckpt-(\d{1,15})\.index$")
 _EVALUATIONS = re.compile(r"(?:^|/)eval[^/]*$")
 """The folder in which Estimators write what they evaluate: ``eval`` or ``eval_NAME``."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from footplate.ports.leases import Lease, Leases
 
 _RENEWALS = 3
-"""In the life of a lease."""
+"""The number of renewals in the life of a lease."""
 _AGAIN = 20
 """What part of a life passes before the database is asked again that was away."""
 _log = logging.getLogger(__name__)

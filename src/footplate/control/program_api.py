@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job
 
 CALLER_USER = "caller"
-"""Of the proxy, where the password is a program's key to the API."""
+"""The proxy's user where the password is a program's key to the API."""
 _DIRECT = "localhost,127.0.0.1,::1"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 ISSUER = "https://footplate.invalid"
-"""Of identity tokens, so that nobody takes them for Google's."""
+"""The issuer of identity tokens, so that nobody takes them for Google's."""
 _LIFETIME_S = 3600
 """Clients ask again some minutes before its end; the key itself lives as long as the replica."""
 

@@ -34,7 +34,7 @@ _TOOLS = (
     ("CLOUDSDK_CORE_DISABLE_PROMPTS", "true"),
     ("CLOUDSDK_CORE_DISABLE_USAGE_REPORTING", "true"),
 )
-"""With them gcloud, and gsutil by it, ask nothing and call nobody else."""
+"""Settings by which gcloud, and gsutil by it, ask nothing and call nobody else."""
 PROXY_USER = "program"
 _TOOLS_ADDRESSES = "CLOUDSDK_API_ENDPOINT_OVERRIDES_"
 _TOOLS_TOKEN = "CLOUDSDK_AUTH_ACCESS_TOKEN"  # noqa: S105  the variable's name

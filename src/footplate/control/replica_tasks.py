@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     StorageVariables = Callable[[Bearer, str], tuple[tuple[str, str], ...]]
 
 _MIN_RUNNING_TIME_S = 1.0
-"""Of an attempt whose job's limit is as good as over: a program gets to say something."""
+"""The least for an attempt whose job has no time left: a program gets to say something."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Limits:
     gathering_s: float
     """How long a replica that is ready waits for the others of its gang."""
     usage_s: float = 0.0
-    """From one sample of what a program uses to the next; 0: none."""
+    """The time between two samples of what a program uses; 0: there are none."""
     hang_s: float = 0.0
     """How long a silence of all programs is nothing special; 0: however long it is."""
     machines: bool = False

@@ -57,7 +57,7 @@ class Retention:
         self._pages: Iterator[None] | None = None
         self._next: datetime | None = None
         self._logs_deleted: dict[str, datetime] = {}
-        """By project: before which end the logs of all jobs are deleted already."""
+        """The end up to which the logs of all jobs are deleted already, by project."""
 
     def step(self) -> float:
         """Returns in how many seconds the next step is due."""

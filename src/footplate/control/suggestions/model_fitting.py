@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _REMEMBERED = 128
 """Models in memory, the newest of as many studies."""
 _LINKS = 3
-"""Of each study, beside the first; a suggestion wants one of the last two."""
+"""The models kept of each study, beside the first; a suggestion wants one of the last two."""
 _log = logging.getLogger(__name__)
 
 

@@ -37,7 +37,7 @@ class PendingSuggestions:
     exhausted: str
     """Why there are fewer than were asked for, as a sentence; else empty."""
     models: Mapping[int, Mapping[str, object]]
-    """By their counts: to be kept with the trials."""
+    """The models by their counts: to be kept with the trials."""
 
     def holds(self, trials: Sequence[TrialRecord]) -> bool:
         """Returns whether nobody else made suggestions, or brought one of its points, meanwhile."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_PARENTS = 10
 """Contexts that one context is in. Source: the reference of addContextChildren."""
 MAX_RESOURCES = 1000
-"""In one answer. Source: the reference of queryArtifactLineageSubgraph."""
+"""The most in one answer. Source: the reference of queryArtifactLineageSubgraph."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = "default"
 _DEFAULTS = 10
-"""Of one location there is one default TensorBoard at most."""
+"""The most to look at: a location has one default TensorBoard at most."""
 
 
 class Resources:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Curve = tuple[Measurement, ...]
 
 _STUDIES = 64
-"""Of which it is known who goes on; the others are judged once more."""
+"""The studies of which it is known who goes on; the others are judged once more."""
 
 
 class EarlyStopping:

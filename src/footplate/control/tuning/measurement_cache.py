@@ -26,7 +26,7 @@ class _Seen:
     position: int = 0
     by_trial: dict[int, list[Report]] = field(default_factory=dict)
     curves: dict[int, tuple[Measurement, ...]] = field(default_factory=dict)
-    """Of trials that have reported nothing since somebody asked."""
+    """The curves of trials that have reported nothing since somebody asked."""
     lock: Lock = field(default_factory=Lock)
 
 

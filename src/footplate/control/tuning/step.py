@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _SEED_BYTES = 6
 _SUGGESTED = 20
-"""In one look; each may take a second where there are many parameters."""
+"""The most in one look; each may take a second where there are many parameters."""
 
 
 @dataclass(frozen=True, eq=False)

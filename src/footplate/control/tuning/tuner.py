@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from footplate.ports.store import Store
 
 RETRY_S = 1.0
-"""When a job is looked at again whose records couldn't be read or written."""
+"""The time to the next look at a job whose records couldn't be read or written."""
 MAX_RETRY_S = 30.0
 """The time doubles with each failure, up to this."""
 _TOLD = 5
