@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 STATUS_DETAILS = "grpc-status-details-bin"
 _FIRST_FAILURE = 300
-"""Of the statuses of HTTP."""
+"""The first HTTP status that is a failure."""
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 

@@ -26,7 +26,7 @@ TAIL_LOG_ENTRIES = "/google.logging.v2.LoggingServiceV2/TailLogEntries"
 MAX_TAILS = 100
 """Sessions of one server at once."""
 MAX_SESSION = timedelta(hours=1)
-"""As long as in Cloud Logging."""
+"""The limit of a session, which is Cloud Logging's."""
 INTERVAL_S = 1.0
 _BUFFER_S = 2.0
 _MAX_BUFFER_S = 60.0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _VARIABLE = re.compile(r"\{([a-z_.]+)=([^}]+)\}")
 _SEGMENTS = {"*": "[^/]+", "**": "[^/]+(?:/[^/]+)*"}
 MAX_MESSAGE_BYTES = 2000
-"""Of an error, as it is encoded for gRPC: clients refuse trailers of more than 8 KiB."""
+"""The limit of an error as encoded for gRPC: clients refuse trailers of more than 8 KiB."""
 MAX_DETAILS_BYTES = 3000
 
 
