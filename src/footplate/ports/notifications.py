@@ -12,7 +12,7 @@ class NoticeKind(Enum):
     SEARCH = "search"
     """There is a new tuning job, or a new training pipeline."""
     EVENTS = "events"
-    """Of a job only the events are more."""
+    """Events alone were added to a job."""
     STUDY = "study"
     MODEL = "model"
     QUOTAS = "quotas"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
 
 MAX_REPORTS = 100_000
-"""Of one trial; what comes after that isn't kept."""
+"""The most that is kept of one trial."""
 
 
 @dataclass(frozen=True)
