@@ -25,7 +25,7 @@ SERVED = (
 METADATA = frozenset({"metadata", "metadata.google.internal", "169.254.169.254", "fd20:ce::254"})
 """Where programs on Google's machines ask for credentials: refused in words of its own."""
 EXAMPLES = ("aiplatform", "ml", "storage", "logging", "oauth2", "www")
-"""Of what is served, for messages."""
+"""Examples of what is served, for messages."""
 MAX_HOST = 253
 _SERVED = re.compile("|".join(SERVED))
 _NAME = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")

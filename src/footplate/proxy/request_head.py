@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from footplate.proxy.hosts import normalize
 
 MAX_BYTES = 16 << 10
-"""Of the line and all headers."""
+"""The limit of the line and all headers."""
 END = b"\r\n\r\n"
 TUNNEL = "CONNECT"
 _HTTP_PORT = 80
