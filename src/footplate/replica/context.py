@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 PROMISED_FILE = "promised.json"
-"""In HOME: what isolation its programs and builds have."""
+"""The file in HOME that says what isolation programs and builds have."""
 
 
 class Context:
@@ -61,13 +61,13 @@ class Context:
         self.user: User | None = None
         """Whom the program runs as, if not as this supervisor does."""
         self.root: RootDirectory | None = None
-        """Of the program's view, if others can have it afterwards."""
+        """The root of the program's view, if others can have it afterwards."""
         self.wanted: Limits | None = None
         """The limits that the task asks for."""
         self.limits: Limits | None = None
-        """Of memory, as far as it is really limited."""
+        """The limits of memory, as far as it is really limited."""
         self.process_limits: Limits | None = None
-        """Of processes, as far as their number is really limited."""
+        """The limits of processes, as far as their number is really limited."""
         self.user_processes = 0
         """How many its user may have, where nothing else limits them; 0: no limit."""
         self.workdir = find_real(home.work)

@@ -21,7 +21,7 @@ POLL_INTERVAL_S = 10.0
 """So often it is looked whether another server has come in the place of the one that was asked."""
 MAX_BACKOFF_S = 5.0
 MAX_REFUSED_BACKOFF_S = 60.0
-"""From a server that doesn't know the question, or doesn't want it."""
+"""The limit for a server that doesn't know the question, or doesn't want it."""
 RETRY_WITHIN_S = 1.0
 """A server that answers sooner that there is nothing would be asked again without end."""
 MIN_AGE_S = 0.5

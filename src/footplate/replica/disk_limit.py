@@ -49,7 +49,7 @@ class DiskLimit:
         self._due = self._began + INTERVAL_S if limit_bytes and paths else NEVER
         self._walk: Walk | None = None
         self.used_bytes = 0
-        """By the last measurement."""
+        """The bytes at the last measurement."""
 
     @property
     def exceeded(self) -> bool:

@@ -60,7 +60,7 @@ _UNIMPORTABLE = "ImportError: NumPy can't be imported: "
 _TAIL = re.compile(r"\s*\[Op:\w+\] name:$")
 """What TensorFlow adds to each of its messages."""
 _KEY = re.compile(r"(/programs/|//program:)[\w.-]+\.[0-9a-f]{64}")
-"""In the address of the buckets that a program has: long, and nobody else's."""
+"""A key in the address of the buckets that a program has: long, and nobody else's."""
 _FRESH = 200
 """An exception with so many lines after it was dealt with; what ended the program came later."""
 
@@ -119,7 +119,7 @@ class CauseFinder:
         self._place = ""
         """Where the exception was raised; empty: unknown."""
         self._fault_place: str | None = None
-        """As ``_place``, for the fault; None: no frame of it is awaited."""
+        """The same as ``_place``, for the fault; None: no frame of it is awaited."""
         self._strayed = False
         """Whether a line stood in the traceback that names no exception and may be another's."""
         self._thrown = False

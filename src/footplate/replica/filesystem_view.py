@@ -40,7 +40,7 @@ _SOCKETS = (
     *("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock"),
     *("/run/crio/crio.sock", "/run/buildkit/buildkitd.sock"),
 )
-"""Of container engines: who may use one is root of the machine."""
+"""Sockets of container engines: who may use one is root of the machine."""
 _SESSION = "/run/user/{}"
 """Where the user who runs the service is asked to start processes: systemd, D-Bus, Podman."""
 

@@ -24,7 +24,7 @@ _INDEXES = {
     "PIP_CERT": ("PIP_CERT",),
     "PIP_DEFAULT_TIMEOUT": ("PIP_DEFAULT_TIMEOUT", "PIP_TIMEOUT"),
 }
-"""By pip's variable those of the host, first the one that builds prefer: uv reads its own."""
+"""The host's, by pip's variable, first the one that builds prefer: uv reads its own."""
 _OWN = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "PIP_NO_INPUT": "1",

@@ -64,7 +64,7 @@ class Preparing(Phase):
     """The environment command runs, in the program's own isolation: it runs the user's setup.py."""
 
     command = "environment"
-    """Of the supervisor's archive."""
+    """The command of the supervisor's archive."""
     trusted = False
     """Whether it runs no code of users."""
 

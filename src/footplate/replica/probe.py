@@ -36,7 +36,7 @@ _TRIED = Limits("none", 1 << 30, 1)
 _ATTEMPTS, _PAUSE_S = 5, 0.5
 _HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
 OVERLAY_RELEASE = (5, 19)
-"""Of the kernel: before, Podman copies an image to change the owners of its files."""
+"""The kernel before which Podman copies an image to change the owners of its files."""
 
 
 def main(facts: str) -> int:

@@ -214,7 +214,7 @@ class End:
         self._ended_by = ended_by
         self._memory = memory
         self.limits: Limits | None = None
-        """Of processes, if there are any."""
+        """The limits of processes, if there are any."""
         self.refused: int | None = None
         """How many processes it was refused, if known."""
 

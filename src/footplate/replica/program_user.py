@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BUILD_TMP = os.path.join("build", "tmp")
 """Below the directory of packages: where builds write temporary files."""
 USER_FILE = "user.json"
-"""In HOME: the user, for builds and shells."""
+"""The file in HOME with the user, for builds and shells."""
 _EVERY_PROJECT = "*"
 
 

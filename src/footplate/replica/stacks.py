@@ -28,9 +28,9 @@ MOST_PROCESSES = 32
 BOUNDS = ((64, 100), (8, 60), (1, 30))
 """Threads of a process, and frames of a thread, the innermost ones: less where it is too much."""
 MOST_BYTES = 3 << 20
-"""Of the answer."""
+"""The limit of the answer."""
 LIMIT_S = 8.0
-"""For all processes together."""
+"""The limit for all processes together."""
 _DUMP_LIMIT_S = 3.0
 _ATTEMPTS = 3
 _DUMP_LIMIT_BYTES = 8 << 20

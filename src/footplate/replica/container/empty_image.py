@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from footplate.replica.container.engine_api import Engine
 
 _TAG = "localhost/footplate-empty:latest"
-"""For those who list the engine's images."""
+"""A tag for those who list the engine's images."""
 _LAYER = b"\0" * 1024
 """A tar archive of nothing."""
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}

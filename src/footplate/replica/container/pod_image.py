@@ -36,7 +36,7 @@ _OWN_VARIABLES = (
     *(POD_IMAGE, "FOOTPLATE_SCRATCH", "FOOTPLATE_RANK", "FOOTPLATE_JOB", "FOOTPLATE_NODE"),
     *("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "LC_CTYPE"),
 )
-"""Of this Python and its supervisor: the image's own values of the last four stand in POD_IMAGE."""
+"""Variables of this Python and its supervisor; POD_IMAGE has the image's last four of them."""
 
 
 def is_there(host: Mapping[str, str]) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _FILES = ("memory.events", "memory.oom_control")
-"""Of the unified hierarchy, and of version 1."""
+"""The file in the unified hierarchy, and in version 1."""
 _NAME = b"oom_kill"
 
 

@@ -15,7 +15,7 @@ _QUOTED = re.compile(r"""['"]([^'"]+)['"]\s*$""")
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|\[Errno (?:28|122)\]")
 _DENIED = re.compile(r"Permission denied|PermissionError|Read-only file system|\[Errno 30\]")
 _LOCAL_SCHEME = re.compile(r"(?:Permission denied|File exists|Not a directory).*'gs:/?'")
-"""Of what would make the folder ``gs:`` in the working directory."""
+"""The error of what would make the folder ``gs:`` in the working directory."""
 _SCHEME = re.compile(r"gs:/{1,2}([a-z0-9][\w.-]+)(/[^\s'\"),]*)?")
 _NO_FILE = re.compile(
     r"FileNotFoundError|No such file|NotFoundError|scheme 'gs' not implemented|does not exist"

@@ -11,7 +11,7 @@ _WITHOUT_SETUP = {
     "aiplatform_custom_trainer_script": "requirements=['{}'] where your script makes the job",
     "footplate_local_code": "requirements={} in --worker-pool-spec (local-run: --requirements={})",
 }
-"""By the package that the Vertex SDK, or our own commands, make of a script."""
+"""The places by the package that the Vertex SDK, or our own commands, make of a script."""
 
 
 def describe_requirement(requirement: str, facts: ReplicaFacts) -> str:

@@ -54,7 +54,7 @@ _USER_BASE = (_HOME, ".local")
 _OUTPUT = "out"
 _MOST_NAMES = 20
 _LOCKS = "locks"
-"""In the cache: what is installed in runtimes."""
+"""The folder of locks in the cache: what is installed in runtimes."""
 _HOST_TMP = "/tmp"  # noqa: S108  that of the host, named to keep out of it
 _WRITABLE_PATH = re.compile(rf"(?:{'|'.join(WRITABLE)})/[^\s,:;=]+")
 

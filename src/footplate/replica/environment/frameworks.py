@@ -21,7 +21,7 @@ FRAMEWORKS = {"torch": "torch", "tensorflow": "tensorflow", "tensorflow-cpu": "t
 TORCH_FAMILY = ("torch", "torchvision", "torchaudio")
 """They fit each other only in builds for the same CUDA version, or all for the CPU."""
 _PIN = re.compile(r"[A-Za-z0-9._-]+(?:\[[^\]]*\])?\(?={2,3}([^,)]+)\)?")
-"""Of a requirement without spaces and markers."""
+"""A pinned requirement without spaces and markers."""
 _ADDRESS = re.compile(r"[A-Za-z0-9._-]+(?:\[[^\]]*\])?\s*@")
 _LIMITS = (
     ("tensorflow", (2, 12), "protobuf<3.21"),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _DIST_INFO = re.compile(r"([\w.-]+)-([\w.+!]+)\.dist-info")
 _MAKES_WHEELS = 71
-"""From this version on setuptools needs no other package for it."""
+"""The version from which setuptools needs no other package for it."""
 _SAME_MODULES = (
     ("tensorflow", "tensorflow-cpu"),
     ("xgboost", "xgboost-cpu"),

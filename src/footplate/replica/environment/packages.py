@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _RETRY_S = 0.5
 _TOP_PARTS = 2
-"""Of the names of files that lie in an archive itself, or in its one directory."""
+"""The most parts in names of files that lie in an archive itself, or in its one directory."""
 
 
 class Package:

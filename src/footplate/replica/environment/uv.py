@@ -38,11 +38,11 @@ _BEFORE_THE_LOSS = "setuptools<81\n"
 _TAIL_CHARACTERS = 64 << 10
 _READABLE = 0o755
 _MOST_OUTPUT_BYTES = 16 << 20
-"""Of what is read as a whole."""
+"""The limit of what is read as a whole."""
 _MOST_LINE_BYTES = 64 << 10
 _UNCOMPILED = r"/site-packages/pip/"
 _INSTALL = ("pip", "install", "--no-compile-bytecode")
-"""To compile, uv would start the Python of the environment, with what packages have it run."""
+"""No bytecode: to compile, uv would run the environment's Python with the packages' code."""
 
 
 class UvFailed(Exception):

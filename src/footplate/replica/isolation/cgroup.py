@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 KINDS = ("cgroup2", "freezer")
 """Hierarchies that can kill: the unified one by itself, version 1's freezer with our help."""
 COUNTERS = ("memory", "cpuacct")
-"""Of version 1: what they count is wanted, whether it is limited or not."""
+"""The controllers of version 1 whose counts are wanted, whether they limit or not."""
 LIMITERS = ("cpu", "pids")
-"""Of version 1: what limits something, and counts nothing else."""
+"""The controllers of version 1 that limit something, and count nothing else."""
 _INTERVAL_S = 0.002
 
 
@@ -61,9 +61,9 @@ class CgroupContainment(Containment):
         """``groups`` are all directories of the program, ``killer`` the one that kills."""
         self.groups: list[str] = groups
         self._origins: list[str] = []
-        """For each of them the group of the supervisor."""
+        """The supervisor's group for each of them."""
         self.kind = ""
-        """Of the hierarchy that kills."""
+        """The kind of the hierarchy that kills."""
         self._killer = killer
         self._space = place
         self._counter = ""

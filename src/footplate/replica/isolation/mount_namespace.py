@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Sequence
 
 _PLACES_UMASK = 0o022
-"""Of the directories that are made on the way to what is seen: every user may pass them."""
+"""The umask for directories on the way to what is seen: every user may pass them."""
 _BUCKETS = "/gcs"
 _HOST = "."
 """Where the host's root is seen while a view is entered: it is the working directory."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _NAMESPACES = ("user", "pid", "net", "uts", "ipc", "mnt")
-"""In the order of entering: the first gives an ordinary user the right to enter the others."""
+"""The namespaces in the order of entering: the first gives an ordinary user the right to others."""
 
 
 class Entry:

@@ -23,9 +23,9 @@ class Promised:
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
         self.mode = str(answer["containment_mode"])
-        """Of the containment; empty: there is none, for the last of ``reasons``."""
+        """The containment's mode; empty: there is none, for the last of ``reasons``."""
         self.kind = str(answer.get("kind") or "")
-        """Of the hierarchy of control groups that kills."""
+        """The kind of the hierarchy of control groups that kills."""
         self.reasons = [str(reason) for reason in answer["reasons"]]
         """Why stronger containment modes can't be had."""
         self._faults: Mapping[str, str] = answer["faults"]

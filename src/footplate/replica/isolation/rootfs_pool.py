@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST = 64
 """More roots than these aren't kept."""
 MODE = 0o1777
-"""As /tmp: a program makes directories like /app there, as the root of an image does."""
+"""The mode of /tmp: a program makes directories like /app there, as the root of an image does."""
 _DIRECTORY = "directory"
 _FILE = "file"
 _LINK = "link to "

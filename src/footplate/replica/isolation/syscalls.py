@@ -54,7 +54,7 @@ _KEPT_FLAGS = (
     *((2, 2), (4, 4), (8, 8)),  # nosuid, nodev, noexec
     *((1024, 1024), (2048, 2048), (4096, 1 << 21)),  # noatime, nodiratime, relatime
 )
-"""As statvfs says them (Linux numbers), and as mount wants them."""
+"""The flags of statvfs (Linux numbers), and those of mount for them."""
 
 
 def unshare(flags: int) -> None:

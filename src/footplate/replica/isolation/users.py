@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Iterator, Sequence
 
 CONTAINER_IDS = 65536
-"""As many as images have users, by custom."""
+"""The number of users that an image has by custom."""
 _RESERVED = "\0footplate-user-{}"
 _MAX_ATTEMPTS = 10_000
 _DEVICES = ("nvidia", "kfd")

@@ -15,7 +15,7 @@ _MARK = "tfevents"
 _ENTRIES_PER_STEP = 200
 """After so many entries a walk pauses."""
 LONGEST_SOURCE = 1024
-"""In characters; of longer ones the end is reported."""
+"""The limit in characters; of longer ones the end is reported."""
 _TAKEN = "hypertune"
 
 

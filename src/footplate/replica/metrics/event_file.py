@@ -59,7 +59,7 @@ class EventFile:
         self.has_scalars = False
         """Whether a scalar was found; records that nobody wants aren't looked into."""
         self.size = 0
-        """In bytes, when all of it was read."""
+        """The size in bytes when all of it was read."""
         self.offset = 0
         """Up to here it has been read."""
         self.ended = False

@@ -40,7 +40,7 @@ _TYPES = {
     22: ("<I", 16),
     23: ("<Q", 17),
 }
-"""By dtype: how a number lies in ``tensor_content``, and else in which field."""
+"""The form of a number in ``tensor_content``, or else its field, by dtype."""
 _FLOATING = (1, 2)
 _UNSIGNED_64 = 23
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SOURCE = "hypertune"
 MOST_BYTES = 1 << 20
-"""Of a larger file only the end is read."""
+"""The limit; of a larger file only the end is read."""
 MOST_LINES = 5000
 MOST_LINE_BYTES = 16384
 """Longer ones are passed over."""

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from footplate.replica.journal import Journal
 
 MOST_MEASUREMENTS = 100_000
-"""Of one start; the server keeps no more of a trial."""
+"""The limit for one start; the server keeps no more of a trial."""
 MOST_TAGS = 200
 LONGEST_TAG = 256
-"""In characters, of those that nobody asked for; the rest is cut off."""
+"""The limit in characters for those that nobody asked for; the rest is cut off."""
 LONGEST_WANTED = 4096
 """The server takes no measurement of a longer tag."""
 _MOST_NOTES = 10

@@ -40,7 +40,7 @@ PLAN_PATH = "/replica/v1/bucket-copies"
 STEP_S = 10.0
 """A step that has copied for so long says how far it is."""
 INTERVAL_S = 30.0
-"""From one look at the files of a running program to the next."""
+"""The time between two looks at the files of a running program."""
 SETTLED_S = 2.0
 """A file that was changed just now is left to the next look, once."""
 SPARED_BYTES = 1 << 30
@@ -300,7 +300,7 @@ class _Bucket:
         self.saving = False
         self.known: dict[str, Known] = {}
         self.uploads: dict[str, tuple[str, str]] = {}
-        """By name of the file: which state of it, and the upload that has begun."""
+        """The state and the upload that has begun, by name of the file."""
         self.all_saved = (0, 0)
         """Objects and bytes that were ever written back."""
         self._root = root

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 SHELLS_PATH = "/replica/v1/shells"
 PROGRAM_FILE = "program.json"
-"""In HOME: the variables and the directory that the program was started with."""
+"""The file in HOME with the variables and the directory that the program was started with."""
 OK = 0
 FAILED = 1
 _NO_ACCESS = "its job doesn't set enableWebAccess"
 _TIMEOUT_S = 30.0
-"""In which the server must say what is wanted."""
+"""The time in which the server must say what is wanted."""
 
 
 def main(path: str, shell_id: str) -> int:

@@ -37,7 +37,7 @@ class WebSocket:
         self._waiting = self._frames.feed(first)
         self._outgoing = bytearray()
         self.open = True
-        """Until the other side, or this one, has said goodbye."""
+        """False once the other side, or this one, has said goodbye."""
 
     @classmethod
     def connect(cls, server_file: str, token: str, path: str) -> WebSocket:

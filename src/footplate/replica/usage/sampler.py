@@ -111,7 +111,7 @@ _VARIABLE = "FOOTPLATE_REDUCTION_STATS"
 _MOST_BYTES = 4096
 _HIGHEST = 1e15
 _FIELDS = {"reduced_bytes": ("received_bytes", int), "awaited_s": ("waiting_s", float)}
-"""Of a sample: of which field of the file, and as what."""
+"""The field of the file, and its type, for each field of a sample."""
 
 
 def find_reducer_stats(task: Mapping[str, Any], work: str) -> str:
