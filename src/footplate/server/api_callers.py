@@ -56,7 +56,7 @@ class ApiCallers:
         self._own = read_facts(os.getpid())
         self._lock = Lock()
         self._known: OrderedDict[int, Caller] = OrderedDict()
-        """By the cookies of connections."""
+        """The callers by the cookies of their connections."""
 
     def find(self, client: tuple[str, int], server: tuple[str, int]) -> Caller:
         """Returns who has the end ``client`` of a connection to ``server``.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 MOST_PIECES = 1024
-"""Of one message. Empty ones count for nothing in its size, and so could be without end."""
+"""The most pieces of a message: empty ones add nothing to its size, and could be endless."""
 MOST_UNREAD_BYTES = 4 * MAX_MESSAGE_BYTES
 """More than one message, which is what is under way to somebody who doesn't read."""
 
@@ -50,8 +50,9 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
 
 MOST_HEAD_BYTES = 64 << 10
-"""Of the line and the headers of a request, of its trailers, and of what stands before a chunk;
-more only as far as it arrives at once."""
+"""The limit of the line and the headers of a request, of its trailers, and of what stands before a
+chunk; more only as far as it arrives at once.
+"""
 _IDENTITY = re.compile(rb"\r\ntransfer-encoding:[ \t]*identity[ \t]*(?=\r\n)", re.IGNORECASE)
 _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.IGNORECASE)
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*[0-9]+[ \t]*(?=\r\n)", re.IGNORECASE)
@@ -63,7 +64,7 @@ HEAD_S = 30.0
 """How long a connection may be silent before its first request, and a head take to arrive."""
 BODY_S = 60.0
 LEAST_BODY_BYTES = 30_000
-"""Of a body, in each ``BODY_S``, while the server is ready to read more."""
+"""The least of a body in each ``BODY_S``, while the server is ready to read more."""
 
 
 class _Phase(Enum):

@@ -29,7 +29,7 @@ SQLITE = "sqlite"
 
 _SECRET_BYTES = 32
 _MOST_PORTS = 16
-"""Of the last servers, that are remembered."""
+"""The number of last servers whose ports are remembered."""
 _log = logging.getLogger(__name__)
 
 

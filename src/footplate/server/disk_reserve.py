@@ -21,7 +21,7 @@ T = TypeVar("T")
 INTERVAL_S = 5.0
 """Between two looks at the disk. A thread that finds it full looks by itself."""
 OPENING_BYTES = 3 << 20
-"""To open a database takes a program that fills the disk all the time a while longer to hinder."""
+"""The step for opening a database, which a program that fills the disk takes longer to use up."""
 _log = logging.getLogger(__name__)
 
 

@@ -50,7 +50,7 @@ class Door:
         self._program_uids = program_uids
         self._counts: Counter[str] = Counter()
         self._idle: defaultdict[str, dict[Visitor, None]] = defaultdict(dict)
-        """By caller, who waited longest first."""
+        """The idle ones by caller, who waited longest first."""
         self._spare = _open_spare()
 
     @classmethod
@@ -175,7 +175,7 @@ class Visitor(socket.socket):
 
 
 _VISITORS: dict[int, Visitor] = {}
-"""By descriptor: asyncio doesn't hand sockets out."""
+"""The visitors by descriptor: asyncio doesn't hand sockets out."""
 
 
 def find_visitor(transport: asyncio.BaseTransport) -> Visitor | None:

@@ -45,7 +45,7 @@ def ask_supervisor(settings: Settings, command: str, subject: str) -> Mapping[st
 
 
 _RANGE = 2
-"""Of the ids that ``resolve`` gives: the first and the last."""
+"""The number of ids that ``resolve`` gives for a range: the first and the last."""
 _LACKING = {
     USER: "programs run as root",
     VIEW: "programs have no private /tmp, and can see the service's files",

@@ -17,7 +17,7 @@ _OF_THE_PORT = {
     errno.EADDRINUSE: "another program listens there; choose another {}, or 0 for a free one",
     errno.EACCES: "this user may not listen there; choose a {} from 1024 on, or 0 for a free one",
 }
-"""Of what is wrong with a port rather than with its host: the way out."""
+"""The way out for each error of a port rather than of its host."""
 
 
 def listen(host: str, port: int, last: Sequence[int] = (), setting: str = "port") -> socket.socket:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MISSED_LEASES = 3
 """A server counts as dead that gave no sign of life for so many lives of a lease."""
 _SIGNS = 3
-"""Of life, in the life of a lease."""
+"""The number of signs of life in the life of a lease."""
 _log = logging.getLogger(__name__)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 LIMIT_S = 600.0
-"""Of one environment. The first check of a runtime builds it."""
+"""The limit of one environment. The first check of a runtime builds it."""
 _AT_ONCE = 2
 _STALE_S = 86_400
 _ERROR_CHARACTERS = 2000

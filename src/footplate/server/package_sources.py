@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 MAX_ARCHIVE_BYTES = 16 << 20
 MAX_UNPACKED_BYTES = 64 << 20
 MAX_SOURCE_BYTES = 256 << 10
-"""Of one file. What is longer is data, or made by a tool."""
+"""The limit of one file. What is longer is data, or made by a tool."""
 MAX_SOURCES_BYTES = 4 << 20
-"""Of all files together."""
+"""The limit of all files together."""
 _TOP = re.compile(r"-\d")
-"""In the name of the folder in which a source distribution has everything."""
+"""The mark of the folder in which a source distribution has everything."""
 
 
 class PackageSources:

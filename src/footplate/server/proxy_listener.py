@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from footplate.server.proxy_connection import Tunnels
 
 MAX_REFUSED = 1000
-"""Of hosts that were refused, that are remembered."""
+"""The number of refused hosts that are remembered."""
 KEYED_ONLY = "its key is good only for Cloud Storage and Cloud Logging, through CONNECT"
 _log = logging.getLogger(__name__)
 

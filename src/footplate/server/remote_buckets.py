@@ -18,7 +18,7 @@ _KINDS = {
     "s3": ("s3", "footplate.buckets.s3_store", "S3Store"),
     "gs": ("gcs", "footplate.buckets.gcs_store", "GcsStore"),
 }
-"""By the scheme of the target: the extra, the module and the class."""
+"""The extra, the module and the class, by the scheme of the target."""
 _PACKAGES = frozenset({"boto3", "botocore", "google"})
 
 

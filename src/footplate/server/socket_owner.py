@@ -21,7 +21,7 @@ _REQUEST = struct.Struct("=BBBxI")
 _PORTS = struct.Struct("!HH")
 _ADDRESS_BYTES = 16
 _NO_COOKIE = struct.pack("=III", 0, 0xFFFFFFFF, 0xFFFFFFFF)
-"""Of an inet_diag_sockid: any interface, any cookie."""
+"""The end of an inet_diag_sockid: any interface, any cookie."""
 _ANSWER_HEAD_BYTES = 4
 _SOCKID_BYTES = 48
 _COOKIE = struct.Struct("=Q")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 GOOGLE_NAMES = ("googleapis.com", "*.googleapis.com")
-"""Of the gRPC port: clients that insist on Google's names may be led there by other means."""
+"""The gRPC port's names: clients that insist on Google's may be led there by other means."""
 
 
 class TlsListeners:
