@@ -43,7 +43,7 @@ class FaultAction:
 
     words: str
     do: Callable[[Path], list[Process]]
-    """To the replica with this home; returns whom it was done to, nobody: not yet."""
+    """The act on the replica with this home; returns whom it was done to, nobody: not yet."""
     to_machine: bool = False
 
 
@@ -60,7 +60,7 @@ class Fault:
     seen: frozenset[str] = frozenset()
     """The jobs that had started before, by their uids: none of them is the next one."""
     uid: str = ""
-    """Of the job that it is for, once that is known."""
+    """The uid of the job that it is for, once that is known."""
     fired: int = 0
     """How often it has happened."""
     trouble: str = ""

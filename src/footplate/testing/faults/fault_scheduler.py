@@ -130,7 +130,7 @@ class Watch:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._jobs: dict[str, JobView] = {}
-        """By uid, those that faults are for."""
+        """The jobs that faults are for, by uid."""
         self._lock = Lock()
 
     def started(self) -> frozenset[str]:
