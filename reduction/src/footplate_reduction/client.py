@@ -31,7 +31,7 @@ class Client:
         self.rank = rank
         self.world = world
         self.wire = wire
-        """As what float32 travels where ``start`` isn't told."""
+        """The type as which float32 travels where ``start`` names none."""
         self.collectives = 0
         """Started so far: what tells that gradients do go through here."""
         self._sender = sender

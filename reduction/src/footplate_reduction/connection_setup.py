@@ -50,13 +50,13 @@ class Endpoint:
         self.address = address
         self.lane = hello.lane
         self.lanes = 0
-        """Of its reducer; known once it was reached."""
+        """The lanes of its reducer; known once it was reached."""
         self.connection: socket.socket | None = None
         self.welcomed = False
         self.knocks_at = 0.0
-        """Where there is no connection."""
+        """The time of the next attempt where there is no connection."""
         self.trouble = ""
-        """What kept it from being reached last."""
+        """The reason why it wasn't reached last."""
         self._hello = hello
         self._token = token
         self._patient_until = time.monotonic() + hello.timeout_s + _TAKEN_FOR_S

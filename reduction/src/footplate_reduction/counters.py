@@ -15,4 +15,4 @@ class Counters:
     """Chunks of a new ``seq``: how many collectives had a part here."""
     adding_s: float = 0.0
     waiting_s: float = 0.0
-    """With chunks of some workers at hand and none of them complete: for the late ones."""
+    """The time with chunks of some workers at hand and none complete: for the late ones."""

@@ -47,7 +47,7 @@ class Sender:
         self._cuts = _cuts(endpoints, world, limits)
         self._seq = 0
         self._vectors: dict[int, Any] = {}
-        """By number, what the library may still write to."""
+        """The vectors that the library may still write to, by number."""
         self._handle = library.sender_open(
             descriptors(connections),
             (c_char_p * endpoints)(*names),
@@ -130,7 +130,7 @@ class _LibraryPlan(NamedTuple):
 
     begins: Array[c_uint64]
     chunks: Array[c_uint32]
-    """How many each shard has."""
+    """The number of chunks of each shard."""
     ends: Array[c_uint64]
 
 

@@ -42,7 +42,7 @@ class Listener:
         self._lanes = lanes
         self._admit = admit
         self._handshakes: dict[Handshake, None] = {}
-        """In the order in which they came."""
+        """The handshakes in the order in which they came."""
         self._open = False
         self.refused = 0
         self.last_refusal = ""

@@ -26,7 +26,7 @@ ENDED = 0
 CUT_OFF = 3
 _TICK_S = 1.0
 _SHUTDOWN_TIMEOUT_S = 5.0
-"""For lanes to tell their workers that the reducer ends."""
+"""The time for lanes to tell their workers that the reducer ends."""
 
 
 class Reducer:

@@ -29,14 +29,14 @@ _WIRES = {
     "bfloat16": WireType.BFLOAT16,
 }
 _relays: weakref.WeakKeyDictionary[Any, TransferThread] = weakref.WeakKeyDictionary()
-"""By process groups of other backends: all models of a group share one."""
+"""Threads by process groups of other backends: all models of a group share one."""
 
 
 class BucketState(NamedTuple):
     group: Any
     relay: TransferThread
     wire: WireType | None
-    """As what gradients of float32 travel; None: as the environment says."""
+    """The type as which gradients of float32 travel; None: as the environment says."""
 
 
 def make_hook(group: Any, wire: str | None) -> tuple[Any, Callable[..., Any]]:

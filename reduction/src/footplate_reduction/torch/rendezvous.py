@@ -16,7 +16,7 @@ class WorkerInfo(NamedTuple):
     """The facts that one worker tells the others of its group."""
 
     reducers: str
-    """As the environment has them; empty: none."""
+    """The reducers as the environment has them; empty: none."""
     name: str
     """That the group gets from rank 0. No other group, of this start or another, has it."""
 

@@ -20,8 +20,10 @@ class PendingResult:
         self._parts = parts
         self._settled = torch.futures.Future(devices=devices)
         self.future = self._settled.then(_result_of)
-        """Of the result. An exception that were its value would reach DistributedDataParallel as a
-        tensor that isn't one; raised by a callback, it is raised by ``backward``."""
+        """The future of the result. An exception that were its value would reach
+        DistributedDataParallel as a tensor that isn't one; raised by a callback, it is raised by
+        ``backward``.
+        """
 
     def settle(self, error: Exception | None) -> None:
         self.error = self.error or error

@@ -35,7 +35,7 @@ _COLLECTIVES = (
     "scatter",
     "send",
 )
-"""Of all versions of PyTorch."""
+"""The collectives of all versions of PyTorch."""
 
 
 def make_own(options: Any) -> Any:
