@@ -248,7 +248,7 @@ def isolate(context: Context) -> None:
 
 
 def _limit(containment: Containment, limits: Limits, promised: Promised) -> dict[str, str]:
-    """Returns why limits don't hold that were not promised. Raises Unavailable."""
+    """Sets the limits; returns why some don't hold. Raises Unavailable for promised ones."""
     faults = containment.limit(limits)
     for name, fault in faults.items():
         if fault and not promised.fault(name):
