@@ -135,11 +135,11 @@ class Engine(Protocol):
         ...
 
     def find(self, job_id: str) -> EngineJob | None:
-        """Returns None if the engine doesn't know the job (any more). Raises EngineUnavailable."""
+        """Returns a job; None: the engine doesn't know it (any more). Raises EngineUnavailable."""
         ...
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        """Returns those nodes that don't answer the engine: something may still run there.
+        """Returns the nodes that don't answer the engine: something may still run there.
 
         Raises EngineUnavailable.
         """

@@ -193,7 +193,7 @@ class KubernetesEngine:
         return tuple(name for name in wanted if not _is_ready(known.get(name)))
 
     def _find_silent(self, core: Any, pods: Sequence[dict[str, Any]]) -> frozenset[str]:
-        """Returns those nodes slow to start a Pod that Kubernetes knows to be away."""
+        """Returns the nodes slow to start a Pod that Kubernetes knows to be away."""
         silent = set()
         for name in find_slow_nodes(pods, datetime.now(UTC))[:MAX_ASKED_NODES]:
             try:
@@ -289,7 +289,7 @@ class KubernetesEngine:
         return str(found["context"].get("namespace") or "default")
 
     def _list(self, call: Any, selector: str) -> builtins.list[dict[str, Any]]:
-        """Returns all pages."""
+        """Returns the objects of all pages."""
         found: builtins.list[dict[str, Any]] = []
         token = ""
         while True:

@@ -125,7 +125,7 @@ def _end_reason(status: dict[str, Any]) -> str:
 
 
 def _containers(status: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns them in the order of their start: the template may have init containers."""
+    """Returns the containers in the order of their start: the template may have init ones."""
     kinds = ("initContainerStatuses", "containerStatuses")
     return [container for kind in kinds for container in status.get(kind) or ()]
 

@@ -121,7 +121,7 @@ class AttemptDirectories:
         return tuple(home for name in _folders(self._root) for home in self.of(AttemptId(name)))
 
     def of(self, attempt_id: AttemptId) -> tuple[Home, ...]:
-        """Returns those of one attempt, of each replica the newest; none if it is unknown."""
+        """Returns the HOMEs of one attempt, the newest of each replica; none if it is unknown."""
         if not NAME.fullmatch(attempt_id):
             return ()
         newest: dict[str, Home] = {}

@@ -135,7 +135,7 @@ class LocalBackend:
                 self._watcher.wake()
 
     def _make_homes(self, request: AttemptStart) -> None:
-        """Makes those of a new gang, or of replicas that are gone and older than their tickets."""
+        """Makes HOMEs of a new gang, or of replicas that are gone and older than their tickets."""
         seen = self._see(request.attempt_id)
         late = [t for t in request.tickets if seen and _is_later(t, seen.get(t.replica))]
         if not seen or late:

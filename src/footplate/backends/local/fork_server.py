@@ -40,7 +40,7 @@ class ForkUncertain(OSError):
 
 
 def make_fork_server(python: Path, archive: Path) -> ForkServer | None:
-    """Returns None if this system cannot identify forked supervisors."""
+    """Makes a fork server; None if this system cannot identify forked supervisors."""
     return ForkServer(python, archive) if sys.platform == "linux" else None
 
 

@@ -156,7 +156,7 @@ def _send_sigterm(pid: int, is_right: Callable[[], bool]) -> bool:
 
 
 def _open_process(pid: int) -> int | None:
-    """Returns None if the process is gone, or the system has no such descriptors."""
+    """Returns a descriptor; None if the process is gone, or the system has none for processes."""
     if sys.platform != "linux":
         return None
     else:  # noqa: RET505  mypy reads one branch for each platform

@@ -24,11 +24,11 @@ class ProcessWatcher(Protocol):
     """``wait`` is for one thread, all else for any."""
 
     def watch(self, pid: int) -> Watched | None:
-        """Returns None if there is no such process any more."""
+        """Begins to watch the process; returns None if there is none any more."""
         ...
 
     def wait(self, timeout_s: float | None) -> tuple[Watched, ...]:
-        """Returns those that have died, each once and reaped if it was our child; may be none."""
+        """Returns processes that have died, each once and reaped if it was our child; or none."""
         ...
 
     def wake(self) -> None:

@@ -129,7 +129,7 @@ class RayEngine:
         return _read(_checked(answer), lambda job: see_job(job, {}))
 
     def silent_nodes(self, nodes: str) -> tuple[str, ...]:
-        """Returns all: when Ray calls a job ended, its launchers may still be ending."""
+        """Returns all nodes: when Ray calls a job ended, its launchers may still be ending."""
         return tuple(nodes.split(",")) if nodes else ()
 
     def check(self) -> EngineReport:
@@ -159,7 +159,7 @@ class RayEngine:
         return EngineReport(True, facts, problems)
 
     def _read_health_checks(self, session: str) -> HealthChecks | None:
-        """Reads them by a small job, once for each start of the head; None if it says none."""
+        """Reads the settings by a small job, once for each start of the head; None if it fails."""
         known, found, asked_s = self._health_checks
         if known == session and (found or time.monotonic() - asked_s < _CHECK_AGAIN_S):
             return found

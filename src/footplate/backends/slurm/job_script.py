@@ -130,7 +130,7 @@ def _gres(settings: SlurmSettings, launchers: Sequence[LauncherRequest]) -> str:
 
 
 def script(settings: SlurmSettings, request: JobRequest) -> bytes:
-    """Returns one step with a launcher for each task; the end of one ends no other.
+    """Returns a script of one step with a launcher for each task; the end of one ends no other.
 
     The program reaches them through srun's standard input, so that no command line shows a token.
     """

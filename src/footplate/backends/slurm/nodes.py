@@ -103,7 +103,7 @@ def why_none_fits(nodes: Iterable[SlurmNode], options: Mapping[str, str]) -> str
 
 
 def _features(constraint: str) -> list[str]:
-    """Returns those that must all be there; an expression of another kind says nothing."""
+    """Returns the features that must all be there; none for another kind of expression."""
     names = [name.strip() for name in re.split("[&,]", constraint) if name.strip()]
     return names if all(_FEATURE.fullmatch(name) for name in names) else []
 
