@@ -124,7 +124,7 @@ def find_engine(setting: str | None, environ: Mapping[str, str]) -> FoundEngine:
 
 
 def probe(path: str) -> str | None:
-    """Returns None if an engine answers at the socket, else why not."""
+    """Returns why no engine answers at the socket; None if one does."""
     try:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(PROBE_TIMEOUT_S)
@@ -177,7 +177,7 @@ class EngineFinder:
         return self._last or (named.paths[0] if named.named_by else "")
 
     def __call__(self) -> FoundEngine:
-        """Finds it again if it was missing; one found a few seconds ago counts."""
+        """Finds the engine, anew if it was missing; one found a few seconds ago counts."""
         with self._lock:
             now = self._clock()
             if self._found is None or now - self._found[0] >= CACHE_TTL_S:

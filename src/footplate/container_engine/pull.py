@@ -234,7 +234,7 @@ def _alone(reference: ImageReference, lock_dir: Path, report: Reporter) -> Itera
 
 
 def _inspect(client: docker.APIClient, reference: ImageReference) -> dict[str, Any] | None:
-    """Returns None if the engine doesn't have it."""
+    """Returns what the engine knows of the image; None if it doesn't have it."""
     try:
         found: dict[str, Any] = client.inspect_image(_pulled(reference))  # type: ignore[no-untyped-call]  # its decorator
     except NotFound:
