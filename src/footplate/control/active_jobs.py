@@ -108,7 +108,7 @@ class Queue:
                 self._changed.clear()
 
     def refresh(self) -> None:
-        """Makes all records be read again, and quotas too; never blocks for long."""
+        """Makes the queue read all records and quotas again; never blocks for long."""
         with self._changed_lock:
             self._anew = True
             self._changed.clear()

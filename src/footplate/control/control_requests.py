@@ -155,7 +155,7 @@ class ControlRequests:
         return lambda: self._release(asked, wake)
 
     def find(self, control_request_id: str, asked: Bearer) -> ControlRequest:
-        """Returns one that this replica may answer.
+        """Returns a request that this replica may answer.
 
         Raises:
             NotFound: nobody waits for it (any more), or it is another's.

@@ -33,7 +33,7 @@ _REFERENCE = re.compile(r"[a-zA-Z0-9][\w./:@-]{0,600}", re.ASCII)
 def violations(
     spec: JobSpec, engine: ContainerEngine, cluster: EngineMachines | None
 ) -> Iterator[Violation]:
-    """Yields one for each pool that runs a container, where there is no engine for it.
+    """Yields a violation for each pool that runs a container without an engine for it.
 
     ``cluster``: what the region is bound to; None: this machine.
     """

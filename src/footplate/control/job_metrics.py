@@ -102,7 +102,7 @@ class JobMetrics:
         return more
 
     def _directories(self, job: Job) -> Iterator[tuple[str, str]]:
-        """Yields those that are folders here, and their names: ``logs``, or '' for the one."""
+        """Yields the folders of this machine, each with its name: ``logs``, or '' for the one."""
         uris = list(dict.fromkeys(each.uri.rstrip("/") for each in job.spec.directories))
         common = common_directory(uris)
         for uri in uris:

@@ -44,7 +44,7 @@ class Ids(Protocol):
     """The source of randomness, as an argument."""
 
     def uid(self) -> JobUid:
-        """Returns one that never comes twice; letters and digits."""
+        """Returns a uid of letters and digits that never comes twice."""
         ...
 
     def number(self) -> int:

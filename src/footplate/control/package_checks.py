@@ -71,7 +71,7 @@ class PackageChecks:
     async def check(
         self, planned: Iterable[PoolPackages], uploads: Mapping[str, bytes]
     ) -> tuple[PackageCheck, ...]:
-        """Returns one for each package of each environment; ``uploads`` by URI.
+        """Returns a check for each package of each environment; ``uploads`` by URI.
 
         Raises what ``PackageResolver.resolve`` raises.
         """

@@ -31,7 +31,7 @@ class PackagePatterns:
         self._look = lru_cache(_MOST_REMEMBERED)(self._read)
 
     def find(self, uri: str) -> tuple[Use, ...]:
-        """Returns nothing where it can't be read: its preparation says why."""
+        """Returns what the package uses; nothing if it can't be read: its preparation says why."""
         try:
             where = GcsUri.parse(uri, "packageUris")
             return self._look(where, self._buckets.stat(where.bucket, where.path).generation)

@@ -150,7 +150,7 @@ class PersistentResources:
 
 
 def jobs_on(store: Store, name: PersistentResourceName) -> tuple[Job, ...]:
-    """Returns those that haven't ended, with tuning jobs and pipelines whose jobs run there."""
+    """Returns jobs that haven't ended, with tuning jobs and pipelines whose jobs run there."""
     return tuple(job for job in store.active() if resource_of(job) == name)
 
 

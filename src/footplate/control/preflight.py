@@ -68,7 +68,7 @@ def violations(
 
 
 def joined(*groups: Iterable[Violation]) -> tuple[Violation, ...]:
-    """Returns all of them, one for each field: the first that names it."""
+    """Returns the violations, one for each field: the first that names it."""
     first: dict[str, Violation] = {}
     for group in groups:
         for violation in group:
@@ -200,6 +200,6 @@ class _Preflight:
 
 
 def _wrong(field: str, error: InvalidArgument | NotFound) -> Violation:
-    """Makes it at ``field``, whatever the field of the call that found it is called."""
+    """Makes a violation at ``field``, whatever field the call that found it names."""
     described = error.violations[0].description if error.violations else error.message
     return Violation(field, described)

@@ -39,7 +39,7 @@ class ProgramApi:
     tells_callers: bool = True
 
     def variables(self, job: Job, bearer: Bearer, relay: str = "") -> tuple[tuple[str, str], ...]:
-        """Returns those of the proxy that gRPC alone reads: other clients are not led to it.
+        """Returns the proxy's variables for gRPC alone: other clients are not led to it.
 
         ``relay`` is where a program on another machine reaches the server, with its key.
         """

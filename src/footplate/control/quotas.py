@@ -65,11 +65,11 @@ class EffectiveQuotas:
         self._configured = _checked(tuple(configured), self.rules)
 
     def quotas(self) -> Quotas:
-        """Returns all that are in force."""
+        """Returns all quotas that are in force."""
         return self.overlay(self.store.list())
 
     def overlay(self, stored: tuple[Quota, ...]) -> Quotas:
-        """Returns all that are in force with these in the store."""
+        """Returns all quotas that are in force with these in the store."""
         return Quotas((*self._configured, *stored))
 
 

@@ -180,7 +180,7 @@ class Reconciler:
             self._clear(backend, attempts)
 
     def _find(self, uid: JobUid) -> Job | None:
-        """Returns None if it isn't there, can't be read, or only its trials run."""
+        """Returns the job; None if it isn't there, can't be read, or only its trials run."""
         try:
             job = self._store.get_by_uid(uid)
         except NotFound:

@@ -77,7 +77,7 @@ class RegionReports:
             question.ask(AGE_S)
 
     def list(self) -> tuple[RegionReport, ...]:
-        """Returns those of the settings in order, then one for all others; engines as just now."""
+        """Returns the regions of the settings in order, then all others; engines as just now."""
         self.start()
         bound = self._regions.bound.items()
         return (

@@ -248,7 +248,7 @@ class Tasks:
     def _container_devices(
         self, job: Job, replica: str, pool: WorkerPool, site: Site
     ) -> tuple[str, ...]:
-        """Returns those GPUs of a container's replica that are there."""
+        """Returns the GPUs of a container's replica that are there."""
         if not isinstance(pool.program, ContainerProgram):
             return ()
         wanted = dict(pool.environment).get(gpu_assignment.VISIBLE)

@@ -56,7 +56,7 @@ class ReservedMachines:
         }
 
     def waiting(self) -> dict[JobUid, PersistentResourceName]:
-        """Returns those that wait for machines, by their claims."""
+        """Returns the resources that wait for machines, by their claims."""
         return {
             each.waiting.uid: name
             for name, each in self._claims.items()

@@ -55,7 +55,7 @@ class Validation:
         self._prices = prices
 
     def validate(self, submission: Submission, staging: Staging = NOTHING) -> Verdict:
-        """Returns all that submitting it would say; ``staging``: what will be uploaded before."""
+        """Returns what submitting it would say; ``staging``: what will be uploaded before."""
         violations = self._submission_checks.violations(submission, staging)
         wrong = {violation.field for violation in submission.violations} | {THE_REST}
         absent = [violation for violation in violations if violation.field not in wrong]

@@ -26,7 +26,7 @@ def load() -> type[tuner_functions.Tuner]:
 
 @cache
 def _load() -> type[tuner_functions.Tuner]:
-    """Loads it with the variable set, which the library reads once; nobody else is to get it."""
+    """Loads the tuner with the variable set, which its library reads once and others never."""
     before = os.environ.get(_THREADS)
     os.environ[_THREADS] = "1"
     try:

@@ -178,7 +178,7 @@ class LogUploads:
                 self._make(name, fields)
 
     def _make(self, name: TrackingName, fields: Fields) -> None:
-        """Makes it, unless another server makes it at this moment."""
+        """Makes the resource, unless another server makes it at this moment."""
         try:
             self._resources.create(name, fields)
         except AlreadyExists:

@@ -40,7 +40,7 @@ class TimeSeries:
         self._store.append(points)
 
     def read(self, names: Sequence[TrackingName], most: int) -> list[tuple[Resource, list[Point]]]:
-        """Returns each with its points, of many ``most`` at even distances. Raises NotFound."""
+        """Returns each series with its points, or ``most`` at even distances. Raises NotFound."""
         return [
             (series, list(self._store.sample(series.name, most))) for series in self._series(names)
         ]

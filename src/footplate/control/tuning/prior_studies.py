@@ -31,7 +31,7 @@ class PriorStudies:
         self._studies = studies
 
     def of(self, search: Search) -> tuple[Study, ...]:
-        """Returns them oldest first, without deleted studies."""
+        """Returns the studies oldest first, without deleted ones."""
         found: list[Study] = []
         for name in (search.learns_from, search.resumes):
             if name:

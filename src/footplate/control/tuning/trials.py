@@ -82,7 +82,7 @@ class Trials:
 def _past(
     trials: tuple[TrialRecord, ...], curves: Mapping[int, tuple[Measurement, ...]]
 ) -> list[PastTrial]:
-    """Returns those that ran and have ended."""
+    """Returns the trials that ran and have ended."""
     return [
         PastTrial(
             trial.trial(curves.get(trial.number, ())),

@@ -88,7 +88,7 @@ class StudyTrials:
         return TrialPage(self._all_told(kept, page), key)
 
     def optimal(self, name: StudyName) -> tuple[MeasuredTrial, ...]:
-        """Returns those that have succeeded, and than which none is better in every metric."""
+        """Returns trials that have succeeded, and than which none is better in every metric."""
         kept = self._store.find(name)
         best = pareto_optimal([t.trial() for t in kept.trials], kept.study.config.metrics)
         return self._all_told(kept, [find(kept, trial.number) for trial in best])
