@@ -109,11 +109,11 @@ class Backend(Protocol):
         ...
 
     def list(self) -> tuple[ReplicaObservation, ...]:
-        """Returns one for each replica of each attempt that was started and not forgotten."""
+        """Returns one observation for each replica of each attempt started and not forgotten."""
         ...
 
     def inspect(self, attempt_id: AttemptId) -> tuple[ReplicaObservation, ...]:
-        """Returns those of one attempt, as ``list`` does, at a cost that others don't add to."""
+        """Returns observations of one attempt, as ``list``, at a cost that others don't add to."""
         ...
 
     def forget(self, attempt_id: AttemptId) -> None:
@@ -121,7 +121,7 @@ class Backend(Protocol):
         ...
 
     def watch(self, changed: Callable[[AttemptId], None]) -> None:
-        """Makes it call ``changed``, on any thread, soon after an observation has changed."""
+        """Makes the backend call ``changed``, on any thread, soon after an observation changed."""
         ...
 
     def close(self) -> None:

@@ -43,5 +43,5 @@ class Leases(Protocol):
         ...
 
     def release(self, lease: Lease) -> None:
-        """Gives it back; does nothing if it isn't ours any more."""
+        """Gives the lease back; does nothing if it isn't ours any more."""
         ...

@@ -17,7 +17,7 @@ class LogUploadStore(Protocol):
         ...
 
     def all(self) -> tuple[LogUpload, ...]:
-        """Returns those of all jobs, by their uids."""
+        """Returns the uploads of all jobs, by their uids."""
         ...
 
     def delete(self, uid: JobUid) -> None:

@@ -99,7 +99,7 @@ class Logs(Protocol):
         ...
 
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
-        """Makes it call ``changed``, on any thread, after each append; ``changed`` must not block.
+        """Makes the log call ``changed``, on any thread, after each append; it must not block.
 
         Returns what ends that.
         """

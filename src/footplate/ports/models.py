@@ -47,7 +47,7 @@ class ModelStore(Protocol):
         ...
 
     def collections(self) -> tuple[str, ...]:
-        """Returns those that have models, in alphabetical order."""
+        """Returns the collections that have models, in alphabetical order."""
         ...
 
     def list(

@@ -54,5 +54,5 @@ class PersistentResourceStore(Protocol):
         ...
 
     def all(self) -> tuple[PersistentResource, ...]:
-        """Returns those of all projects and regions, oldest first."""
+        """Returns the resources of all projects and regions, oldest first."""
         ...

@@ -18,7 +18,7 @@ class QuotaStore(Protocol):
     """
 
     def list(self) -> tuple[Quota, ...]:
-        """Returns one for each project and region that has limits, in the order of their names."""
+        """Returns a quota for each project and region with limits, in the order of their names."""
         ...
 
     def change(self, project: str, region: str, limits: Mapping[str, int | None]) -> None:

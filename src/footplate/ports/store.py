@@ -97,7 +97,7 @@ class Store(Protocol):
         ...
 
     def collections(self) -> tuple[str, ...]:
-        """Returns those that have jobs, in alphabetical order; what runs trials is in none."""
+        """Returns the collections that have jobs, in alphabetical order; trials' are in none."""
         ...
 
     def list_several(

@@ -43,7 +43,7 @@ class TrackingStore(Protocol):
         ...
 
     def find(self, names: Collection[TrackingName]) -> tuple[Resource, ...]:
-        """Returns those of them that exist, oldest first."""
+        """Returns the resources of these names that exist, oldest first."""
         ...
 
     def write(self, *changed: Resource) -> None:
@@ -96,7 +96,7 @@ class TrackingStore(Protocol):
     def links(
         self, names: Collection[TrackingName], kinds: Collection[LinkKind], *, upwards: bool = False
     ) -> tuple[Link, ...]:
-        """Returns those from these resources, oldest first; ``upwards``: those to them."""
+        """Returns the links from these resources, oldest first; ``upwards``: those to them."""
         ...
 
     def append(self, points: Mapping[TrackingName, Sequence[Point]]) -> None:

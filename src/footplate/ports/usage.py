@@ -31,7 +31,7 @@ class UsageHistory(Protocol):
         ...
 
     def replicas(self, uid: JobUid) -> tuple[str, ...]:
-        """Returns those of which there are samples, by name."""
+        """Returns the replicas of which there are samples, by name."""
         ...
 
     def read(
