@@ -119,7 +119,7 @@ class Leases:
         return True
 
     def end(self) -> None:
-        """Gives all back; they were in use until now."""
+        """Gives all environments back; they were in use until now."""
         while self._held:
             descriptor = self._held.pop()
             touch(descriptor)

@@ -164,7 +164,7 @@ class Running(Phase):
 
 
 def _watch_metrics(context: Context) -> Watch | None:
-    """Returns None if nobody asks for any."""
+    """Returns a watch of metrics; None if nobody asks for any."""
     if not context.task.get("metrics"):
         return None
     from footplate.replica.metrics.watcher import Watch  # only those that are asked pay for it

@@ -186,7 +186,7 @@ def _find_exceptions(host: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read_variables(task: dict[str, Any]) -> dict[str, str]:
-    """Returns those of the task, a later one over an earlier. Raises TaskError."""
+    """Returns the variables of the task, a later one over an earlier. Raises TaskError."""
     return dict(_check_variable(pair) for pair in task.get("environment") or ())
 
 

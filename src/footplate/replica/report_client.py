@@ -138,7 +138,7 @@ class ReportClient:
         self._delayed_at, self._delayed_until = now, now + PEER_WAIT_S
 
     def ask_to_start(self) -> None:
-        """Makes it ask until there is an ``environment``, when all records are delivered."""
+        """Makes the client ask for the ``environment``, once all records are delivered."""
         self._ask_at = 0.0
 
     def end(self) -> None:
@@ -148,7 +148,7 @@ class ReportClient:
             self._ended, self._due = True, 0.0
 
     def retry_soon(self) -> None:
-        """Makes it rest no longer than a second from now on, where the server doesn't answer."""
+        """Makes the client rest no longer than a second from now on, if the server is silent."""
         self._longest_rest_s, self._due = 1.0, 0.0
 
     def tick(self, now: float) -> None:
@@ -246,7 +246,7 @@ class ReportClient:
         )
 
     def _urgency(self) -> str:
-        """Returns it only where the server took nothing before: mostly there is room."""
+        """Returns the urgency only where the server took nothing before: mostly there is room."""
         return ENDED if self._ended and self._failures else ""
 
     def _ask(self, now: float) -> None:

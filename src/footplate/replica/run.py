@@ -76,7 +76,7 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
 
 
 def _make_init() -> Init | None:
-    """Makes it first of all, while it is cheap: it waits until it is known what it is to keep."""
+    """Makes an init first of all, while it is cheap: it waits for what it is to keep."""
     try:
         return init.make()
     except OSError:  # later, when one must be had, there may be room for one

@@ -74,7 +74,7 @@ class Home:
         self._lock = descriptor
 
     def make_directories(self) -> None:
-        """Makes those that every program needs."""
+        """Makes the directories that every program needs."""
         for path in (self.work, self.tmp, self.own, self.tools):
             try:
                 os.mkdir(path)

@@ -60,7 +60,7 @@ class PreparingImage(Preparing):
     trusted = True
 
     def _compose_environment(self) -> dict[str, str]:
-        """Returns all of the host's: credential helpers need it, and no user's code runs there."""
+        """Returns the host's variables: credential helpers need them, and no user's code runs."""
         return dict(self.context.host)
 
     def _follow(self, result: dict[str, Any]) -> Phase:

@@ -23,7 +23,7 @@ def find_id() -> str:
 
 
 def load(engine: Engine) -> None:
-    """Loads it into the engine, which may have it. Raises EngineError, EngineGone."""
+    """Loads the image into the engine, which may have it. Raises EngineError, EngineGone."""
     config = _config()
     name = f"{hashlib.sha256(config).hexdigest()}.json"
     manifest = [{"Config": name, "RepoTags": [_TAG], "Layers": ["layer.tar"]}]

@@ -107,7 +107,7 @@ class Engine:
             ) from error
 
     def inspect_image(self, reference: str) -> dict[str, Any] | None:
-        """Returns None if the engine has no such image."""
+        """Returns what the engine says of an image; None if it has no such image."""
         try:
             return self.call("GET", f"/images/{_quote(reference)}/json")
         except EngineError as error:

@@ -127,7 +127,7 @@ def _is_local(image: dict[str, Any]) -> bool:
 
 
 def _repository(name: str) -> str:
-    """Returns it without tag and digest; a name without a registry is of Docker Hub."""
+    """Returns the name without tag and digest; one without a registry is of Docker Hub."""
     base = name.partition("@")[0]
     last = base.rpartition("/")[2]
     base = base[: len(base) - len(last)] + last.partition(":")[0]
@@ -138,7 +138,7 @@ def _repository(name: str) -> str:
 
 
 def _familiar(repository: str) -> str:
-    """Returns it as dockerd writes what is of Docker Hub."""
+    """Returns the name as dockerd writes what is of Docker Hub."""
     for prefix in ("docker.io/", "library/"):
         repository = repository[len(prefix) :] if repository.startswith(prefix) else repository
     return repository

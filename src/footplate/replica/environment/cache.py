@@ -121,7 +121,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _read(path: str) -> dict[str, Any] | None:
-    """Returns None if nobody has finished it."""
+    """Returns the record of a build; None if nobody has finished it."""
     try:
         with open(os.path.join(path, cache_locks.MARKER), encoding="utf-8") as file:
             record = json.load(file)

@@ -58,7 +58,7 @@ class EvictionPolicy:
 
 
 def choose(entries: Iterable[Entry], policy: EvictionPolicy, now: float) -> list[Entry]:
-    """Returns those to remove, in order; none in use, and kept ones only if everything goes.
+    """Returns entries to remove, in order; none in use, and kept ones only if all go.
 
     Of several used at one moment layers go first: they take less to make again.
     """

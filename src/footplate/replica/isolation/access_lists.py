@@ -64,7 +64,7 @@ def _grant_directory(descriptor: int, mode: int, gid: int) -> None:
 
 
 def _encode(mode: int, permissions: int, gid: int) -> bytes:
-    """Returns it as the kernel reads it: ordered, with a mask as one entry names a group."""
+    """Returns the list as the kernel reads it: ordered, with a mask as one entry names a group."""
     entries = (
         (_USER_OBJ, mode >> 6 & 7, _NOBODY),
         (_GROUP_OBJ, mode >> 3 & 7, _NOBODY),

@@ -36,7 +36,7 @@ class Hierarchy:
 
 
 def find_hierarchies() -> dict[str, Hierarchy]:
-    """Returns them by kind: ``cgroup2`` for the unified one, version 1's by each controller."""
+    """Returns hierarchies by kind: ``cgroup2`` for the unified one, version 1's by controller."""
     try:
         places = _parse(read_text("/proc/self/mountinfo"), read_text("/proc/self/cgroup"))
     except UNSEEN:

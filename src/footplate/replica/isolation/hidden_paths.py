@@ -44,7 +44,7 @@ class HiddenPaths:
         return hidden_paths
 
     def tell(self) -> tuple[object, ...]:
-        """Returns it for a process that was forked before: nothing but texts, in lists."""
+        """Returns the paths for a process that was forked before: nothing but texts, in lists."""
         return self.cover, list(self.hidden), self.shown, self.sealed
 
     def draw(self, host: str) -> None:
@@ -129,7 +129,7 @@ def find_records(buckets: str) -> str:
 
 
 def find_hidden(paths: Iterable[object]) -> list[str]:
-    """Returns those that can be hidden, as real paths, the outermost first: not the root of all."""
+    """Returns paths that can be hidden, as real ones, the outermost first: not the root of all."""
     real = {find_real(str(path)) for path in paths}
     return sorted(path for path in real if path != os.path.sep and _is_reachable_directory(path))
 

@@ -110,7 +110,7 @@ def make() -> Init | None:
 
 
 def make_with_helper_process() -> Init:
-    """Makes one by a helper; without a helper ``start`` raises. Raises OSError, as ``make``."""
+    """Makes an init by a helper; without one ``start`` raises. Raises OSError, as ``make``."""
     return _make(_keep, lambda pid, control: _find_child(pid, _read_number(control) or 0))
 
 

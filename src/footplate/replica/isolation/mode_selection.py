@@ -101,7 +101,7 @@ def _open(name: str, mark: str, *, limited: bool, promised: Promised | None = No
 
 
 def _reopen(record: dict[str, Any]) -> Containment | None:
-    """Returns None for the containment modes that then have nothing but the mark."""
+    """Returns the containment; None for modes that then have nothing but the mark."""
     if record["containment_mode"] == "cgroup":
         return CgroupContainment.reopen(record)
     if record["containment_mode"] == "namespace":

@@ -92,7 +92,7 @@ class MountNamespace:
         return view
 
     def tell(self) -> tuple[object, ...]:
-        """Returns it for a process that was forked before: nothing but texts, in sequences."""
+        """Returns the view for a process that was forked before: only texts, in sequences."""
         hidden_paths = None if self.hidden_paths is None else self.hidden_paths.tell()
         paths = self.root, self.tmp, self.buckets
         return (

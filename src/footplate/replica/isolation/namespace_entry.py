@@ -71,7 +71,7 @@ class Entry:
 
 
 def _open_namespace(pid: int, kind: str) -> int | None:
-    """Returns None if this process is in it already, or the kernel has none of this kind."""
+    """Opens a namespace; None if this process is in it, or the kernel has none of this kind."""
     theirs, own = f"/proc/{pid}/ns/{kind}", f"/proc/self/ns/{kind}"
     try:
         if os.readlink(theirs) == os.readlink(own):

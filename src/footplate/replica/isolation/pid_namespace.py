@@ -119,7 +119,7 @@ class PidNamespace:
         return ProcessSet([child.pid, *find_below(child.pid)], self.helpers(child))
 
     def helpers(self, child: Child) -> tuple[int, ...]:
-        """Returns those of ``child`` that aren't the program's."""
+        """Returns the processes of ``child`` that aren't the program's."""
         init = self._init
         return (child.pid,) if init is None or init.pid == child.pid else (child.pid, init.pid)
 

@@ -48,7 +48,7 @@ def find(pid: int) -> Process | None:
 
 
 def find_all() -> Iterator[Process]:
-    """Yields all that can be seen and aren't zombies."""
+    """Yields all processes that can be seen and aren't zombies."""
     try:
         names = os.listdir("/proc")
     except UNSEEN:
@@ -115,7 +115,7 @@ def _read_children(pid: int) -> list[int]:
 
 
 def find_marked(mark: str) -> list[Process]:
-    """Returns those whose environment, as it was at their start, has the mark."""
+    """Returns processes whose environment, as it was at their start, has the mark."""
     return [p for p in find_all() if p.pid != os.getpid() and mark in read_marks(p.pid)]
 
 
@@ -167,7 +167,7 @@ def boot_id() -> str:
 
 
 def read_marks(pid: int) -> list[str]:
-    """Returns those in its environment, as that was at its start; none if it can't be seen."""
+    """Returns the marks in its environment, as that was at its start; none if unseen."""
     try:
         found = _MARK.findall(_read_memory(pid, "environ"))
     except UNSEEN:
@@ -184,5 +184,5 @@ def read_arguments(pid: int) -> list[bytes]:
 
 
 def _read_memory(pid: int, name: str) -> bytes:
-    """Reads it where the process says, which can make it as long as it likes (``prctl``)."""
+    """Reads memory where the process says, which can make it as long as it likes (``prctl``)."""
     return read_start(f"/proc/{pid}/{name}", _MOST_BYTES)

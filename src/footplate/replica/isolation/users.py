@@ -62,7 +62,7 @@ class User:
             self.reservation.close()
 
     def encode(self) -> list[Any]:
-        """Returns it for another process, by JSON or marshal."""
+        """Returns the user for another process, by JSON or marshal."""
         return [self.uid, self.gid, list(self.groups), self.name]
 
     @classmethod

@@ -22,7 +22,7 @@ class Relay:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> int:
-        """Opens it; returns the port."""
+        """Opens the listener; returns the port."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         port: int = self._server.sockets[0].getsockname()[1]
         return port

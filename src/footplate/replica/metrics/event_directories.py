@@ -61,7 +61,7 @@ class DirectoryScan:
 
 
 def outermost(paths: Sequence[str]) -> list[str]:
-    """Returns them in order, without those that lie in others; all are real paths."""
+    """Returns paths in order, without those that lie in others; all are real paths."""
     whole = list(dict.fromkeys(os.path.normpath(path) for path in paths))
     return [path for path in whole if not any(_is_below(path, other) for other in whole)]
 

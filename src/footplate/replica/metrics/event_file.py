@@ -115,7 +115,7 @@ class EventFile:
         return _HEAD_BYTES
 
     def _read_length(self, data: bytes, place: int) -> int | None:
-        """Returns None if its end isn't there yet."""
+        """Returns the next record's length; None if the end of that isn't there yet."""
         if len(data) - place < _HEAD_BYTES:
             return None
         self._check(data[place : place + 8], data, place + 8)

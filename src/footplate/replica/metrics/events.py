@@ -46,7 +46,7 @@ _UNSIGNED_64 = 23
 
 
 def read_number(data: bytes, *, listed: bool) -> float | None:
-    """Returns None if it is anything but one number. ``listed``: also takes a list of one.
+    """Returns the one number in it, or None. ``listed``: a list of one number is one, too.
 
     Raises Malformed.
     """

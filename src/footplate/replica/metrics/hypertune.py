@@ -36,7 +36,7 @@ class HypertuneFile:
         self._known: set[tuple[float, int, str]] = set()
 
     def look(self, take: Take, *, anyway: bool = False) -> None:
-        """Reads it if it has changed; ``anyway``: also if it seems not to have.
+        """Reads the file if it has changed; ``anyway``: also if it seems not to have.
 
         Two changes within one tick of the file system's clock look like one.
         """

@@ -83,7 +83,7 @@ class MetricRecords:
 
 
 def _encode(value: float) -> float | str:
-    """Returns it as JSON has it, or in words."""
+    """Returns the number as JSON has it, or in words."""
     if value != value:
         return "NaN"
     if value in (_INFINITY, -_INFINITY):

@@ -197,7 +197,7 @@ def parse(text: bytes) -> Dict[str, Any]:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """Returns None for nothing now; b'' for nothing any more."""
+    """Reads data; None: nothing now, b'': nothing any more."""
     try:
         return os.read(descriptor, _AT_ONCE_BYTES)
     except BlockingIOError:

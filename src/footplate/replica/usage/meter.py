@@ -55,7 +55,7 @@ def _cpu_s(group: str) -> float | None:
 
 
 def _memory_bytes(group: str) -> int | None:
-    """Returns it without the files that were not used lately: the kernel gives them up."""
+    """Returns memory without files that were not used lately: the kernel gives them up."""
     for total, idle in (
         ("memory.current", "inactive_file"),
         ("memory.usage_in_bytes", "total_inactive_file"),

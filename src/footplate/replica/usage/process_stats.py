@@ -83,7 +83,7 @@ def count(family: ProcessSet, *, transfers: bool) -> Count:
 
 
 def _fields(pid: int) -> list[bytes]:
-    """Returns those of /proc/PID/stat from the state on; [] where the process is gone."""
+    """Returns the fields of /proc/PID/stat from the state on; [] if the process is gone."""
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return fields if len(fields) > 21 else []
 
