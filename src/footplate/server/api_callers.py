@@ -153,7 +153,7 @@ def is_program_user(uid: int, program_users: Sequence[int | str] | None) -> bool
 
 
 def find_by_uid(uid: int, records: Sequence[ReplicaRecord]) -> Caller | None:
-    """Returns None if no replica has this id, or several do."""
+    """Returns the replica with this id; None if none has it, or several do."""
     found = {record.attempt_id for record in records if record.uid == uid}
     return Caller(CallerKind.PROGRAM, found.pop()) if len(found) == 1 else None
 

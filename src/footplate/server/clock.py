@@ -73,7 +73,7 @@ class SystemClock:
         return self._history.steady(moment)
 
     def _load(self) -> ClockHistory:
-        """Loads it; nothing, if the file is missing, damaged, or of another start of the machine.
+        """Loads the history; none if the file is missing, damaged, or of another machine start.
 
         Numbers go on from those of the machine's start before, whose moments are in records.
         """

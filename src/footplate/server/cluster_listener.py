@@ -103,7 +103,7 @@ class ClusterListener:
             self._proxy.stop()
 
     def close(self) -> None:
-        """Closes it, also where it was never started."""
+        """Closes the listener, also if it was never started."""
         if self._listener is not None:
             self._listener.close()
 

@@ -73,5 +73,5 @@ class ServiceEngine:
         return self._finder.expected_socket()
 
     def leftovers(self) -> OrphanedContainers:
-        """Makes them for one term."""
+        """Makes the orphaned containers of one term."""
         return OrphanedContainers(self._finder, self._service, self._used)

@@ -170,7 +170,7 @@ class DataDir:
         return _once(self.authority_file, make())
 
     def check_authority(self) -> None:
-        """Checks it without what signing takes. Raises FailedPrecondition: its file is spoilt."""
+        """Checks its file, not what signing takes. Raises FailedPrecondition: it is spoilt."""
         with suppress(FileNotFoundError):
             try:
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.authority_file)
@@ -187,7 +187,7 @@ class DataDir:
         self._replace(self.authority_file, content)
 
     def identity(self) -> Identity:
-        """Returns it, made at first use. A directory with SQLite's file in it belongs to that.
+        """Returns the identity, made at first use. A directory with SQLite's file belongs to that.
 
         Raises:
             FailedPrecondition: the file that says it can't be read.

@@ -52,7 +52,7 @@ def _sorted(directory: str) -> list[Found]:
 
 
 def _open(found: Found, position: FilePosition | None) -> EventFile | None:
-    """Returns None if nothing was added since."""
+    """Opens the file; None if nothing was added since."""
     file = EventFile(found.path, found.source)
     file.changed(found.status)
     if position is not None and position.file == _identity(found):

@@ -92,7 +92,7 @@ class Nvml(Protocol):
 
 
 def load_nvml() -> Nvml | None:
-    """Returns None if the library isn't installed."""
+    """Loads the library; None if it isn't installed."""
     try:
         return cast("Nvml", importlib.import_module("pynvml"))
     except ImportError:
@@ -207,7 +207,7 @@ class GpuCount:
         return Inventory(found, len(found) < number, tuple(self._notes))
 
     def _see(self, index: int, handle: object) -> Gpu | None:
-        """Returns None if it isn't handed out."""
+        """Returns the GPU; None if it isn't handed out."""
         model = _text(self._nvml.nvmlDeviceGetName(handle))
         if self._is_partitioned(handle):
             self._notes.append(f"GPU {index} ({model}) is in MIG mode, so jobs don't get it")

@@ -48,7 +48,7 @@ class LeafCertificates:
         self._lock = Lock()
 
     def context(self, *names: str) -> ssl.SSLContext:
-        """Makes one for a server of these names, with HTTP/1.1 where the client offers it."""
+        """Makes a context for a server of these names, with HTTP/1.1 where clients offer it."""
         with self._lock:
             now = self._now()
             leaf = self._leaves.get(names)

@@ -32,7 +32,7 @@ class RandomIds:
 
 
 def machine_id() -> str:
-    """Returns one id for all who see each other's processes: this boot and PID namespace."""
+    """Returns an id that all who see each other's processes share: of this boot and namespace."""
     with suppress(*UNSEEN):
         return f"{boot_id()}/{Path('/proc/self/ns/pid').readlink()}"
     return boot_id() or socket.gethostname()
@@ -49,7 +49,7 @@ def memory_bytes() -> int:
 
 
 def cpus() -> int:
-    """Returns those that this process may run on, or the whole ones its control groups leave it."""
+    """Returns the CPUs this process may run on, or the whole ones its control groups leave it."""
     if hasattr(os, "sched_getaffinity"):
         number = len(os.sched_getaffinity(0))
     else:

@@ -97,7 +97,7 @@ def _describe_root(allow_root: Sequence[str], status: Path) -> tuple[str, ...]:
 
 
 def _read_capabilities(status: Path) -> set[str]:
-    """Returns those of ours that this process has."""
+    """Returns those of our capabilities that this process has."""
     lines = (line.split() for line in _read(status) if line.startswith("CapEff:"))
     bits = next((int(words[1], 16) for words in lines), 0)
     return {name for name, number in _CAPABILITIES.items() if bits >> number & 1}
@@ -151,7 +151,7 @@ def _choose_range() -> tuple[int, int]:
 
 
 def _find_taken() -> Iterator[tuple[int, int, str]]:
-    """Yields first and last id, and whose they are."""
+    """Yields first and last id of taken ranges, and whose they are."""
     for user in pwd.getpwall():
         yield user.pw_uid, user.pw_uid, f"the user {user.pw_name}"
     for group in grp.getgrall():

@@ -73,7 +73,7 @@ class Tunnels:
     async def start_tls(
         self, transport: asyncio.Transport, received: _Received, context: ssl.SSLContext
     ) -> asyncio.Transport | None:
-        """Returns None if the client didn't take it, and the connection has ended."""
+        """Starts TLS; None if the client didn't take it, and the connection has ended."""
         try:
             tls = await asyncio.get_running_loop().start_tls(
                 transport, received, context, server_side=True, ssl_handshake_timeout=_HANDSHAKE_S
@@ -267,7 +267,7 @@ class DirectGrpc(asyncio.Protocol):
 
 
 def _admit_grpc(host: ServedHost, admission: Admission) -> Admission | None:
-    """Returns None if a program's key leads to no gRPC there; the buckets speak HTTP/1.1."""
+    """Returns the admission; None if a program's key leads to no gRPC there: not to buckets."""
     if host.refused:
         return replace(admission, app=RefusedRequests(host.refused))
     if admission.key is None:

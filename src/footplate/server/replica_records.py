@@ -35,7 +35,7 @@ class ReplicaRecord:
 
 
 def read_records(replicas: Path) -> tuple[ReplicaRecord, ...]:
-    """Reads them of all replicas in the directory, and of what is being removed of them."""
+    """Reads the records of all replicas in the directory, and of what is being removed of them."""
     return tuple(
         _read_record(AttemptId(attempt.name), home.path)
         for attempt in _list_directories(replicas)

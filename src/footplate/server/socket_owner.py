@@ -96,7 +96,7 @@ def encode_request(end: Endpoint, other: Endpoint) -> bytes:
 
 
 def parse_answer(answer: bytes) -> SocketOwner | None:
-    """Returns None if there is no such socket. Raises OSError: the kernel refused, or erred."""
+    """Returns the owner; None if there is no such socket. Raises OSError: the kernel refused."""
     if len(answer) < _HEADER.size:
         raise OSError(errno.EBADMSG, os.strerror(errno.EBADMSG))
     _, kind, _, _, _ = _HEADER.unpack_from(answer)

@@ -113,7 +113,7 @@ class TlsListeners:
         return Tunnels(self._url, self._leaves, self._relay, config, state)
 
     def close(self) -> None:
-        """Closes them, also where they were never started."""
+        """Closes the listeners, also if they were never started."""
         for listener in filter(None, (self._grpc_listener, self._proxy_listener)):
             listener.close()
 

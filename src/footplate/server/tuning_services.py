@@ -68,7 +68,7 @@ class TuningServices:
         wake_jobs: Callable[[], None],
         wake: Callable[[], None],
     ) -> Tuner:
-        """Makes one that knows nothing yet, and writes to these stores and this registry.
+        """Makes a tuner that knows nothing yet, and writes to these stores and this registry.
 
         ``wake_jobs`` is called when jobs are to be looked at: those that run trials; ``wake`` when
         the tuner has something to do.

@@ -57,7 +57,7 @@ def reduction_wheel(bundled: Path = _BUNDLED) -> Wheel | None:
 
 
 def package_directory(name: str) -> Path | None:
-    """Returns None if the package isn't installed."""
+    """Returns the package's folder; None if it isn't installed."""
     spec = util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         return None
