@@ -57,7 +57,7 @@ class RunningService:
         return self._process is not None and self._process.poll() is None
 
     def environment(self, **variables: str) -> dict[str, str]:
-        """Returns one in which ``footplate`` commands mean this service."""
+        """Returns an environment in which ``footplate`` commands mean this service."""
         own = {"FOOTPLATE_DATA_DIR": str(self.data_dir)}
         if "token" in self._settings:
             own["FOOTPLATE_TOKEN"] = str(self._settings["token"])

@@ -45,7 +45,7 @@ class Workbench:
         return Service(self.url, self.env.get("FOOTPLATE_TOKEN"))
 
     def make_bucket(self, name: str) -> Path:
-        """Makes it, or leaves it as it is; returns where its objects lie as files."""
+        """Makes a bucket, or leaves it as it is; returns where its objects lie as files."""
         with self.client() as client:
             client.storage.create_bucket("demo", name)
         return self.service.data_dir / "buckets" / name

@@ -66,7 +66,7 @@ class Attempt:
 
 
 def find_attempts(data_dir: Path) -> list[Attempt]:
-    """Returns those that aren't cleared away, the oldest first."""
+    """Returns the attempts that aren't cleared away, the oldest first."""
     found = []
     for path in (data_dir / "replicas").glob("*-*"):
         match = _ATTEMPT.fullmatch(path.name)
