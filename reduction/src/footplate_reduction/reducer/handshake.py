@@ -49,7 +49,7 @@ class Handshake:
         self.connection.send(challenge_frame(self._challenge))
 
     def receive(self) -> Member | None:
-        """Returns None until its HELLO is whole. Raises Refused, ConnectionClosed, OSError."""
+        """Reads the HELLO; None: not whole yet. Raises Refused, ConnectionClosed, OSError."""
         while True:
             missing = self._missing()
             if not missing:
