@@ -98,21 +98,27 @@ def _is_left_out(item: pytest.Item) -> bool:
 @pytest.hookimpl(trylast=True)  # after pytest's own reporter
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        unmount_what_killed_runs_left(Path(tempfile.gettempdir()))
+        end_what_killed_runs_left(Path(tempfile.gettempdir()))
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None and not config.option.collectonly:
         config.pluginmanager.register(RunReport(terminal, SELECTION.describe()))
 
 
-def unmount_what_killed_runs_left(temporary: Path) -> None:
-    """Pytest gives directories of runs that have ended this name, and then removes them.
+def end_what_killed_runs_left(temporary: Path) -> None:
+    """Ends it, and unmounts what it has mounted in its directories.
 
+    Pytest gives directories of runs that have ended the name ``garbage``, and then removes them.
     It can't while something is mounted in one: then it does so when the next run ends.
     """
-    for directory in temporary.glob("pytest-of-*/garbage-*"):
-        from tests.support.engines.leftovers import unmount_below  # takes long to import
+    killed = [lock.parent for lock in temporary.glob("pytest-of-*/pytest-*/.lock")]
+    garbage = [*temporary.glob("pytest-of-*/garbage-*")]
+    if killed or garbage:
+        from tests.support.engines import leftovers  # takes long to import
 
-        unmount_below(directory)
+        for directory in killed:
+            leftovers.end_killed_run(directory)
+        for directory in garbage:
+            leftovers.unmount_below(directory)
 
 
 @pytest.fixture(scope="session", autouse=True)

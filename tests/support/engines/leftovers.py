@@ -9,6 +9,10 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 END_TIMEOUT_S = 10.0
 ENGINE_PROGRAMS = frozenset(
@@ -16,10 +20,10 @@ ENGINE_PROGRAMS = frozenset(
 )
 
 
-def kill_processes_of(directory: Path) -> None:
-    """End containers, their monitors, and engines that name a path below ``directory``."""
+def kill_processes_of(directory: Path, programs: Container[str] = ENGINE_PROGRAMS) -> None:
+    """Kills these programs, where they name a path below ``directory``, and all that they run."""
     deadline = time.monotonic() + END_TIMEOUT_S
-    while found := _processes_of(directory):
+    while found := _processes_of(directory, programs):
         for pid in found:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -28,7 +32,26 @@ def kill_processes_of(directory: Path) -> None:
         time.sleep(0.02)
 
 
-def _processes_of(directory: Path) -> list[int]:
+class _All:
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def end_killed_run(directory: Path) -> None:
+    """Ends what a run of pytest left running, and mounted, in its directory, when it was killed.
+
+    Servers of such a run keep their ports, and a later run could start none. Nothing happens while
+    the process runs that pytest wrote into the directory's lock, nor once the lock is gone.
+    """
+    lock = directory / ".lock"
+    with suppress(OSError, ValueError):
+        if not is_running(int(lock.read_text())):
+            kill_processes_of(directory, _All())
+            unmount_below(directory)
+            lock.unlink()
+
+
+def _processes_of(directory: Path, programs: Container[str]) -> list[int]:
     """Children first: a container whose monitor died can't be found any more."""
     prefix = f"{directory}/".encode()
     parents = {}
@@ -37,8 +60,8 @@ def _processes_of(directory: Path) -> list[int]:
         with suppress(OSError):  # it has ended
             parents[process] = _parent(process)
             arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-            own = any(a.removeprefix(b"unix://").startswith(prefix) for a in arguments)
-            if own and Path(os.fsdecode(arguments[0])).name in ENGINE_PROGRAMS:
+            own = any(prefix in argument for argument in arguments)
+            if own and Path(os.fsdecode(arguments[0])).name in programs:
                 found.append(process)
     for process in found:  # grows meanwhile
         found += [child for child, of in parents.items() if of == process and child not in found]

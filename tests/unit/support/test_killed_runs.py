@@ -1,13 +1,16 @@
 """A run that was killed doesn't fail the later ones."""
 
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.support import ROOT
+from tests.support.engines.leftovers import end_killed_run, is_running
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
@@ -30,3 +33,33 @@ def test_what_a_killed_run_left_mounted_goes(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert not list(left.parent.glob("garbage-*"))
+
+
+def _run_program(folder: Path) -> subprocess.Popen[bytes]:
+    """Starts a program that names a file of the folder, and has a child that doesn't."""
+    script = "import subprocess; subprocess.run(['sleep', '600'])"
+    words = (sys.executable, "-c", script, f"--config={folder}/config")
+    return subprocess.Popen(words, start_new_session=True)
+
+
+def test_programs_of_a_killed_run_end_and_those_of_others_do_not(tmp_path: Path) -> None:
+    killed, running = tmp_path / "killed", tmp_path / "running"
+    ended = subprocess.Popen(("true",))
+    ended.wait()
+    for folder, owner in ((killed, ended.pid), (running, os.getpid())):
+        folder.mkdir()
+        (folder / ".lock").write_text(str(owner))
+    programs = [_run_program(folder) for folder in (killed, running)]
+    try:
+        for folder in (killed, running):
+            end_killed_run(folder)
+        assert programs[0].wait(60) == -signal.SIGKILL
+        with pytest.raises(ProcessLookupError):
+            os.killpg(programs[0].pid, 0)
+        assert is_running(programs[1].pid)
+        assert [(folder / ".lock").exists() for folder in (killed, running)] == [False, True]
+    finally:
+        for program in programs:
+            with suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
+            program.wait()
