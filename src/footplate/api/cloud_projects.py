@@ -16,7 +16,11 @@ from footplate.api.request_bodies import MAX_JSON_BYTES, read_body
 from footplate.domain.errors import InvalidArgument, NotFound
 from footplate.domain.formatting import quoted
 from footplate.domain.names import PROJECT_NUMBER, check_project
-from footplate.wire.iam import TestIamPermissionsRequest
+from footplate.wire.iam import (
+    BatchEnableServicesRequest,
+    GetIamPolicyRequest,
+    TestIamPermissionsRequest,
+)
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -46,7 +50,7 @@ def cloud_project_routes() -> list[Route]:
     return [
         *routes,
         json_route(services, {"GET": _services}),
-        json_route(f"{services}:batchEnable", {"POST": _enable}),
+        json_route(f"{services}:batchEnable", {"POST": _enable_several}),
         json_route(f"{services}/{{service}}:enable", {"POST": _enable}),
         json_route(f"{services}/{{service}}", {"GET": _service}),
         Route("/token", _token, methods=["POST"]),
@@ -74,8 +78,9 @@ def _project_v3(call: Call) -> JsonObject:
 
 
 def _policy(call: Call) -> JsonObject:
-    """An empty one: everyone who reaches the service may do all."""
+    """Returns an empty policy: everyone who reaches the server may do everything."""
     _checked(call)
+    GetIamPolicyRequest.decode(call.body())
     return {"version": 1, "etag": "ACAB", "bindings": []}
 
 
@@ -114,6 +119,13 @@ def _service(call: Call) -> JsonObject:
 def _enable(call: Call) -> JsonObject:
     """Answers as done: all services are enabled, and scripts often begin with this call."""
     _checked(call)
+    call.check_empty()
+    return _DONE
+
+
+def _enable_several(call: Call) -> JsonObject:
+    _checked(call)
+    BatchEnableServicesRequest.decode(call.body())
     return _DONE
 
 

@@ -84,15 +84,20 @@ def done_operation_routes(resource: str, get: Callable[[Call], JsonObject]) -> l
     """
 
     def leave(call: Call) -> JsonObject:
+        call.check_empty()
         get(call)
         return {}
+
+    def wait(call: Call) -> JsonObject:
+        call.check_empty()
+        return get(call)
 
     routes = []
     for location in _LOCATIONS:
         one = f"{location}{resource}/operations/{{operation}}"
         routes += [
             json_route(f"{location}{resource}/operations", {"GET": _none}),
-            json_route(f"{one}:wait", {"POST": get}),
+            json_route(f"{one}:wait", {"POST": wait}),
             json_route(f"{one}:cancel", {"POST": leave}),
             json_route(one, {"GET": get, "DELETE": leave}),
         ]

@@ -42,6 +42,9 @@ def test_everybody_has_all_permissions_and_no_policy_can_be_set(
     asked = {"permissions": ["aiplatform.customJobs.create"]}
     assert http.post(f"{project}:testIamPermissions", json=asked).json() == asked
     assert http.post(f"{project}:getIamPolicy").json()["bindings"] == []
+    options = {"options": {"requestedPolicyVersion": 3}}
+    assert http.post(f"{project}:getIamPolicy", json=options).json()["bindings"] == []
+    assert http.post(f"{project}:getIamPolicy", json={"option": {}}).status_code == 400
     answer = http.post(f"{project}:setIamPolicy", json={"policy": {}})
     assert answer.status_code == 400
     assert "api_access" in answer.json()["error"]["message"]
@@ -59,6 +62,9 @@ def test_services_that_are_here_are_enabled(http: httpx.Client) -> None:
     assert "aiplatform" in missing.json()["error"]["message"]
     for path in (f"{services}/compute.googleapis.com:enable", f"{services}:batchEnable"):
         assert http.post(path, json={}).json()["done"] is True
+        assert http.post(path, json={"serviceId": "compute"}).status_code == 400
+    several = {"serviceIds": ["ml.googleapis.com", "compute.googleapis.com"]}
+    assert http.post(f"{services}:batchEnable", json=several).json()["done"] is True
 
 
 def test_the_made_up_account_gets_a_token(url: str) -> None:

@@ -94,6 +94,8 @@ def test_a_done_operation_can_be_left(http: httpx.Client, jobs: MemoryJobs) -> N
     jobs.end(parse_job_name(name), Ending(State.SUCCEEDED))
     operation = http.delete(f"/v1/{name}").json()["name"]
     assert http.post(f"/ui/{operation}:cancel", json={}).json() == {}
+    for verb in ("cancel", "wait"):
+        assert http.post(f"/v1/{operation}:{verb}", json={"force": True}).status_code == 400
     assert http.delete(f"/ui/{operation}").json() == {}
 
 
