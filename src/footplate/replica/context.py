@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from footplate.replica.isolation.containment import Child, Containment
     from footplate.replica.isolation.init import Init
     from footplate.replica.isolation.resource_limits import Limits
-    from footplate.replica.isolation.rootfs_pool import RootDirectory
     from footplate.replica.isolation.users import User
     from footplate.replica.journal import Journal
     from footplate.replica.report_client import ReportClient
@@ -60,8 +59,6 @@ class Context:
         """How often something was started in the containment."""
         self.user: User | None = None
         """Whom the program runs as, if not as this supervisor does."""
-        self.root: RootDirectory | None = None
-        """The root of the program's view, if others can have it afterwards."""
         self.wanted: Limits | None = None
         """The limits that the task asks for."""
         self.limits: Limits | None = None
@@ -150,5 +147,3 @@ class Context:
         self.directory_locks.release()
         if self.containment is not None:
             self.containment.close()
-            if self.root is not None and self.clean and self.containment.thorough:
-                self.root.give_back(self.mark)

@@ -12,7 +12,6 @@ from footplate.replica.bucket_directories import (
     find_single,
 )
 from footplate.replica.file_io import is_reachable
-from footplate.replica.isolation import rootfs_pool
 from footplate.replica.isolation.hidden_paths import (
     HiddenPaths,
     find_changeable,
@@ -40,7 +39,9 @@ _SOCKETS = (
     *("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock"),
     *("/run/crio/crio.sock", "/run/buildkit/buildkitd.sock"),
 )
-"""Sockets of container engines: who may use one is root of the machine."""
+"""Of container engines: who may use one is root of the machine."""
+_ROOT_MODE = 0o1777
+"""As /tmp: a program makes directories like /app there, as the root of an image does."""
 _SESSION = "/run/user/{}"
 """Where the user who runs the service is asked to start processes: systemd, D-Bus, Podman."""
 
@@ -86,7 +87,7 @@ def make_view(
     hidden = find_hidden([*private, *closed])
     hidden = [path for path in hidden if path not in {real[path] for path, _, _ in bound}]
     kept = [path for path in in_use if not is_below(path, hidden)]  # the path mask shows them
-    view = MountNamespace(_take_root(context, buckets), context.home.tmp, buckets, kept)
+    view = MountNamespace(_make_root(context), context.home.tmp, buckets, kept)
     view.directories = context.directories
     view.single = find_single(context.task, usable) if buckets else None
     view.bound = bound if buckets else []
@@ -171,16 +172,11 @@ def _find_outer(paths: Sequence[str]) -> list[str]:
     return found
 
 
-def _take_root(context: Context, buckets: str) -> str:
-    """Returns the real path. If a build was in a view, its root has what was written into that."""
+def _make_root(context: Context) -> str:
+    """Returns the real path. A root that a view of a build had keeps what was written into it."""
     root = context.home / "root"
-    if not os.path.lexists(root):
-        added = ["proc", "tmp", "gcs"] if buckets else ["proc", "tmp"]
-        context.root = rootfs_pool.take(root, str(context.ticket.get("roots") or ""), added)
-        if context.root is None:
-            os.makedirs(root, exist_ok=True)
-    if context.root is None:
-        os.chmod(root, rootfs_pool.MODE)
+    os.makedirs(root, exist_ok=True)
+    os.chmod(root, _ROOT_MODE)
     return find_real(root)
 
 

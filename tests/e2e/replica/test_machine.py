@@ -48,6 +48,12 @@ for name in os.listdir("/"):
     except OSError:
         pass
 """
+ROOT = """
+import json, os, stat
+names = {name: os.path.islink("/" + name) and os.readlink("/" + name) for name in os.listdir("/")}
+print(json.dumps({"mode": stat.S_IMODE(os.stat("/").st_mode), "names": names}))
+open("/model", "w").close()
+"""
 
 
 def look(replica: Supervised) -> dict[str, Any]:
@@ -91,3 +97,23 @@ def test_what_the_root_directory_has_stays_there(make_replica: Make) -> None:
     replica = make_replica(python_task(FORGE), program_users=USERS)
     assert replica.supervise()["code"] == 0, replica.api.lines("stderr")
     assert replica.api.lines() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")
+def test_each_job_has_a_root_directory_of_its_own(
+    make_replica: Make, containment_mode: str
+) -> None:
+    """It has a place for all that the host's root has, and nothing that an earlier job left."""
+    first, second = (make_replica(python_task(ROOT), isolation=containment_mode) for _ in range(2))
+    found = look(first)
+    with os.scandir("/") as entries:
+        host = {
+            entry.name: os.readlink(entry) if entry.is_symlink() else False  # noqa: PTH115
+            for entry in entries
+            if entry.is_symlink() or entry.is_dir() or entry.is_file()
+        }
+    assert found == {"mode": 0o1777, "names": {**host, "gcs": False, "proc": False, "tmp": False}}
+    assert look(second) == found
+    for replica in (first, second):
+        assert (replica.home / "root" / "model").exists()
+    assert not Path("/model").exists()

@@ -79,14 +79,10 @@ def database(context: Context) -> str:
 
 
 def leftovers(context: Context) -> list[str]:
-    """Homes of replicas, those that are being removed, too; when there are none, processes.
-
-    Roots are kept for later programs.
-    """
+    """Homes of replicas, those that are being removed, too; when there are none, processes."""
     homes = context.service.data_dir / "replicas"
     found = (*homes.glob("[!.]*"), *homes.glob(".*/*"))
-    names = [path.name for path in found if path.parent.name != ".roots"]
-    return names or [str(pid) for pid in find_living(str(homes))]
+    return [path.name for path in found] or [str(pid) for pid in find_living(str(homes))]
 
 
 def starts(context: Context, name: JobName) -> dict[str, list[dict[str, Any]]]:

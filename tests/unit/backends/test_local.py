@@ -75,7 +75,6 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "isolation": "auto",
         "program_users": None,
         "allow_root": [],
-        "roots": str(rig.root / ".roots"),
         "kept": str(rig.root / ".kept"),
         "uv": "/usr/bin/uv",
         "py_spy": "/usr/bin/py-spy",

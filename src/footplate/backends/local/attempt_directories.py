@@ -99,15 +99,13 @@ class AttemptDirectories:
         # Of its own: another server that still thinks it is responsible may be making the same.
         self._making = root / f"{_MAKING}{secrets.token_hex(8)}"
         self._deletion_queue = DeletionQueue(root / ".trash")
-        self.roots = root / ".roots"
-        """Where supervisors keep the roots of programs for those that come after."""
         self.kept = root / ".kept"
         """Where supervisors keep files of ended programs, for ``KEPT_S``."""
 
     def open(self) -> None:
         """Throws away what an earlier server left half-made or half-removed."""
         self._make_root()
-        for path in (self.roots, *self._root.glob(f"{_MAKING}*")):
+        for path in self._root.glob(f"{_MAKING}*"):
             self._deletion_queue.enqueue(path)
         self._deletion_queue.open()
 

@@ -108,7 +108,6 @@ class LocalBackend:
         self._launcher = Launcher(python.absolute(), archive.absolute(), fork_server)
         # Supervisors are recognised by the path of their HOME: there is one way to write it.
         self._attempts = AttemptDirectories(root.resolve(), self._write_ticket)
-        self._facts["roots"] = str(self._attempts.roots)
         self._facts["kept"] = str(self._attempts.kept)
         self._watcher = watcher()
         self._controller = ReplicaController(self._launcher, self._watcher, monotonic)

@@ -141,7 +141,7 @@ class MountNamespace:
         with os.scandir(_HOST) as entries:
             for entry in entries:
                 if entry.name not in special:
-                    _show_entry(entry)
+                    _show(entry.path, "/" + entry.name)
         if fresh_proc:
             os.makedirs("/proc", exist_ok=True)
             syscalls.mount("proc", "/proc", syscalls.MS_NOSUID_NODEV_NOEXEC, "proc")
@@ -273,18 +273,6 @@ def leave_host(flags: int = 0) -> None:
 
 def _is_directory(place: str) -> bool:
     return os.path.isdir(place) and not os.path.islink(place)
-
-
-def _show_entry(entry: os.DirEntry[str]) -> None:
-    """Does what ``_show`` does for an entry of the host's root, which mostly has its place."""
-    target = "/" + entry.name
-    if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
-        try:
-            syscalls.mount(entry.path, target, syscalls.MS_BIND | syscalls.MS_REC)
-        except (FileNotFoundError, NotADirectoryError):
-            _show(entry.path, target)
-    else:
-        _show(entry.path, target)
 
 
 def _show(source: str, target: str) -> None:

@@ -325,7 +325,6 @@ def complete(ticket: dict[str, Any], scratch: str, server_file: str, host: str) 
         "host": host,
         "cache": ticket.get("cache") or os.path.join(scratch, "cache"),
         "uv": find_uv(ticket.get("uv", "")),
-        "roots": os.path.join(scratch, "roots"),
         "kept": os.path.join(scratch, KEPT) if ticket.get("keeps_files") else "",
         "launchers": os.path.join(scratch, "launchers"),
         "private": [*ticket.get("private", ()), scratch],
