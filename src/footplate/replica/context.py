@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from footplate.replica.control_requests import ControlRequests
     from footplate.replica.isolation.containment import Child, Containment
-    from footplate.replica.isolation.init import Init
     from footplate.replica.isolation.resource_limits import Limits
     from footplate.replica.isolation.users import User
     from footplate.replica.journal import Journal
@@ -38,7 +37,6 @@ class Context:
         command: Sequence[str],
         host: Mapping[str, str],
         monotonic: Callable[[], float],
-        init: Init | None = None,
     ) -> None:
         self.home = home
         self.ticket = ticket
@@ -52,8 +50,6 @@ class Context:
         self._kept: dict[str, object] = {}
         self._promised: Promised | None = None
         self.containment: Containment | None = None
-        self.init = init
-        """One that waits for a program, until there is a containment."""
         self.child: Child | None = None
         self.started = 0
         """How often something was started in the containment."""

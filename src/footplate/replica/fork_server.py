@@ -14,7 +14,6 @@ import signal
 import socket
 import sys
 
-from footplate.replica.isolation.fd_passing import receive
 from footplate.replica.isolation.spawn import close_all_but
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -109,7 +108,12 @@ def serve(run: Callable[[str], int]) -> int:
     with socket.socket(fileno=0) as channel:
         channel.send(READY)
         while True:
-            path, descriptors = receive(channel, _MOST_BYTES, _DESCRIPTORS)
+            try:
+                path, descriptors, _, _ = socket.recv_fds(
+                    channel, _MOST_BYTES, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+                )
+            except ConnectionResetError:
+                return _OK
             if not path:
                 return _OK
             try:

@@ -235,9 +235,6 @@ def isolate(context: Context) -> None:
     except BaseException:
         containment.close()
         raise
-    if context.init is not None:
-        containment.adopt(context.init)
-        context.init = None
     context.containment = containment
     why = f" ({'; '.join(promised.reasons)})" if promised.reasons else ""
     context.journal.event("ISOLATION", f"{words}{why}")

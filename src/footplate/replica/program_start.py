@@ -168,9 +168,12 @@ def start(context: Context, launch: Launch, view: MountNamespace | None) -> None
         raise SpawnFailed("the task names no isolation")
     context.child = None
     context.started += 1
-    context.containment.prepare()
-    context.keep_record()
-    context.home.hold_space("isolation.json")  # what runs must be in the record, room or not
+
+    def keep_record() -> None:
+        context.keep_record()
+        context.home.hold_space("isolation.json")  # what runs must be in the record, room or not
+
+    launch.keep_record = keep_record
     try:
         context.child = context.containment.start(launch, view)
     except SpawnFailed as error:

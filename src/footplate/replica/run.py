@@ -10,7 +10,6 @@ from footplate.replica.background_tasks import BackgroundTasks
 from footplate.replica.context import Context
 from footplate.replica.control_requests import ControlRequests
 from footplate.replica.file_io import is_directory, is_there, write_text
-from footplate.replica.isolation import init
 from footplate.replica.isolation.promised import VIEW, Promised
 from footplate.replica.journal import Journal
 from footplate.replica.nonblocking_http import NonblockingRequest
@@ -22,8 +21,6 @@ from footplate.replica.workdir import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping
-
-    from footplate.replica.isolation.init import Init
 
 RESTART_SPAN = 1 << 40
 """Records after the replica's restart number N in its attempt are numbered above N times this.
@@ -49,7 +46,6 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
 
     ``host`` is the environment that this process was given.
     """
-    init = _make_init()
     home = Home(path)
     try:
         home.take()
@@ -69,18 +65,10 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
         signals.stop = signals.stop or is_there(home / "stop")
     except (OSError, ValueError, KeyError) as error:
         return _refuse(f"{home.path} can't be used: {error!r}", UNUSABLE)
-    outcome = _supervise(home, ticket, signals, host, init)
+    outcome = _supervise(home, ticket, signals, host)
     if outcome is not None:
         _finish(home, outcome, signals)
     return OK
-
-
-def _make_init() -> Init | None:
-    """Makes an init first of all, while it is cheap: it waits for what it is to keep."""
-    try:
-        return init.make()
-    except OSError:  # later, when one must be had, there may be room for one
-        return None
 
 
 def _finish(home: Home, reason: str, signals: Signals) -> None:
@@ -104,11 +92,10 @@ def _supervise(
     ticket: dict[str, Any],
     signals: Signals,
     host: Mapping[str, str],
-    init: Init | None,
 ) -> str | None:
     limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
     command = [sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
-    context = Context(home, ticket, os.urandom(16).hex(), command, host, time.monotonic, init)
+    context = Context(home, ticket, os.urandom(16).hex(), command, host, time.monotonic)
     spool = Spool(home.spool, limit_bytes)
     spool.resume_after(int(ticket.get("restart") or 0) * RESTART_SPAN)
     context.journal = Journal(spool, limit_bytes, time.time)

@@ -1,6 +1,6 @@
-"""Supervisors that make process namespaces themselves, as those from a fork server do.
+"""Supervisors that make process namespaces themselves, as root's do.
 
-All others here leave that to a helper process: see ``isolation.space``.
+Those of ordinary users leave that to a helper process: see ``isolation.init``.
 """
 
 from __future__ import annotations
@@ -127,50 +127,6 @@ def test_what_cannot_be_started_leaves_nobody(make: Make) -> None:
     assert end["kind"] == "UNPREPARED"
     assert "/nowhere/python" in end["cause"] or "isolate" in end["cause"]
     assert not find_living(str(replica.home))
-
-
-def children(pid: int) -> list[int]:
-    words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(word) for word in words]
-
-
-def wait_for_init(replica: Supervised) -> int:
-    """Of a supervisor that has no task yet; its number."""
-    wait_until(lambda: (replica.home / "pid").exists(), "the supervisor")
-    (init,) = children(replica.process.pid)
-    return init
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_an_init_that_waits_ends_with_its_supervisor(make: Make, how: signal.Signals) -> None:
-    replica = make("")
-    replica.run()  # no server answers
-    init = wait_for_init(replica)
-    replica.process.send_signal(how)
-    replica.api.start()  # who is told to stop has to tell that
-    replica.process.wait()
-    wait_until(lambda: not Path(f"/proc/{init}").exists(), "the end of init")
-
-
-def test_the_init_that_waited_keeps_the_program(make: Make, word: str) -> None:
-    replica = make(FAMILY, word, "wait")
-    replica.run()
-    init = wait_for_init(replica)
-    assert live(replica) == init
-
-
-@pytest.mark.parametrize("containment_mode", ["subreaper", "best-effort"])
-def test_where_it_is_of_no_use_it_is_ended(
-    make_replica: Make, word: str, containment_mode: str
-) -> None:
-    code = "import time; print('here', flush=True); time.sleep(600)"
-    replica = make_replica(
-        python_task(code, word, stop_grace_s=0.1), isolation=containment_mode, loaded=True
-    )
-    replica.api.start()
-    replica.run()
-    replica.api.wait_for(lambda: replica.api.lines() == ["here"])
-    assert children(replica.process.pid) == find_living(word)
 
 
 BORN = """

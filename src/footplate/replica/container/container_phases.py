@@ -31,9 +31,6 @@ _ROOT_USERS = ("", "0", "root")
 def begin(context: Context) -> Phase:
     """Starts the phases of a container task. Raises TaskError, SpawnFailed, OSError."""
     check_program(context.task)
-    if context.init is not None:
-        context.init.give_up()
-        context.init = None
     context.containment = EngineContainment(_find_engine(context), context.mark)
     context.limits = read_limits(context)
     return PreparingImage(context)

@@ -6,7 +6,7 @@ move a process out. Where a memory controller is there too, being out of memory 
 and memory can be limited; where a cpu controller is, the use of CPUs; where a pids controller is,
 the number of processes.
 
-Where it can be had, the program has a process namespace besides (``space``): it sees and
+Where it can be had, the program has a process namespace besides (``pid_namespace``): it sees and
 signals nobody outside, and who was moved out of the group ends with it. Helper process and init
 stay out of the group, so that neither its limits nor its counters are about them; but for the
 moment in which init starts the program there.
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from footplate.replica.isolation.cgroup_hierarchies import Hierarchy
     from footplate.replica.isolation.containment import Child
-    from footplate.replica.isolation.init import Init
     from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.isolation.promised import Promised
     from footplate.replica.isolation.resource_limits import Limits
@@ -142,16 +141,6 @@ class CgroupContainment(Containment):
     def record(self) -> dict[str, object]:
         place = {} if self._space is None else self._space.record()
         return {"groups": self.groups, "killer": self._killer, **place}
-
-    def adopt(self, init: Init) -> None:
-        if self._space is None:
-            init.give_up()
-        else:
-            self._space.adopt(init)
-
-    def prepare(self) -> None:
-        if self._space is not None:
-            self._space.prepare()
 
     def start(self, launch: Launch, view: MountNamespace | None) -> Child:
         if self._space is None:

@@ -13,7 +13,6 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterable, Sequence
 
-    from footplate.replica.isolation.init import Init
     from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.isolation.resource_limits import Limits
 
@@ -105,23 +104,14 @@ class Containment:
         guaranteed = f"{self.name}: {self.guarantee}{f' ({detail})' if detail else ''}"
         return levels.describe(guaranteed, missing)
 
-    def adopt(self, init: Init) -> None:
-        """Makes ``init`` keep the next program; ends it where that is of no use."""
-        init.give_up()
-
-    def prepare(self) -> None:
-        """Creates what ``record`` describes for the next program, in advance.
-
-        Raises OSError: there can be no more processes.
-        """
-
     def start(self, launch: Launch, view: MountNamespace | None) -> Child:
         """Starts a program, which sees ``view`` if given.
 
-        Raises:
+        Raises what ``launch.keep_record`` raises, and:
             SpawnFailed: it could not be started; nothing of it is left.
             OSError: there can be no more processes.
         """
+        launch.keep_record()
 
         def body(_: int) -> None:
             begin_session()

@@ -11,7 +11,7 @@ from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Iterable, Sequence
+    from typing import Iterable, Sequence
 
 _RECORDS = ".footplate"
 
@@ -35,17 +35,6 @@ class HiddenPaths:
         below = [path for path in shown if is_below(path, [*hidden, *self.sealed])]
         below = [path for path in below if path not in self.sealed]
         self.shown: list[str] = [path for path in below if os.path.isdir(path)]
-
-    @classmethod
-    def of(cls, told: Sequence[Any]) -> HiddenPaths:
-        """Returns the one that ``tell`` told of, which has looked at its paths already."""
-        hidden_paths = cls.__new__(cls)
-        hidden_paths.cover, hidden_paths.hidden, hidden_paths.shown, hidden_paths.sealed = told
-        return hidden_paths
-
-    def tell(self) -> tuple[object, ...]:
-        """Returns the paths for a process that was forked before: nothing but texts, in lists."""
-        return self.cover, list(self.hidden), self.shown, self.sealed
 
     def draw(self, host: str) -> None:
         """Hides the paths in a mount namespace of one's own; the host's root is at ``host``.

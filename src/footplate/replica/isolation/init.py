@@ -1,12 +1,9 @@
-"""Init processes of PID namespaces, forked in advance and configured later.
+"""Init processes of PID namespaces, each of which starts a program.
 
-A supervisor that has touched few of the pages that it shares with its fork server is forked
-cheaply; later the kernel would copy for it, once more, every page that it has written before. So
-init is what it makes first.
+Init is forked when its program is known, and waits until the supervisor has recorded it.
 
-A helper process is there where the supervisor can't make a process namespace itself: where that
-takes a user namespace, which the supervisor would have to go into, or ctypes, which it hasn't
-loaded.
+A helper process forks it where the supervisor can't make a process namespace itself: that takes a
+user namespace, which the supervisor would have to go into.
 """
 
 from __future__ import annotations
@@ -16,14 +13,14 @@ import os
 import select
 import signal
 import socket
-import sys
 
 from footplate.replica.file_io import write_text
 from footplate.replica.isolation import syscalls
-from footplate.replica.isolation.init_protocol import InitConfig
+from footplate.replica.isolation.mount_namespace import leave_host
 from footplate.replica.isolation.procfs import Process, find
 from footplate.replica.isolation.spawn import (
     ForkedChild,
+    Launch,
     begin_session,
     close_all_but,
     fork,
@@ -32,18 +29,43 @@ from footplate.replica.isolation.spawn import (
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Callable
+    from typing import Callable, Sequence
 
     from footplate.replica.isolation.mount_namespace import MountNamespace
 
 _NUMBER_BYTES = 8
+_START = 0
+"""No signal has this number."""
+
+
+class InitConfig:
+    """``inside`` are the ``cgroup.procs``, opened, of groups that the program alone is in,
+    ``outside`` those of the groups that init is in.
+    """
+
+    __slots__ = ("inside", "launch", "outside", "view")
+
+    def __init__(
+        self,
+        launch: Launch,
+        view: MountNamespace | None,
+        inside: Sequence[int] = (),
+        outside: Sequence[int] = (),
+    ) -> None:
+        self.launch = launch
+        self.view = view
+        self.inside = inside
+        self.outside = outside
+
+    def descriptors(self) -> set[int]:
+        """What must stay open until the program is there."""
+        id_map = {self.view.id_map} if self.view is not None and self.view.id_map >= 0 else set()
+        return {*self.launch.descriptors(), *self.inside, *self.outside, *id_map}
 
 
 class Init:
-    """The supervisor's side of an init.
-
-    The socket ``control`` takes its order, then signal numbers, and brings the program's wait
-    status; init ends when it closes.
+    """``leash`` takes the word to start, then signal numbers, and holds its life: init ends when
+    it closes. It brings the program's wait status.
 
     ``pid`` is that of init, or of its helper process; ``process`` is init, None if it is gone
     already.
@@ -55,10 +77,11 @@ class Init:
         self._child = child
         self._control = control
 
-    def start(self, order: InitConfig) -> None:
-        """Lets it start its program. Raises SpawnFailed."""
+    def start(self) -> None:
+        """Let it start its program. Raises SpawnFailed."""
         try:
-            order.send(self._control)  # who is gone says why, or is as good as a program killed
+            # An init that is gone says why, or is as good as a killed program.
+            self.forward_signal(_START)
             self._child.wait()
         except BaseException:
             self._control.close()
@@ -83,39 +106,42 @@ class Init:
         os.waitpid(self.pid, 0)
 
 
-def make() -> Init | None:
-    """Returns an init that is this process's own child.
-
-    None: that can't be had here. Who was forked from a fork server has loaded what it takes.
+def fork_init(config: InitConfig) -> Init:
+    """Where no process namespace can be had, ``start`` raises.
 
     Raises OSError: there can be no more processes.
     """
-    kernel = sys.modules.get("footplate.replica.isolation.syscalls")
-    if kernel is None:
-        return None
+    own = _enter_new_namespace()
+    if own is None:
+        return _fork(_keep, config, lambda pid, leash: _find_child(pid, _read_number(leash) or 0))
+    try:
+        return _fork(_begin, config, lambda pid, _: find(pid))
+    finally:
+        syscalls.setns(own)
+        os.close(own)
+
+
+def _enter_new_namespace() -> int | None:
+    """Have a new process namespace for what is forked from now on; returns the one before.
+
+    None: this process may not; a helper process may, in a user namespace, or says why not.
+    """
     try:
         own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:  # a helper process tries it, and says why not
+    except OSError:  # as said above
         return None
     try:
-        kernel.unshare(kernel.CLONE_NEWPID)  # of those that are forked from now on
-    except OSError:  # a helper process may, in a user namespace, or tells why not
+        syscalls.unshare(syscalls.CLONE_NEWPID)
+    except OSError:  # as said above
         os.close(own)
         return None
-    try:
-        return _make(_begin, lambda pid, _: find(pid))
-    finally:
-        kernel.setns(own)
-        os.close(own)
+    return own
 
 
-def make_with_helper_process() -> Init:
-    """Makes an init by a helper; without one ``start`` raises. Raises OSError, as ``make``."""
-    return _make(_keep, lambda pid, control: _find_child(pid, _read_number(control) or 0))
-
-
-def _make(
-    body: Callable[[int, int, int], None], look: Callable[[int, socket.socket], Process | None]
+def _fork(
+    body: Callable[[InitConfig, int, int, int], None],
+    config: InitConfig,
+    look: Callable[[int, socket.socket], Process | None],
 ) -> Init:
     """Forks a child that runs ``body``, and returns the init that ``look`` finds.
 
@@ -126,7 +152,7 @@ def _make(
     supervisor = os.getpid()
     try:
         with end:
-            child = fork(lambda ready: body(supervisor, ready, end.fileno()))
+            child = fork(lambda ready: body(config, supervisor, ready, end.fileno()))
     except BaseException:
         control.close()
         raise
@@ -138,30 +164,26 @@ def _find_child(parent: int, pid: int) -> Process | None:
     return found if found is not None and found.parent == parent else None
 
 
-def _begin(supervisor: int, ready: int, control: int) -> None:
-    """Runs init without a helper process: it is the supervisor's own child.
+def _begin(config: InitConfig, supervisor: int, ready: int, leash: int) -> None:
+    """Init without a helper process: it is the supervisor's own child.
 
     If that dies before init can be told of its death, the control socket closes.
     """
-    from footplate.replica.isolation.mount_namespace import leave_host
-
     gc.disable()
-    close_all_but({ready, control})
+    close_all_but({ready, leash, *config.descriptors()})
     begin_session()
     leave_host()
     syscalls.die_with_parent(signal.SIGKILL)
-    _live(supervisor, ready, control)
+    _live(config, supervisor, ready, leash)
 
 
-def _keep(supervisor: int, ready: int, control: int) -> None:
+def _keep(config: InitConfig, supervisor: int, ready: int, leash: int) -> None:
     """The helper process: leave the host, start init, and last as long as it does.
 
     It shares init's mounts, so that it can't look into /proc once init has begun.
     """
-    from footplate.replica.isolation.mount_namespace import leave_host
-
     gc.disable()
-    close_all_but({ready, control})
+    close_all_but({ready, leash, *config.descriptors()})
     begin_session()
     leave_host(syscalls.CLONE_NEWPID)
     syscalls.die_with_parent(signal.SIGKILL)
@@ -169,34 +191,30 @@ def _keep(supervisor: int, ready: int, control: int) -> None:
         os._exit(1)
     pid = os.fork()
     if pid:
-        _write_number(control, pid)
-        os.close(control)
-        os.close(ready)
+        _write_number(leash, pid)
+        for descriptor in (leash, ready, *config.descriptors()):
+            os.close(descriptor)
         os.waitpid(pid, 0)
         os._exit(0)
     syscalls.die_with_parent(signal.SIGKILL)
-    _live(supervisor, ready, control)
+    _live(config, supervisor, ready, leash)
 
 
-def _live(supervisor: int, ready: int, control: int) -> None:
-    """Runs init: shows the namespace in /proc, starts the program, reaps until it ends."""
+def _live(config: InitConfig, supervisor: int, ready: int, leash: int) -> None:
+    """Init: show the namespace in /proc, start the program, reap until it ends."""
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     _begin_numbers(supervisor)
-    channel = socket.socket(fileno=control)
-    try:
-        order = InitConfig.receive(channel)
-    except EOFError:
+    _show_inside(config.view)
+    if not os.read(leash, 1):  # there will be no program, or no supervisor
         os._exit(0)
-    _show_inside(order.view)
-    program = _start(order)
-    if order.launch.user is not None:  # to change users has made the kernel forget it
+    program = _start(config)
+    if config.launch.user is not None:  # to change users has made the kernel forget it
         syscalls.die_with_parent(signal.SIGKILL)
     os.close(ready)
-    channel.detach()
-    _serve(program, control, wake_end)
+    _serve(program, leash, wake_end)
 
 
 def _begin_numbers(last: int) -> None:
@@ -207,18 +225,18 @@ def _begin_numbers(last: int) -> None:
         return
 
 
-def _start(order: InitConfig) -> int:
-    """Starts the program in its groups; init is in them as long as that takes, and no longer.
+def _start(config: InitConfig) -> int:
+    """The program, born in its groups: for init is in them as long as that takes, and no longer.
 
     To go into the first takes 10 ms, in which the kernel doesn't work; all others next to nothing.
     """
-    for door in order.inside:
+    for door in config.inside:
         os.write(door, b"0")  # itself, whatever its number is here
-    program = fork_child(order.launch)
+    program = fork_child(config.launch)
     os.chdir("/")
-    for door in order.outside:
+    for door in config.outside:
         os.write(door, b"0")
-    for descriptor in (*order.inside, *order.outside, *order.launch.descriptors()):
+    for descriptor in config.descriptors():
         os.close(descriptor)
     return program
 

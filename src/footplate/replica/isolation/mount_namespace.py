@@ -6,11 +6,12 @@ import os
 
 from footplate.replica.file_io import is_directory, is_reachable
 from footplate.replica.isolation import syscalls
-from footplate.replica.isolation.hidden_paths import HiddenPaths
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Sequence
+    from typing import Sequence
+
+    from footplate.replica.isolation.hidden_paths import HiddenPaths
 
 _PLACES_UMASK = 0o022
 """The umask for directories on the way to what is seen: every user may pass them."""
@@ -77,37 +78,6 @@ class MountNamespace:
         self.blocked: Sequence[str] = ()
         self.memory_bytes = 0
         self.id_map = -1
-
-    @classmethod
-    def of(cls, told: tuple[Any, ...]) -> MountNamespace:
-        """Returns the one that ``tell`` told of."""
-        root, tmp, buckets, kept, files, records, single, bound, *more = told
-        directories, mapped, blocked, size, hidden_paths = more
-        view = cls(root, tmp, buckets, kept)
-        view.bound, view.directories = bound, directories
-        view.files, view.records, view.mapped = files, records, mapped
-        view.single = single
-        view.blocked, view.memory_bytes = blocked, size
-        view.hidden_paths = None if hidden_paths is None else HiddenPaths.of(hidden_paths)
-        return view
-
-    def tell(self) -> tuple[object, ...]:
-        """Returns the view for a process that was forked before: only texts, in sequences."""
-        hidden_paths = None if self.hidden_paths is None else self.hidden_paths.tell()
-        paths = self.root, self.tmp, self.buckets
-        return (
-            *paths,
-            list(self.kept),
-            list(self.files),
-            self.records,
-            None if self.single is None else list(self.single),
-            list(self.bound),
-            list(self.directories),
-            list(self.mapped),
-            list(self.blocked),
-            self.memory_bytes,
-            hidden_paths,
-        )
 
     def close(self) -> None:
         """Closes what it needs no more once it was entered."""

@@ -1,7 +1,7 @@
 """Containment mode ``namespace``: the program runs in a PID namespace of its own.
 
 Guarantee: when it ends, or the supervisor does, the kernel kills all that it has started, and
-nothing can get away: see ``space``. Being out of memory isn't recognised.
+nothing can get away: see ``pid_namespace``. Being out of memory isn't recognised.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from footplate.replica.isolation.containment import Child, ProcessSet
-    from footplate.replica.isolation.init import Init
     from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.isolation.promised import Promised
     from footplate.replica.isolation.spawn import Launch
@@ -42,12 +41,6 @@ class NamespaceContainment(Containment):
 
     def record(self) -> dict[str, object]:
         return self._space.record()
-
-    def adopt(self, init: Init) -> None:
-        self._space.adopt(init)
-
-    def prepare(self) -> None:
-        self._space.prepare()
 
     def start(self, launch: Launch, view: MountNamespace | None) -> Child:
         return self._space.start(launch, view)

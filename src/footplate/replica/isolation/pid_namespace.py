@@ -6,8 +6,6 @@
 A small init is the namespace's first process; when it ends, the kernel kills everything in the
 namespace before that end can be seen. It ends with the program, and with the supervisor, however
 that dies. Nothing can leave the namespace. Init reports the program's exact wait status.
-
-Init is there before it is known what its program is (``inits``).
 """
 
 from __future__ import annotations
@@ -16,9 +14,8 @@ import os
 import signal
 import time
 
-from footplate.replica.isolation import init as init_module
 from footplate.replica.isolation.containment import KILL_TIMEOUT_S, Child, ProcessSet
-from footplate.replica.isolation.init_protocol import InitConfig
+from footplate.replica.isolation.init import Init, InitConfig, fork_init
 from footplate.replica.isolation.procfs import Process, find_below, is_alive, kill
 from footplate.replica.isolation.spawn import Launch, SpawnFailed, is_transient
 
@@ -26,7 +23,6 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
-    from footplate.replica.isolation.init import Init
     from footplate.replica.isolation.mount_namespace import MountNamespace
 
 _PROBE_CODE = 7
@@ -65,7 +61,6 @@ class PidNamespace:
 
     def __init__(self, init: Process | None = None) -> None:
         self._init = init
-        self._waiting: Init | None = None
 
     @classmethod
     def reopen(cls, record: dict[str, Any]) -> PidNamespace:
@@ -78,15 +73,6 @@ class PidNamespace:
         init = self._init
         return {} if init is None else {"init": init.pid, "start": init.start}
 
-    def adopt(self, init: Init) -> None:
-        """Makes ``init`` keep the next program."""
-        self._waiting, self._init = init, init.process
-
-    def prepare(self) -> None:
-        """Makes an init for the next program. Raises OSError: there can be no more processes."""
-        if self._waiting is None:
-            self._make()
-
     def start(
         self,
         launch: Launch,
@@ -96,24 +82,21 @@ class PidNamespace:
     ) -> NamespacedProgram:
         """``inside`` and ``outside`` are those of an ``InitConfig``.
 
-        Raises SpawnFailed, OSError.
+        Raises SpawnFailed, OSError, and what ``launch.keep_record`` raises: there is no program.
         """
-        init, self._waiting = self._waiting or self._make(), None
-        init.start(InitConfig(launch, view, inside, outside))
+        init = fork_init(InitConfig(launch, view, inside, outside))
+        self._init = init.process
+        try:
+            launch.keep_record()
+        except BaseException:
+            init.give_up()
+            raise
+        init.start()
         return NamespacedProgram(init)
 
-    def _make(self) -> Init:
-        init = init_module.make() or init_module.make_with_helper_process()
-        self.adopt(init)
-        return init
-
     def kill(self) -> bool:
-        """Kills everything in it; returns False if some of it is still there."""
-        killed = self._init is None or kill_init(self._init)
-        if self._waiting is not None:
-            self._waiting.give_up()
-            self._waiting = None
-        return killed
+        """Everything in it; False: some of it is still there."""
+        return self._init is None or kill_init(self._init)
 
     def family(self, child: Child) -> ProcessSet:
         return ProcessSet([child.pid, *find_below(child.pid)], self.helpers(child))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import sys
 
 from footplate.replica.file_io import read_text, write_text
 from footplate.replica.isolation import syscalls
@@ -78,11 +77,13 @@ class Launch:
     """A program to start: ``stdout`` and ``stderr`` are descriptors, stdin is empty.
 
     ``user``: whom it runs as, if not as this process does. ``processes``: how many its user may
-    have; 0: as many as this one's. ``trusted``: it runs no code of users.
+    have; 0: as many as this one's. ``trusted``: it runs no code of users. ``keep_record`` is
+    called when the containment's record has all that is known of it, before it starts.
     """
 
     __slots__ = (
-        *("argv", "cwd", "environment", "processes", "stderr", "stdout", "trusted", "user"),
+        *("argv", "cwd", "environment", "keep_record", "processes", "stderr", "stdout"),
+        *("trusted", "user"),
     )
 
     def __init__(
@@ -96,6 +97,7 @@ class Launch:
         user: User | None = None,
         processes: int = 0,
         trusted: bool = False,
+        keep_record: Callable[[], object] = lambda: None,
     ) -> None:
         self.argv = argv
         self.environment = environment
@@ -105,6 +107,7 @@ class Launch:
         self.user = user
         self.processes = processes
         self.trusted = trusted
+        self.keep_record = keep_record
 
     def own_output(self) -> None:
         """Lets the user open /dev/stdout anew. Raises OSError."""
@@ -267,9 +270,8 @@ def begin_session() -> None:
 
 
 def close_all_but(kept: set[int]) -> None:
-    """Closes, for children that don't exec, what the supervisor has open, above all its lock."""
-    kernel = sys.modules.get("footplate.replica.isolation.syscalls")
-    if kernel is not None and kernel.close_all_but({0, 1, 2} | kept):
+    """For children that don't exec: drop what the supervisor has open, its lock above all."""
+    if syscalls.close_all_but({0, 1, 2} | kept):
         return
     for name in os.listdir("/proc/self/fd"):
         descriptor = int(name)
