@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
-from footplate.domain.filter_matching import matches
+from footplate.domain.filters import selects
 from footplate.domain.model_registry import ModelVersion, new_model
 from footplate.domain.names import ModelName
 from footplate.ports.buckets import Bucket, Listing, ObjectInfo
@@ -92,7 +92,7 @@ class MemoryModels:
             each
             for each in found
             if (position is None or Position.of(each) < position)
-            and (where is None or matches(where, each))
+            and (where is None or selects(where, each.value))
         ]
         page = tuple(left[:limit])
         return ModelPage(page, Position.of(page[-1]).key() if len(left) > limit else None)

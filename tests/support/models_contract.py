@@ -42,7 +42,7 @@ class ModelContract:
         models.create(make_model())
         with pytest.raises(AlreadyExists):
             models.create(make_model(display_name="another"))
-        assert models.get(make_model().name).display_name == "a model"
+        assert models.get(make_model().name).default.display_name == "a model"
 
     def test_a_write_is_guarded(self, models: ModelStore) -> None:
         model = make_model()

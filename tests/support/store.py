@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from footplate.domain.daily_hours import DAY_US, RunningTimes
 from footplate.domain.errors import Aborted, NotFound, name_taken
-from footplate.domain.filter_matching import matches
+from footplate.domain.filters import Field, selects
 from footplate.domain.job_order import directions, order_values
 from footplate.domain.machine_hours import machines_of
 from footplate.domain.names import StudyUid, pipeline_uid
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
-    from footplate.domain.filters import Filter
+    from footplate.domain.filters import Comparison, Filter
     from footplate.domain.job_order import JobOrder
     from footplate.domain.job_states import State
     from footplate.domain.jobs import Job, JobEvent
@@ -111,7 +111,7 @@ class MemoryStore:
             if not (once and self._has_row(job, lists))
             and job.name.collection in lists
             and job.tuning_job is None
-            and ((where := lists[job.name.collection]) is None or matches(where, job))
+            and _is_selected(lists[job.name.collection], job)
             and (older is None or Position.of(job) < older)
             and (newer is None or Position.of(job) > newer)
         ]
@@ -134,7 +134,7 @@ class MemoryStore:
                 if job.tuning_job is None
                 and not (once and self._has_row(job, lists))
                 and job.name.collection in lists
-                and ((where := lists[job.name.collection]) is None or matches(where, job))
+                and _is_selected(lists[job.name.collection], job)
             ]
         places = {job.uid: order_values(job, order) for job in found}
         compare = partial(_compare, directions(order))
@@ -190,8 +190,7 @@ class MemoryStore:
         pipeline = None if uid is None else self._jobs.get(uid)
         if pipeline is None or pipeline.name.collection not in lists:
             return False
-        where = lists[pipeline.name.collection]
-        return where is None or matches(where, pipeline)
+        return _is_selected(lists[pipeline.name.collection], pipeline)
 
     def _find(self, name: JobName) -> Job:
         for job in self._jobs.values():
@@ -224,6 +223,23 @@ def _running_times(job: Job, start: datetime, end: datetime) -> RunningTimes:
     last_day, ended_us = divmod(to_micros(max(start, end)), DAY_US)
     machines = machines_of(job.spec)
     return RunningTimes(job.name.project, machines, 1, first_day, started_us, last_day, ended_us)
+
+
+def _is_selected(where: Filter | None, job: Job) -> bool:
+    return where is None or selects(where, partial(_value, job))
+
+
+def _value(job: Job, asked: Comparison) -> object:
+    """Returns what a filter compares."""
+    match asked.field:
+        case Field.JOB_ID:
+            return job.id
+        case Field.AUTHOR:
+            return job.author or None
+        case Field.LABEL:
+            return dict(job.labels).get(asked.label or "")
+        case _:
+            return getattr(job, asked.field.value)
 
 
 def _order_of_making(job: Job) -> tuple[datetime, int, str, str]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from footplate.domain.errors import Aborted, AlreadyExists, InvalidArgument, NotFound
-from footplate.domain.filters import Comparator
-from footplate.domain.tracking.filters import AllOf, Equals, LinkedTo, NoneOf
+from footplate.domain.filters import And, Comparator, Not
+from footplate.domain.tracking.filters import Equals, LinkedTo
 from footplate.domain.tracking.points import Extent, Point
 from footplate.domain.tracking.resources import EVENTS, Link, LinkKind, change_fields
 from tests.support.jobs import CREATED
@@ -181,9 +181,9 @@ class TrackingContract:
         for collection, where, found in (
             (contexts, LinkedTo(str(p)), ["c"]),
             (contexts, LinkedTo(str(c), downwards=True), ["p"]),
-            (contexts, NoneOf(LinkedTo(str(p))), ["p"]),
-            (artifacts, AllOf((LinkedTo(str(c)), LinkedTo(str(e)))), ["a"]),
-            (artifacts, AllOf((LinkedTo(str(c)), LinkedTo(str(p)))), []),
+            (contexts, Not(LinkedTo(str(p))), ["p"]),
+            (artifacts, And((LinkedTo(str(c)), LinkedTo(str(e)))), ["a"]),
+            (artifacts, And((LinkedTo(str(c)), LinkedTo(str(p)))), []),
         ):
             assert (
                 ids(tracking.list(collection, where=where, limit=9, after=None).resources) == found

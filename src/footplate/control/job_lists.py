@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from footplate.domain.filters import And, Comparator, Comparison, Field, Not
+from footplate.domain.filters import And, Comparator, Comparison, Field, Not, conjuncts
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,16 +44,12 @@ class Place:
         if not self.region or "/locations/" in collection:
             return where
         here = Comparison(Field.REGION, Comparator.EQUAL, self.region)
-        return here if where is None else And((here, *_parts(where)))
+        return here if where is None else And((here, *conjuncts(where)))
 
 
 _PAGE = 1000
 _CLOCKS = timedelta(days=1)
 """Between the end of a job and its last line, by the clocks of several machines: at most."""
-
-
-def _parts(where: Filter) -> tuple[Filter, ...]:
-    return where.parts if isinstance(where, And) else (where,)
 
 
 class JobLists:

@@ -1,15 +1,67 @@
-"""Filter expressions over a job's fields."""
+"""Filters: an expression over comparisons of a record's fields, and how it is evaluated."""
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
     from footplate.domain.job_states import State
+
+L = TypeVar("L", covariant=True)
+"""The leaves of an expression: the conditions on one field."""
+
+
+class Comparator(Enum):
+    EQUAL = "="
+    NOT_EQUAL = "!="
+    """True wherever EQUAL is false: also for a job without the label or the time."""
+    LESS = "<"
+    LESS_OR_EQUAL = "<="
+    GREATER = ">"
+    GREATER_OR_EQUAL = ">="
+    MATCHES = ":"
+    """Text: the value with ``*`` as wildcard, else contained in it, whatever the case.
+    LABEL with value ``*``: the label is there."""
+
+
+EXACT = (Comparator.EQUAL, Comparator.NOT_EQUAL)
+TEXT = (*EXACT, Comparator.MATCHES)
+ORDERED = tuple(each for each in Comparator if each is not Comparator.MATCHES)
+"""The comparators that fields of a kind allow."""
+
+OPERATORS: Mapping[Comparator, Callable[[Any, Any], Any]] = {
+    Comparator.EQUAL: operator.eq,
+    Comparator.NOT_EQUAL: operator.ne,
+    Comparator.LESS: operator.lt,
+    Comparator.LESS_OR_EQUAL: operator.le,
+    Comparator.GREATER: operator.gt,
+    Comparator.GREATER_OR_EQUAL: operator.ge,
+}
+"""Any: both sides are of one type, or the left one is a column of SQL."""
+
+
+@dataclass(frozen=True)
+class And(Generic[L]):
+    parts: tuple[Expression[L], ...]
+
+
+@dataclass(frozen=True)
+class Or(Generic[L]):
+    parts: tuple[Expression[L], ...]
+
+
+@dataclass(frozen=True)
+class Not(Generic[L]):
+    part: Expression[L]
+
+
+Expression: TypeAlias = L | And[L] | Or[L] | Not[L]
 
 
 class Field(Enum):
@@ -26,19 +78,6 @@ class Field(Enum):
     LABEL = "labels"
 
 
-class Comparator(Enum):
-    EQUAL = "="
-    NOT_EQUAL = "!="
-    """True wherever EQUAL is false: also for a job without the label or the time."""
-    LESS = "<"
-    LESS_OR_EQUAL = "<="
-    GREATER = ">"
-    GREATER_OR_EQUAL = ">="
-    MATCHES = ":"
-    """Text: the value with ``*`` as wildcard, else contained in it, whatever the case.
-    LABEL with value ``*``: the label is there."""
-
-
 @dataclass(frozen=True)
 class Comparison:
     field: Field
@@ -47,19 +86,83 @@ class Comparison:
     label: str | None = None
 
 
-@dataclass(frozen=True)
-class And:
-    parts: tuple[Filter, ...]
+Filter: TypeAlias = Expression[Comparison]
 
 
-@dataclass(frozen=True)
-class Or:
-    parts: tuple[Filter, ...]
+def evaluator(holds: Callable[[L], bool]) -> Callable[[Expression[L]], bool]:
+    """Returns what evaluates expressions for the record of which ``holds`` tells the conditions."""
+
+    def matches(where: Expression[L]) -> bool:
+        match where:
+            case And():
+                return all(map(matches, where.parts))
+            case Or():
+                return any(map(matches, where.parts))
+            case Not():
+                return not matches(where.part)
+            case _:
+                return holds(where)
+
+    return matches
 
 
-@dataclass(frozen=True)
-class Not:
-    part: Filter
+def leaves(where: Expression[L]) -> Iterator[L]:
+    """Yields the conditions of an expression, from left to right."""
+    match where:
+        case And() | Or():
+            for part in where.parts:
+                yield from leaves(part)
+        case Not():
+            yield from leaves(where.part)
+        case _:
+            yield where
 
 
-Filter = Comparison | And | Or | Not
+def conjuncts(where: Expression[L] | None) -> tuple[Expression[L], ...]:
+    """Returns the parts that all have to be true; None has none."""
+    if where is None:
+        return ()
+    return where.parts if isinstance(where, And) else (where,)
+
+
+def selects(where: Filter, read: Callable[[Comparison], object]) -> bool:
+    """Whether ``where`` is true of the record whose values ``read`` returns; None: it has none."""
+
+    def holds(asked: Comparison) -> bool:
+        return compare(read(asked), asked.comparator, asked.value)
+
+    return evaluator(holds)(where)
+
+
+def compare(found: object, comparator: Comparator, value: object) -> bool:
+    """Where nothing is found, or a value of another type, only NOT_EQUAL is true."""
+    if not _same_type(found, value):
+        return comparator is Comparator.NOT_EQUAL
+    if comparator is Comparator.MATCHES:
+        return _resembles(str(found), str(value))
+    return bool(OPERATORS[comparator](found, value))
+
+
+def _same_type(found: object, value: object) -> bool:
+    if isinstance(value, bool) or isinstance(found, bool):
+        return isinstance(value, bool) and isinstance(found, bool)
+    return isinstance(found, int | float if isinstance(value, float) else type(value))
+
+
+def _resembles(text: str, pattern: str) -> bool:
+    """``*`` stands for anything; each part is taken where it is first found, so none is tried
+    twice.
+    """
+    text, pattern = text.casefold(), pattern.casefold()
+    if "*" not in pattern:
+        return pattern in text
+    first, *between, last = pattern.split("*")
+    if not text.startswith(first):
+        return False
+    place = len(first)
+    for part in between:
+        found = text.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return text.endswith(last) and len(text) - len(last) >= place

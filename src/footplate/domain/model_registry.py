@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Code, FailedPrecondition, InvalidArgument, NotFound, Violation
+from footplate.domain.filters import Field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from footplate.domain.filters import Comparison
     from footplate.domain.names import ModelName
 
 DEFAULT = "default"
@@ -89,39 +91,16 @@ class Model:
         """The key that lists continue after."""
         return str(self.name)
 
-    # What filters look at; a model has no state and no region, and neither start nor end.
-
-    @property
-    def id(self) -> str:
-        return self.name.model_id
-
-    @property
-    def display_name(self) -> str:
-        return self.default.display_name
-
-    @property
-    def labels(self) -> Labels:
-        return self.default.labels
-
-    @property
-    def state(self) -> None:
-        return None
-
-    @property
-    def region(self) -> None:
-        return None
-
-    @property
-    def author(self) -> None:
-        return None
-
-    @property
-    def start_time(self) -> None:
-        return None
-
-    @property
-    def end_time(self) -> None:
-        return None
+    def value(self, asked: Comparison) -> str | datetime | None:
+        """Returns what filters compare; None: it has none, as of states and regions."""
+        if asked.field is Field.LABEL:
+            return dict(self.default.labels).get(asked.label or "")
+        found: dict[Field, str | datetime] = {
+            Field.JOB_ID: self.name.model_id,
+            Field.DISPLAY_NAME: self.default.display_name,
+            Field.CREATE_TIME: self.create_time,
+        }
+        return found.get(asked.field)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, assert_never
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
+from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or, leaves
 from footplate.domain.formatting import quoted
 from footplate.domain.job_states import State
 from footplate.domain.text_validation import STORABLE, storable
@@ -100,7 +100,7 @@ def check_filter(where: Filter) -> None:
     """
     if _deeper_than(MAX_DEPTH, where):
         raise _bad_filter(f"at most {MAX_DEPTH} levels")
-    comparisons = _comparisons(where)
+    comparisons = [*leaves(where)]
     if len(comparisons) > MAX_COMPARISONS:
         raise _bad_filter(f"at most {MAX_COMPARISONS} comparisons")
     for comparison in comparisons:
@@ -108,25 +108,10 @@ def check_filter(where: Filter) -> None:
 
 
 def _deeper_than(limit: int, where: Filter) -> bool:
-    return limit == 0 or any(_deeper_than(limit - 1, part) for part in _parts(where))
-
-
-def _comparisons(where: Filter) -> list[Comparison]:
-    if isinstance(where, Comparison):
-        return [where]
-    return [found for part in _parts(where) for found in _comparisons(part)]
-
-
-def _parts(where: Filter) -> tuple[Filter, ...]:
-    match where:
-        case Comparison():
-            return ()
-        case And() | Or():
-            return where.parts
-        case Not():
-            return (where.part,)
-        case _:
-            assert_never(where)
+    parts = where.parts if isinstance(where, And | Or) else ()
+    if isinstance(where, Not):
+        parts = (where.part,)
+    return limit == 0 or any(_deeper_than(limit - 1, part) for part in parts)
 
 
 def _check_comparison(comparison: Comparison) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import AlreadyExists, DataLoss, NotFound
-from footplate.domain.filter_matching import matches
+from footplate.domain.filters import selects
 from footplate.domain.model_registry import Model
 from footplate.domain.names import parse_model_name
 from footplate.domain.text_validation import storable
@@ -86,7 +86,7 @@ class SqlModels:
         found: list[Model] = []
         with self._transactions.snapshot() as connection:
             for model in _newest(connection, collection, position):
-                if where is None or matches(where, model):
+                if where is None or selects(where, model.value):
                     found.append(model)
                 if len(found) > limit:
                     break

@@ -19,29 +19,121 @@ values      = a filter of values instead of restrictions
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
+from enum import Enum
+from typing import TYPE_CHECKING, Generic, NoReturn
 
-from footplate.domain.filters import Comparator
-from footplate.wire.filter_tokens import Dialect, Kind, Token, refuse_at, tokenize
+from footplate.domain.errors import InvalidArgument, Violation
+from footplate.domain.filters import And, Comparator, Expression, L, Not, Or
+from footplate.wire.timestamps import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-T = TypeVar("T")
+    from datetime import datetime
 
 MAX_DEPTH = 50
 FUNCTION = "()"
 _LOGIC = ("AND", "OR")
+MAX_LENGTH = 32_768
+_SHOWN = 40
+
+
+class Kind(Enum):
+    OPEN = "("
+    CLOSE = ")"
+    COMPARATOR = "a comparator"
+    WORD = "a word"
+    QUOTED = "a quoted text"
+    END = "the end"
 
 
 @dataclass(frozen=True)
-class LogicalOperators(Generic[T]):
-    """The functions that join expressions to an expression of the same kind."""
+class Token:
+    """``at`` counts characters from 1; ``text`` of a quoted one is without its quotes."""
 
-    all_of: Callable[[tuple[T, ...]], T]
-    any_of: Callable[[tuple[T, ...]], T]
-    negation_of: Callable[[T], T]
+    kind: Kind
+    text: str
+    at: int
+
+
+class Dialect(Enum):
+    """Grammars that differ in their comparators, and in what a value may be."""
+
+    LISTS = "filters of lists"
+    LOGGING = "queries of Cloud Logging"
+
+
+_SPACE = re.compile(r"\s*")
+_COMPARATORS = {
+    Dialect.LISTS: re.compile(r"!=|<=|>=|[=<>:]"),
+    Dialect.LOGGING: re.compile(r"=~|!~|!=|<=|>=|[=<>:]"),
+}
+_NAME = re.compile(r"(?:[^\s()\"'<>=!:]|(?<=\.)\"[^\"\\]*\")+")
+"""Parts of it after a dot may be quoted."""
+_VALUE = re.compile(r"[^\s()\"']+")
+_QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_LOGGING_ESCAPED = re.compile(r"\\([\\\"'nrt])")
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def refuse_at(text: str, at: int, problem: str) -> NoReturn:
+    """Raise InvalidArgument that names the place."""
+    near = text[at - 1 : at - 1 + _SHOWN]
+    where = f"at character {at}, near {near!r}" if near else f"at character {at}, the end"
+    violation = Violation("filter", f"{problem} {where}")
+    raise InvalidArgument.of((violation,))
+
+
+def tokenize(text: str, dialect: Dialect = Dialect.LISTS) -> tuple[Token, ...]:
+    """Its tokens, END last. A word after a comparator may hold colons: it is a value.
+
+    Raises:
+        InvalidArgument: a quote isn't closed, a character fits nowhere, or it is too long.
+    """
+    if len(text) > MAX_LENGTH:
+        refuse_at(text, MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
+    tokens: list[Token] = []
+    position = _skip(text, 0)
+    while position < len(text):
+        after_comparator = bool(tokens) and tokens[-1].kind is Kind.COMPARATOR
+        token, position = _next(text, position, dialect, after_comparator=after_comparator)
+        tokens.append(token)
+        position = _skip(text, position)
+    return (*tokens, Token(Kind.END, "", len(text) + 1))
+
+
+def _skip(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return space.end() if space else position
+
+
+def _next(
+    text: str, position: int, dialect: Dialect, *, after_comparator: bool
+) -> tuple[Token, int]:
+    at = position + 1
+    comparator = _COMPARATORS[dialect].match
+    if text[position] in "()":
+        return Token(Kind(text[position]), text[position], at), position + 1
+    if match := _QUOTED.match(text, position):
+        content = match.group(1) if match.group(1) is not None else match.group(2)
+        return Token(Kind.QUOTED, _unescape(content, dialect), at), match.end()
+    if after_comparator and (match := _VALUE.match(text, position)):
+        return Token(Kind.WORD, match.group(), at), match.end()
+    if match := comparator(text, position):
+        return Token(Kind.COMPARATOR, match.group(), at), match.end()
+    if match := _NAME.match(text, position):
+        return Token(Kind.WORD, match.group().replace('"', ""), at), match.end()
+    problem = "a quote that isn't closed" if text[position] in "\"'" else "an unexpected character"
+    refuse_at(text, at, problem)
+
+
+def _unescape(content: str, dialect: Dialect) -> str:
+    """In queries of Cloud Logging what is no escape stays, for it may be one of a pattern."""
+    if dialect is Dialect.LOGGING:
+        return _LOGGING_ESCAPED.sub(lambda found: _CONTROLS.get(found[1], found[1]), content)
+    return _ESCAPED.sub(r"\1", content)
 
 
 @dataclass(frozen=True)
@@ -69,17 +161,27 @@ class Restriction:
     def refuse_value(self, problem: str) -> NoReturn:
         refuse_at(self.source, self.value.at, problem)
 
+    def require(self, allowed: tuple[Comparator, ...]) -> None:
+        if self.comparator not in allowed:
+            names = " ".join(each.value for each in allowed)
+            self.refuse_name(f"{self.comparator.value} given; allowed: {names};")
+
+    def time(self) -> datetime:
+        try:
+            return parse_time(self.value.text)
+        except ValueError as error:
+            self.refuse_value(str(error))
+
 
 def parse_expression(
     text: str,
-    compare: Callable[[Restriction], T],
-    operators_of_logic: LogicalOperators[T],
+    compare: Callable[[Restriction], Expression[L]],
     max_comparisons: int,
     dialect: Dialect = Dialect.LISTS,
     *,
     functions: bool = False,
     quoted_names: bool = False,
-) -> T:
+) -> Expression[L]:
     """The expression that ``text`` spells; ``compare`` makes one of each restriction.
 
     In queries of Cloud Logging a value alone is a restriction of no field, by ``:``.
@@ -88,22 +190,19 @@ def parse_expression(
     Raises:
         InvalidArgument: naming the place, what is wrong there and what is allowed.
     """
-    parser = _Parser(
-        text, compare, operators_of_logic, max_comparisons, dialect, functions=functions
-    )
+    parser = _Parser(text, compare, max_comparisons, dialect, functions=functions)
     if quoted_names:
         parser.names = (Kind.WORD, Kind.QUOTED)
     return parser.parse()
 
 
-class _Parser(Generic[T]):
+class _Parser(Generic[L]):
     """Recursive descent, with its depth bounded."""
 
     def __init__(
         self,
         text: str,
-        compare: Callable[[Restriction], T],
-        operators_of_logic: LogicalOperators[T],
+        compare: Callable[[Restriction], Expression[L]],
         max_comparisons: int,
         dialect: Dialect,
         *,
@@ -114,7 +213,6 @@ class _Parser(Generic[T]):
         self._functions = functions
         self._text = text
         self._compare = compare
-        self._joints = operators_of_logic
         self._left = self._max_comparisons = max_comparisons
         self._logging = dialect is Dialect.LOGGING
         self._tokens = tokenize(text, dialect)
@@ -123,7 +221,7 @@ class _Parser(Generic[T]):
         self._compared_with: tuple[Token, str] | None = None
         """The field and the comparator before a group of values, where one is read."""
 
-    def parse(self) -> T:
+    def parse(self) -> Expression[L]:
         found = self._conjunction()
         if self._token.kind is not Kind.END:
             self._refuse("unexpected text")
@@ -150,25 +248,25 @@ class _Parser(Generic[T]):
     def _refuse(self, problem: str, token: Token | None = None) -> NoReturn:
         refuse_at(self._text, (token or self._token).at, problem)
 
-    def _conjunction(self) -> T:
+    def _conjunction(self) -> Expression[L]:
         parts = [self._disjunction()]
         while self._token.kind not in (Kind.END, Kind.CLOSE):
             self._skip_word("AND")
             parts.append(self._disjunction())
-        return parts[0] if len(parts) == 1 else self._joints.all_of(tuple(parts))
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
 
-    def _disjunction(self) -> T:
+    def _disjunction(self) -> Expression[L]:
         parts = [self._term()]
         while self._skip_word("OR"):
             parts.append(self._term())
-        return parts[0] if len(parts) == 1 else self._joints.any_of(tuple(parts))
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
-    def _term(self) -> T:
+    def _term(self) -> Expression[L]:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             self._refuse(f"nested deeper than {MAX_DEPTH} levels")
         if self._negates() and (self._skip_word("NOT") or self._skip_word("-")):
-            found = self._joints.negation_of(self._term())
+            found: Expression[L] = Not(self._term())
         elif self._token.kind is Kind.OPEN:
             found = self._group()
         else:
@@ -181,13 +279,13 @@ class _Parser(Generic[T]):
         is_word = self._token.kind is Kind.WORD
         return is_word and self._tokens[self._index + 1].kind is not Kind.COMPARATOR
 
-    def _group(self) -> T:
+    def _group(self) -> Expression[L]:
         self._index += 1
         found = self._conjunction()
         self._take("a closing parenthesis is missing", Kind.CLOSE)
         return found
 
-    def _restriction(self) -> T:
+    def _restriction(self) -> Expression[L]:
         if self._compared_with is not None:
             value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
             return self._compared(*self._compared_with, value)
@@ -205,9 +303,9 @@ class _Parser(Generic[T]):
             value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
             found = self._compared(name, operator, value)
         negated = name.kind is Kind.WORD and name.text.startswith("-")
-        return self._joints.negation_of(found) if negated else found
+        return Not(found) if negated else found
 
-    def _word(self) -> T:
+    def _word(self) -> Expression[L]:
         value = self._take("a word is missing", Kind.WORD, Kind.QUOTED)
         name = Token(Kind.WORD, "", value.at)
         if value.kind is Kind.QUOTED:
@@ -215,7 +313,7 @@ class _Parser(Generic[T]):
         if value.text in _LOGIC:
             self._refuse(f"nothing to join by {value.text}", value)
         found = self._compared(name, ":", replace(value, text=value.text.removeprefix("-")))
-        return self._joints.negation_of(found) if value.text.startswith("-") else found
+        return Not(found) if value.text.startswith("-") else found
 
     def _is_call(self) -> bool:
         """Returns whether a word comes next, with a parenthesis right after it."""
@@ -223,7 +321,7 @@ class _Parser(Generic[T]):
         near = not self._logging or after.at == token.at + len(token.text)
         return token.kind is Kind.WORD and after.kind is Kind.OPEN and near
 
-    def _function(self, name: Token) -> T:
+    def _function(self, name: Token) -> Expression[L]:
         self._index += 1
         kinds = (Kind.QUOTED, Kind.WORD) if self._logging else (Kind.QUOTED,)
         value = self._take("a value in quotes is missing", *kinds)
@@ -235,14 +333,14 @@ class _Parser(Generic[T]):
         is_value = self._token.kind in (Kind.WORD, Kind.QUOTED)
         return is_value and self._tokens[self._index + 1].kind is not Kind.COMPARATOR
 
-    def _values(self, name: Token, operator: str) -> T:
+    def _values(self, name: Token, operator: str) -> Expression[L]:
         """``(A OR B AND NOT C)``."""
         self._compared_with = name, operator
         found = self._group()
         self._compared_with = None
         return found
 
-    def _compared(self, name: Token, operator: str, value: Token) -> T:
+    def _compared(self, name: Token, operator: str, value: Token) -> Expression[L]:
         self._left -= 1
         if self._left < 0:
             self._refuse(f"more than {self._max_comparisons} comparisons", name)

@@ -16,6 +16,7 @@ from footplate.wire.vertex_v1.queries import VOCABULARY as VERTEX
 
 FAILED = Comparison(Field.STATE, Comparator.EQUAL, State.FAILED)
 RUNNING = Comparison(Field.STATE, Comparator.EQUAL, State.RUNNING)
+EITHER: Filter = Or((FAILED, RUNNING))
 RNN = Comparison(Field.JOB_ID, Comparator.MATCHES, "rnn*")
 
 
@@ -32,7 +33,7 @@ RNN = Comparison(Field.JOB_ID, Comparator.MATCHES, "rnn*")
         ("NOT state=FAILED", Not(FAILED)),
         ("-state=FAILED", Not(FAILED)),
         ("-(state=FAILED)", Not(FAILED)),
-        ("NOT (state=FAILED OR state=RUNNING)", Not(Or((FAILED, RUNNING)))),
+        ("NOT (state=FAILED OR state=RUNNING)", Not(EITHER)),
         ("job_id:rnn* state=FAILED OR state=RUNNING", And((RNN, Or((FAILED, RUNNING))))),
         ("job_id='it\\'s'", Comparison(Field.JOB_ID, Comparator.EQUAL, "it's")),
         ("labels.a-b=c", Comparison(Field.LABEL, Comparator.EQUAL, "c", "a-b")),

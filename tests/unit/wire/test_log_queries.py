@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument
+from footplate.domain.filters import And
 from footplate.domain.log_lines import Entry, Line
 from footplate.domain.names import TrainingJobName
 from footplate.wire.log_severity import SEVERITIES
 from footplate.wire.logging_v2.entries import encode_entry
 from footplate.wire.logging_v2.matching import matches
-from footplate.wire.logging_v2.queries import And, parse_query
+from footplate.wire.logging_v2.queries import parse_query
 from footplate.wire.logging_v2.scope import Span, job_ids, span, without_end
 
 TIME = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)

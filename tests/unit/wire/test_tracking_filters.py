@@ -7,21 +7,14 @@ from datetime import UTC, datetime
 import pytest
 
 from footplate.domain.errors import InvalidArgument
-from footplate.domain.filters import Comparator
-from footplate.domain.tracking.filters import (
-    AllOf,
-    AnyOf,
-    Equals,
-    Filter,
-    LinkedTo,
-    NoneOf,
-    required_links,
-)
+from footplate.domain.filters import And, Comparator, Not, Or
+from footplate.domain.tracking.filters import Equals, Filter, LinkedTo, required_links
 from footplate.wire.vertex_v1.tracking_filters import parse_tracking_filter, read_order
 
 EQUAL = Comparator.EQUAL
 EXPERIMENT = Equals(("schemaTitle",), EQUAL, "system.Experiment")
 RUN = Equals(("schemaTitle",), EQUAL, "system.Run")
+EITHER: Filter = Or((EXPERIMENT, RUN))
 
 
 @pytest.mark.parametrize(
@@ -32,20 +25,20 @@ RUN = Equals(("schemaTitle",), EQUAL, "system.Run")
         (
             "contexts",
             '(schema_title="system.Experiment" OR schema_title=system.Run) AND parent_contexts:"c"',
-            AllOf((AnyOf((EXPERIMENT, RUN)), LinkedTo("c"))),
+            And((EITHER, LinkedTo("c"))),
         ),
         ("contexts", 'child_contexts:"n"', LinkedTo("n", downwards=True)),
         (
             "executions",
             'schema_title="system.Run" AND in_context("projects/p/c")',
-            AllOf((RUN, LinkedTo("projects/p/c"))),
+            And((RUN, LinkedTo("projects/p/c"))),
         ),
-        ("artifacts", 'NOT in_context("n")', NoneOf(LinkedTo("n"))),
+        ("artifacts", 'NOT in_context("n")', Not(LinkedTo("n"))),
         ("artifacts", 'uri = "gs://b/x"', Equals(("uri",), EQUAL, "gs://b/x")),
         (
             "contexts",
             "schema_title=system.Run AND (display_name = a-b)",
-            AllOf((RUN, Equals(("displayName",), EQUAL, "a-b"))),
+            And((RUN, Equals(("displayName",), EQUAL, "a-b"))),
         ),
         ("contexts", "metadata.a.b.string_value=x", Equals(("metadata", "a", "b"), EQUAL, "x")),
         (

@@ -184,6 +184,6 @@ def model_of(call: Call) -> tuple[ModelName, str]:
 
 def _folder(prefix: str, model: Model, number: int, now: datetime) -> str:
     """A new folder for each export. Source: the reference of ExportModelRequest.OutputConfig."""
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", model.display_name)
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", model.default.display_name)
     time = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return f"{prefix.rstrip('/')}/model-export-{name}-{number}-{time}/"

@@ -8,9 +8,10 @@ from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import AlreadyExists, NotFound
+from footplate.domain.filters import leaves
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import to_micros
-from footplate.domain.tracking.filters import links_in, matches, required_links
+from footplate.domain.tracking.filters import LinkedTo, matches, required_links
 from footplate.ports.tracking import ResourcePage
 from footplate.store.named_rows import check_version, unknown
 from footplate.store.paging import Position
@@ -102,7 +103,9 @@ class SqlTracking(SqlLinks, SqlPoints):
             query = query.where(tracking.c.name.in_(linked_names(link)))
         with self._transactions.snapshot() as connection:
             linked = {
-                link: frozenset(connection.scalars(linked_names(link))) for link in links_in(where)
+                link: frozenset(connection.scalars(linked_names(link)))
+                for link in (() if where is None else leaves(where))
+                if isinstance(link, LinkedTo)
             }
             for resource in _in_order(connection, query, position, oldest_first=oldest_first):
                 if where is None or matches(where, resource, linked):

@@ -10,13 +10,14 @@ need none, as the search says which they are.
 from __future__ import annotations
 
 import math
-import operator
 import re
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.wire.filter_parser import LogicalOperators, Restriction, parse_expression
+from footplate.domain.filters import EXACT, OPERATORS, Comparator, evaluator
+from footplate.wire.filter_parser import Restriction, parse_expression
 from footplate.wire.timestamps import parse_time
 from footplate.wire.trial_states import STATES, TRAINING_STATES, training_state
 
@@ -39,9 +40,6 @@ _PARTS = re.compile(rf"(?:{_TO_THE_END}|[^,\"'])++|(?<=,)(?=,|$)|^(?=,)")
 """The fields of an order, also empty ones, which are refused. A quote that isn't closed goes on to
 the end: to look for its end at each quote would take quadratic time.
 """
-_ORDERS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
-    {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-)
 
 
 def select_trials(answer: JsonObject, condition: str, order_by: str) -> JsonObject:
@@ -56,14 +54,21 @@ def select_trials(answer: JsonObject, condition: str, order_by: str) -> JsonObje
     names = _fields(answer)
     trials = [each for each in _list(answer["trials"]) if isinstance(each, dict)]
     if condition.strip():
-        matches = _condition(condition, names)
-        trials = [trial for trial in trials if matches(trial)]
+        text = quote_names(condition, names)
+        where = parse_expression(
+            text, lambda given: _compare(given, names), _MAX_COMPARISONS, quoted_names=True
+        )
+        trials = [each for each in trials if evaluator(partial(_holds, each))(where)]
     for field, descending in reversed(_orders(order_by, names)):
         there = [trial for trial in trials if field(trial) is not None]
         absent = [trial for trial in trials if field(trial) is None]
         there.sort(key=lambda trial: _rank(field(trial)), reverse=descending)
         trials = [*there, *absent]
     return {**answer, "trials": list(trials)}
+
+
+def _holds(trial: JsonObject, condition: Condition) -> bool:
+    return condition(trial)
 
 
 def _fields(answer: JsonObject) -> dict[str, Read]:
@@ -139,21 +144,6 @@ _FIXED: Mapping[str, Read] = MappingProxyType(
 )
 
 
-def _condition(text: str, names: Mapping[str, Read]) -> Condition:
-    operators_of_logic: LogicalOperators[Condition] = LogicalOperators(
-        all_of=lambda parts: lambda trial: all(part(trial) for part in parts),
-        any_of=lambda parts: lambda trial: any(part(trial) for part in parts),
-        negation_of=lambda part: lambda trial: not part(trial),
-    )
-    return parse_expression(
-        quote_names(text, names),
-        lambda given: _compare(given, names),
-        operators_of_logic,
-        _MAX_COMPARISONS,
-        quoted_names=True,
-    )
-
-
 def spell(name: str) -> str:
     """A field as a filter and an order have it: in quotes where it needs them."""
     if _PLAIN.fullmatch(name):
@@ -181,34 +171,22 @@ def _compare(given: Restriction, names: Mapping[str, Read]) -> Condition:
         given.refuse_name(f"unknown field; allowed: {', '.join(map(spell, names))};")
     if given.field == "state":
         read = _state_reader(given) or read
-    if given.operator in _ORDERS:
-        return _ordered(given, read)
-    if given.operator == ":":
+    if given.comparator is Comparator.MATCHES:
         return lambda trial: wanted.lower() in str(read(trial) or "").lower()
-    return lambda trial: _equal(read(trial), wanted) is (given.operator == "=")
+    if given.comparator in EXACT:
+        return lambda trial: _equal(read(trial), wanted) is (given.comparator is Comparator.EQUAL)
+    return _ordered(given, read)
 
 
 def _ordered(given: Restriction, read: Read) -> Condition:
-    """Compares by numbers; times, which have one form, by their texts."""
-    holds, wanted = _ORDERS[given.operator], _number(given.value.text)
+    """By numbers; times, which have one form, by their texts."""
+    holds, text = OPERATORS[given.comparator], given.value.text
     if given.field in _TIMES:
-        order = {"<": -1, "<=": -1, ">": 1, ">=": 1}[given.operator]
-        text, equal = given.value.text, "=" in given.operator
-
-        def holds_of_time(trial: JsonObject) -> bool:
-            value = str(read(trial) or "")
-            later = (value > text) - (value < text)
-            return bool(value) and (later == order or (equal and not later))
-
-        return holds_of_time
+        return lambda trial: bool(time := str(read(trial) or "")) and holds(time, text)
+    wanted = _number(text)
     if wanted is None:
         given.refuse_value("no number;")
-
-    def holds_of_number(trial: JsonObject) -> bool:
-        value = _number(read(trial))
-        return value is not None and holds(value, wanted)
-
-    return holds_of_number
+    return lambda trial: (number := _number(read(trial))) is not None and holds(number, wanted)
 
 
 def _equal(value: Value, wanted: str) -> bool:
@@ -221,7 +199,7 @@ def _equal(value: Value, wanted: str) -> bool:
 def _state_reader(given: Restriction) -> Read | None:
     """The state in the words of ml v1 where the filter has one of them. Refuses unknown words."""
     wanted = given.value.text.upper()
-    if given.operator in ("=", "!=") and wanted not in (*STATES, *TRAINING_STATES):
+    if given.comparator in EXACT and wanted not in (*STATES, *TRAINING_STATES):
         allowed = ", ".join(dict.fromkeys((*STATES, *TRAINING_STATES)))
         given.refuse_value(f"unknown state; allowed: {allowed};")
     return training_state if wanted in TRAINING_STATES else None

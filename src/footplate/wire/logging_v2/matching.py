@@ -3,61 +3,40 @@
 from __future__ import annotations
 
 import math
-import operator
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 from urllib.parse import unquote
 
-from footplate.domain.filters import Comparator
+from footplate.domain.filters import OPERATORS, Comparator, evaluator
 from footplate.wire.log_severity import SEVERITIES
-from footplate.wire.logging_v2.queries import (
-    LOG_ID,
-    TIMES,
-    And,
-    Comparison,
-    Not,
-    Or,
-    Query,
-    Resemblance,
-    Word,
-)
+from footplate.wire.logging_v2.queries import LOG_ID, TIMES, Comparison, Resemblance, Word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from footplate.domain.log_lines import Entry
     from footplate.wire.json_text import JsonObject
+    from footplate.wire.logging_v2.queries import Condition, Query
 
 _EXACT = frozenset({"resource.labels.job_id", "resource.labels.project_id", "insertId"})
 """Ids; other texts are compared without regard to case, as Cloud Logging does."""
 
-_OPERATORS: dict[Comparator, Callable[[Any, Any], bool]] = {
-    Comparator.EQUAL: operator.eq,
-    Comparator.NOT_EQUAL: operator.ne,
-    Comparator.LESS: operator.lt,
-    Comparator.LESS_OR_EQUAL: operator.le,
-    Comparator.GREATER: operator.gt,
-    Comparator.GREATER_OR_EQUAL: operator.ge,
-}
-
 
 def matches(query: Query, entry: Entry, document: JsonObject) -> bool:
     """``document`` is ``entry`` as it is answered."""
-    match query:
-        case Comparison():
-            return _compare(query, entry, document)
-        case Resemblance():
-            found = (_spell(value) for value in _find(document, query.field))
-            return any(query.pattern.search(text) != query.negated for text in found)
-        case Word():
-            return any(query.text in _spell(value).casefold() for value in _scalars(document))
-        case And():
-            return all(matches(part, entry, document) for part in query.parts)
-        case Or():
-            return any(matches(part, entry, document) for part in query.parts)
-        case Not():
-            return not matches(query.part, entry, document)
-        case _:
-            assert_never(query)
+
+    def holds(condition: Condition) -> bool:
+        match condition:
+            case Comparison():
+                return _compare(condition, entry, document)
+            case Resemblance(pattern=pattern, negated=negated):
+                found = (_spell(value) for value in _find(document, condition.field))
+                return any(pattern.search(text) != negated for text in found)
+            case Word(text=text):
+                return any(text in _spell(value).casefold() for value in _scalars(document))
+            case _:
+                assert_never(condition)
+
+    return evaluator(holds)(query)
 
 
 def _compare(comparison: Comparison, entry: Entry, document: JsonObject) -> bool:
@@ -88,7 +67,7 @@ def _holds(comparison: Comparison, found: object) -> bool:
         if isinstance(wanted, str) and isinstance(found, str):
             return wanted in found
         return wanted == found
-    return _OPERATORS[comparison.comparator](found, wanted)
+    return bool(OPERATORS[comparison.comparator](found, wanted))
 
 
 def _number(text: str) -> float | None:

@@ -6,20 +6,13 @@ Fields: those of an entry, down to the keys of its labels and payload.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from footplate.domain.filters import Comparator
-from footplate.wire.filter_parser import (
-    FUNCTION,
-    LogicalOperators,
-    Restriction,
-    parse_expression,
-)
-from footplate.wire.filter_tokens import Dialect
+from footplate.domain.filters import And, Comparator, Expression
+from footplate.wire.filter_parser import FUNCTION, Dialect, Restriction, parse_expression
 from footplate.wire.log_severity import SEVERITIES
 from footplate.wire.logging_v2.linear_patterns import MAX_STEPS, LinearPattern
 from footplate.wire.logging_v2.pattern_syntax import BadPattern
-from footplate.wire.timestamps import parse_time
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -85,23 +78,8 @@ class Word:
     text: str
 
 
-@dataclass(frozen=True)
-class And:
-    parts: tuple[Query, ...]
-
-
-@dataclass(frozen=True)
-class Or:
-    parts: tuple[Query, ...]
-
-
-@dataclass(frozen=True)
-class Not:
-    part: Query
-
-
-Query = Comparison | Resemblance | Word | And | Or | Not
-_OPERATORS_OF_LOGIC: LogicalOperators[Query] = LogicalOperators(And, Or, Not)
+Condition = Comparison | Resemblance | Word
+Query: TypeAlias = Expression[Condition]
 
 
 def parse_query(text: str) -> Query:
@@ -114,21 +92,19 @@ def parse_query(text: str) -> Query:
         return And(())
     steps = 0
 
-    def read(given: Restriction) -> Query:
+    def read(given: Restriction) -> Condition:
         nonlocal steps
-        query = _read(given)
-        if isinstance(query, Resemblance):
-            steps += query.pattern.steps
+        found = _read(given)
+        if isinstance(found, Resemblance):
+            steps += found.pattern.steps
             if steps > MAX_STEPS:  # each character of a text may take as many
                 given.refuse_value(f"more than {MAX_STEPS} steps in all expressions of the query;")
-        return query
+        return found
 
-    return parse_expression(
-        text, read, _OPERATORS_OF_LOGIC, MAX_COMPARISONS, Dialect.LOGGING, functions=True
-    )
+    return parse_expression(text, read, MAX_COMPARISONS, Dialect.LOGGING, functions=True)
 
 
-def _read(given: Restriction) -> Query:
+def _read(given: Restriction) -> Condition:
     value = given.value.text
     if not given.name.text:
         return Word(value.casefold())
@@ -169,10 +145,7 @@ def _resemblance(field: str, given: Restriction) -> Resemblance:
 def _time(given: Restriction) -> datetime:
     if given.comparator is Comparator.MATCHES:
         given.refuse_value(": given for a time; allowed: = != < <= > >=;")
-    try:
-        return parse_time(given.value.text)
-    except ValueError as error:
-        given.refuse_value(str(error))
+    return given.time()
 
 
 def _severity(given: Restriction) -> int:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from datetime import datetime
+from typing import TYPE_CHECKING
 
-from footplate.domain.filters import Comparator
-from footplate.wire.logging_v2.queries import (
-    And,
-    Comparison,
-    Not,
-    Or,
-    Query,
-    Resemblance,
-    Word,
-)
+from footplate.domain.filters import And, Comparator, Or
+from footplate.wire.logging_v2.queries import Comparison
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from footplate.wire.logging_v2.queries import Query
 
 _JOB_ID = "resource.labels.job_id"
+_NOT_BEFORE = (Comparator.EQUAL, Comparator.GREATER, Comparator.GREATER_OR_EQUAL)
+_NOT_AFTER = (Comparator.EQUAL, Comparator.LESS, Comparator.LESS_OR_EQUAL)
 
 
 @dataclass(frozen=True)
@@ -33,10 +28,8 @@ class Span:
 def job_ids(query: Query) -> frozenset[str] | None:
     """The ids that an entry's job must have one of; None: any will do."""
     match query:
-        case Comparison(field=field, comparator=Comparator.EQUAL, value=str(value)):
-            return frozenset({value}) if field == _JOB_ID else None
-        case Comparison() | Resemblance() | Word() | Not():
-            return None
+        case Comparison(field, Comparator.EQUAL, str(value)) if field == _JOB_ID:
+            return frozenset({value})
         case And():
             bound = [ids for part in query.parts if (ids := job_ids(part)) is not None]
             return frozenset.intersection(*bound) if bound else None
@@ -45,48 +38,29 @@ def job_ids(query: Query) -> frozenset[str] | None:
             known = [ids for ids in each if ids is not None]
             return frozenset().union(*known) if len(known) == len(each) else None
         case _:
-            assert_never(query)
+            return None
 
 
 def span(query: Query) -> Span:
     """Times outside of which no entry matches. Its bounds may be wider than need be."""
     match query:
-        case Comparison():
-            return _compared(query)
-        case Resemblance() | Word() | Not():
-            return Span()
-        case And():
+        case Comparison("timestamp", comparator, datetime() as time):
+            return Span(
+                time if comparator in _NOT_BEFORE else None,
+                time if comparator in _NOT_AFTER else None,
+            )
+        case And() | Or():
             each = [span(part) for part in query.parts]
             firsts = [s.first for s in each if s.first is not None]
             lasts = [s.last for s in each if s.last is not None]
-            return Span(max(firsts, default=None), min(lasts, default=None))
-        case Or():
-            each = [span(part) for part in query.parts]
-            firsts = [s.first for s in each if s.first is not None]
-            lasts = [s.last for s in each if s.last is not None]
+            if isinstance(query, And):
+                return Span(max(firsts, default=None), min(lasts, default=None))
             return Span(
                 min(firsts) if len(firsts) == len(each) else None,
                 max(lasts) if len(lasts) == len(each) else None,
             )
         case _:
-            assert_never(query)
-
-
-def _compared(comparison: Comparison) -> Span:
-    time = comparison.value
-    if comparison.field != "timestamp" or isinstance(time, str | int):
-        return Span()
-    match comparison.comparator:
-        case Comparator.EQUAL:
-            return Span(time, time)
-        case Comparator.GREATER | Comparator.GREATER_OR_EQUAL:
-            return Span(first=time)
-        case Comparator.LESS | Comparator.LESS_OR_EQUAL:
-            return Span(last=time)
-        case Comparator.NOT_EQUAL | Comparator.MATCHES:
             return Span()
-        case _:
-            assert_never(comparison.comparator)
 
 
 def without_end(query: Query) -> Query:

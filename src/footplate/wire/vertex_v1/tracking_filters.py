@@ -5,30 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
-from footplate.domain.filters import Comparator
+from footplate.domain.filters import EXACT, ORDERED, TEXT, Comparator
 from footplate.domain.tracking import names
 from footplate.domain.tracking.filters import (
     CREATE_TIME,
     UPDATE_TIME,
-    AllOf,
-    AnyOf,
     Equals,
     Filter,
     LinkedTo,
-    NoneOf,
 )
-from footplate.wire.filter_parser import FUNCTION, LogicalOperators, Restriction, parse_expression
+from footplate.wire.filter_parser import FUNCTION, Restriction, parse_expression
 from footplate.wire.json_text import describe
-from footplate.wire.timestamps import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_COMPARISONS = 100
-_OPERATORS = LogicalOperators[Filter](AllOf, AnyOf, NoneOf)
-_TEXT = (Comparator.EQUAL, Comparator.NOT_EQUAL, Comparator.MATCHES)
-_FLAG = (Comparator.EQUAL, Comparator.NOT_EQUAL)
-_ORDERED = tuple(each for each in Comparator if each is not Comparator.MATCHES)
 _TIMES = {"create_time": CREATE_TIME, "update_time": UPDATE_TIME}
 _NODE = {"display_name": "displayName", "schema_title": "schemaTitle"}
 _FIELDS: Mapping[str, Mapping[str, str]] = {
@@ -59,7 +51,7 @@ def parse_tracking_filter(text: str | None, collection: str) -> Filter | None:
     if text is None or not text.strip():
         return None
     reader = _Reader(collection)
-    return parse_expression(text, reader.read, _OPERATORS, MAX_COMPARISONS, functions=True)
+    return parse_expression(text, reader.read, MAX_COMPARISONS, functions=True)
 
 
 def read_order(text: str | None) -> bool:
@@ -97,13 +89,14 @@ class _Reader:
                 given.refuse_name(f"unknown function; allowed: {self._known};")
             return LinkedTo(value)
         if name in _LINKS and self._contexts:
-            _require(given, (Comparator.MATCHES, Comparator.EQUAL))
+            given.require((Comparator.MATCHES, Comparator.EQUAL))
             return LinkedTo(value, downwards=_LINKS[name])
         if time := _TIMES.get(name) or (name if name in _TIMES.values() else None):
-            return _time(given, time)
+            given.require(ORDERED)
+            return Equals((time,), given.comparator, given.time())
         head, *path = name.split(".")
         if head == "labels" and path:
-            _require(given, _TEXT)
+            given.require(TEXT)
             return Equals(("labels", ".".join(path)), given.comparator, value)
         if head == "metadata" and self._nodes and len(path) > 1 and path[-1] in _VALUES:
             return _metadata(given, path[:-1], path[-1])
@@ -111,7 +104,7 @@ class _Reader:
             given.refuse_name(f"unknown field; allowed: {self._known};")
         if self._fields[name] == "isDefault":
             return _flag(given, ("isDefault",))
-        _require(given, _TEXT)
+        given.require(TEXT)
         return Equals((self._fields[name],), given.comparator, value)
 
 
@@ -120,9 +113,9 @@ def _metadata(given: Restriction, path: list[str], kind: str) -> Filter:
     if kind == "bool_value":
         return _flag(given, where)
     if kind == "string_value":
-        _require(given, _TEXT)
+        given.require(TEXT)
         return Equals(where, given.comparator, given.value.text)
-    _require(given, _ORDERED)
+    given.require(ORDERED)
     try:
         return Equals(where, given.comparator, float(given.value.text))
     except ValueError:
@@ -130,22 +123,8 @@ def _metadata(given: Restriction, path: list[str], kind: str) -> Filter:
 
 
 def _flag(given: Restriction, path: tuple[str, ...]) -> Filter:
-    _require(given, _FLAG)
+    given.require(EXACT)
     text = given.value.text.casefold()
     if text not in ("true", "false"):
         given.refuse_value(f"{describe(given.value.text)} given; allowed: true, false;")
     return Equals(path, given.comparator, value=text == "true")
-
-
-def _time(given: Restriction, field: str) -> Filter:
-    _require(given, _ORDERED)
-    try:
-        return Equals((field,), given.comparator, parse_time(given.value.text))
-    except ValueError as error:
-        given.refuse_value(str(error))
-
-
-def _require(given: Restriction, allowed: tuple[Comparator, ...]) -> None:
-    if given.comparator not in allowed:
-        texts = " ".join(comparator.value for comparator in allowed)
-        given.refuse_name(f"{given.comparator.value} given; allowed: {texts};")
