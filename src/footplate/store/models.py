@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import AlreadyExists, DataLoss, NotFound
@@ -16,22 +16,17 @@ from footplate.domain.timestamps import from_micros, to_micros
 from footplate.ports.models import ModelPage
 from footplate.ports.notifications import NoticeKind
 from footplate.store.documents import ModelBody, read, write
-from footplate.store.named_rows import check_version, unknown
+from footplate.store.named_rows import check_version, rows_behind, unknown
 from footplate.store.paging import Position
 from footplate.store.tables import models
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Connection
 
     from footplate.domain.filters import Filter
     from footplate.domain.names import ModelName
     from footplate.store.row_codec import Record, Values
     from footplate.store.transactions import Transactions
-
-_PLACE = tuple_(models.c.create_time, models.c.name)
-_BATCH = 200
 
 
 class SqlModels:
@@ -83,9 +78,10 @@ class SqlModels:
         position = None if after is None else Position.parse(after)
         if not storable(collection):
             return ModelPage((), None)
+        query = select(models).where(models.c.collection == collection)
         found: list[Model] = []
         with self._transactions.snapshot() as connection:
-            for model in _newest(connection, collection, position):
+            for model in map(_model, rows_behind(connection, models, query, position)):
                 if where is None or selects(where, model.value):
                     found.append(model)
                 if len(found) > limit:
@@ -101,22 +97,6 @@ class SqlModels:
 
     def _notify(self, connection: Connection, name: ModelName) -> None:
         self._transactions.tell(connection, NoticeKind.MODEL, str(name))
-
-
-def _newest(connection: Connection, collection: str, position: Position | None) -> Iterator[Model]:
-    """The models of a list behind ``position``, read in batches."""
-    query = select(models).where(models.c.collection == collection)
-    query = query.order_by(models.c.create_time.desc(), models.c.name.desc()).limit(_BATCH)
-    while True:
-        batch = query
-        if position is not None:
-            batch = query.where(tuple_(position.create_time, position.uid) > _PLACE)
-        rows = connection.execute(batch).all()
-        for row in rows:
-            yield _model(row)
-        if len(rows) < _BATCH:
-            return
-        position = Position(rows[-1].create_time, rows[-1].name)
 
 
 def _values(model: Model) -> Values:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import AlreadyExists, DataLoss, NotFound
@@ -15,7 +16,7 @@ from footplate.domain.timestamps import from_micros, to_micros
 from footplate.ports.notifications import NoticeKind
 from footplate.ports.persistent_resources import ResourcePage
 from footplate.store.documents import ResourceBody, read, write
-from footplate.store.named_rows import check_version, unknown
+from footplate.store.named_rows import check_version, rows_behind, unknown
 from footplate.store.paging import Position
 from footplate.store.tables import persistent_resources as table
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from footplate.domain.names import PersistentResourceName
     from footplate.store.row_codec import Record, Values
     from footplate.store.transactions import Transactions
-
-_PLACE = tuple_(table.c.create_time, table.c.name)
 
 
 class SqlPersistentResources:
@@ -71,11 +70,8 @@ class SqlPersistentResources:
         if not storable(collection):
             return ResourcePage((), None)
         query = select(table).where(table.c.collection == collection)
-        if position is not None:
-            query = query.where(tuple_(position.create_time, position.uid) > _PLACE)
-        query = query.order_by(table.c.create_time.desc(), table.c.name.desc()).limit(limit + 1)
-        with self._transactions.reading() as connection:
-            rows = connection.execute(query).all()
+        with self._transactions.snapshot() as connection:
+            rows = [*islice(rows_behind(connection, table, query, position), limit + 1)]
         page = tuple(_resource(row) for row in rows[:limit])
         if len(rows) <= limit:
             return ResourcePage(page, None)

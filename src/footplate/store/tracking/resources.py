@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import AlreadyExists, NotFound
@@ -13,7 +13,7 @@ from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import to_micros
 from footplate.domain.tracking.filters import LinkedTo, matches, required_links
 from footplate.ports.tracking import ResourcePage
-from footplate.store.named_rows import check_version, unknown
+from footplate.store.named_rows import check_version, rows_behind, unknown
 from footplate.store.paging import Position
 from footplate.store.tables import tracking
 from footplate.store.tracking.links import SqlLinks, linked_names
@@ -21,17 +21,14 @@ from footplate.store.tracking.points import SqlPoints
 from footplate.store.tracking.rows import batches, resource_of, resource_values
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import ColumnElement, Connection
 
     from footplate.domain.tracking.filters import Filter
     from footplate.domain.tracking.names import TrackingName
     from footplate.domain.tracking.resources import Resource
     from footplate.store.transactions import Transactions
-
-_PLACE = tuple_(tracking.c.create_time, tracking.c.name)
-_BATCH = 200
 
 
 class SqlTracking(SqlLinks, SqlPoints):
@@ -107,36 +104,14 @@ class SqlTracking(SqlLinks, SqlPoints):
                 for link in (() if where is None else leaves(where))
                 if isinstance(link, LinkedTo)
             }
-            for resource in _in_order(connection, query, position, oldest_first=oldest_first):
+            rows = rows_behind(connection, tracking, query, position, oldest_first=oldest_first)
+            for resource in map(resource_of, rows):
                 if where is None or matches(where, resource, linked):
                     found.append(resource)
                 if len(found) > limit:
                     break
         page = tuple(found[:limit])
         return ResourcePage(page, _key(page[-1]) if len(found) > limit else None)
-
-
-def _in_order(
-    connection: Connection,
-    query: Select[tuple[object, ...]],
-    position: Position | None,
-    *,
-    oldest_first: bool,
-) -> Iterator[Resource]:
-    """The resources of a list behind ``position``, read in batches."""
-    columns = (tracking.c.create_time, tracking.c.name)
-    order = columns if oldest_first else tuple(column.desc() for column in columns)
-    query = query.order_by(*order).limit(_BATCH)
-    while True:
-        batch = query
-        if position is not None:
-            here = tuple_(position.create_time, position.uid)
-            batch = query.where(here < _PLACE if oldest_first else here > _PLACE)
-        rows = connection.execute(batch).all()
-        yield from map(resource_of, rows)
-        if len(rows) < _BATCH:
-            return
-        position = Position(rows[-1].create_time, rows[-1].name)
 
 
 def _write(connection: Connection, changed: Sequence[Resource]) -> None:
