@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from footplate.wire.filters import parse_filter
 from footplate.wire.list_order import parse_order
-from footplate.wire.paging import format_token, parse_token
+from footplate.wire.paging import list_json, parse_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,9 +46,5 @@ class Listing:
             after=parse_token(call.parameter("pageToken", "page_token"), asked),
             order=parse_order(order, self.vocabulary.fields),
         )
-        answer: JsonObject = {}
-        if page.jobs:
-            answer[self.field] = [encode(call, job) for job in page.jobs]
-        if page.next_key is not None:
-            answer["nextPageToken"] = format_token(page.next_key, asked)
-        return answer
+        found = [encode(call, job) for job in page.jobs]
+        return list_json(self.field, found, page.next_key, asked)

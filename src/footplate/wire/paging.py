@@ -7,9 +7,17 @@ import binascii
 import hashlib
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.wire.json_text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import JsonValue
+
+    from footplate.wire.json_text import JsonObject
 
 _DIGEST_LENGTH = 8
 _NUMBER = re.compile(r"-?[0-9]{1,19}")
@@ -79,6 +87,16 @@ def parse_number_token(token: str | None, query: str) -> int | None:
             )
         )
     return int(key)
+
+
+def list_json(
+    name: str, items: Sequence[JsonValue], next_key: str | None, query: str
+) -> JsonObject:
+    """Returns a page of the list that ``query`` asks for; a list without items is ``{}``."""
+    answer: JsonObject = {name: [*items]} if items else {}
+    if next_key is not None:
+        answer["nextPageToken"] = format_token(next_key, query)
+    return answer
 
 
 def _digest(query: str) -> bytes:

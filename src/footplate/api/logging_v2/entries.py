@@ -23,7 +23,7 @@ from footplate.wire.logging_v2.matching import matches
 from footplate.wire.logging_v2.queries import parse_query
 from footplate.wire.logging_v2.requests import ListEntriesRequest
 from footplate.wire.logging_v2.scope import Span, job_ids, span, without_end
-from footplate.wire.paging import PageRule, format_token, parse_token
+from footplate.wire.paging import PageRule, list_json, parse_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -138,12 +138,8 @@ class Entries:
             stream = (follower, job.name.project, job.name.job_id)
             self._followers.asked(stream, ended=job.state.terminal)
         page = read_page(self._logs, jobs, listing, after)
-        answer: JsonObject = {}
-        if page.entries:
-            answer["entries"] = [*page.entries]
-        if page.after is not None:
-            answer["nextPageToken"] = format_token(str(page.after), asked.listing)
-        return answer
+        next_key = None if page.after is None else str(page.after)
+        return list_json("entries", page.entries, next_key, asked.listing)
 
     def _find(self, projects: Sequence[str], query: Query) -> list[Job]:
         """The jobs whose entries are asked for.
@@ -192,7 +188,4 @@ class Entries:
         listing = f"logs of {project}"
         after = parse_token(call.parameter("pageToken", "page_token"), listing)
         rest = [name for name in names if after is None or name > after]
-        answer: JsonObject = {"logNames": [*rest[:size]]} if rest else {}
-        if len(rest) > size:
-            answer["nextPageToken"] = format_token(rest[size - 1], listing)
-        return answer
+        return list_json("logNames", rest[:size], rest[size - 1] if rest[size:] else None, listing)

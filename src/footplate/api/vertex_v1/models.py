@@ -12,7 +12,7 @@ from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.machines import unknown_region
 from footplate.domain.names import ModelName
 from footplate.wire.filters import parse_filter
-from footplate.wire.paging import format_token, parse_token
+from footplate.wire.paging import list_json, parse_token
 from footplate.wire.vertex_v1.model_order import in_order
 from footplate.wire.vertex_v1.model_requests import (
     read_alias_changes,
@@ -75,26 +75,16 @@ class ModelsApi:
         collection = ModelName(here.project, here.location, "").collection
         text = call.parameter("filter") or ""
         size = PAGES.size(call.parameter("pageSize", "page_size"))
-        where, token = (
-            parse_filter(text, MODEL_VOCABULARY),
-            call.parameter("pageToken", "page_token"),
-        )
+        where = parse_filter(text, MODEL_VOCABULARY)
+        token = call.parameter("pageToken", "page_token")
         if order := call.parameter("orderBy", "order_by"):
             asked = f"{collection}?{text}&{order}"
             return self._list_in_order(collection, where, asked, order, size, token)
         asked = f"{collection}?{text}"
-        page = self._registry.list(
-            collection,
-            where=where,
-            limit=size,
-            after=parse_token(token, asked),
-        )
-        answer: JsonObject = {}
-        if page.models:
-            answer["models"] = [model_json(model, model.default) for model in page.models]
-        if page.next_key is not None:
-            answer["nextPageToken"] = format_token(page.next_key, asked)
-        return answer
+        after = parse_token(token, asked)
+        page = self._registry.list(collection, where=where, limit=size, after=after)
+        found = [model_json(model, model.default) for model in page.models]
+        return list_json("models", found, page.next_key, asked)
 
     def _list_in_order(
         self,
@@ -117,12 +107,8 @@ class ModelsApi:
         ordered = in_order([(model, model.default) for model in every], order)
         begin = _read_place(parse_token(token, asked))
         shown = ordered[begin : begin + size]
-        answer: JsonObject = {}
-        if shown:
-            answer["models"] = [model_json(*entry) for entry in shown]
-        if len(ordered) > begin + size:
-            answer["nextPageToken"] = format_token(str(begin + size), asked)
-        return answer
+        more = str(begin + size) if len(ordered) > begin + size else None
+        return list_json("models", [model_json(*entry) for entry in shown], more, asked)
 
     def list_versions(self, call: Call) -> JsonObject:
         """Lists all versions on one page, the newest first without ``orderBy``."""

@@ -13,7 +13,7 @@ from footplate.api.vertex_v1.resource_operations import (
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.machines import unknown_region
 from footplate.domain.names import PersistentResourceName
-from footplate.wire.paging import format_token, parse_token
+from footplate.wire.paging import list_json, parse_token
 from footplate.wire.vertex_v1.persistent_resources import read_patch, read_resource, resource_json
 from footplate.wire.vertex_v1.queries import PAGES
 
@@ -68,12 +68,8 @@ class PersistentResourcesApi:
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
             after=parse_token(call.parameter("pageToken", "page_token"), collection),
         )
-        answer: JsonObject = {}
-        if page.resources:
-            answer["persistentResources"] = [self._answer(each) for each in page.resources]
-        if page.next_key is not None:
-            answer["nextPageToken"] = format_token(page.next_key, collection)
-        return answer
+        found = [self._answer(each) for each in page.resources]
+        return list_json("persistentResources", found, page.next_key, collection)
 
     def patch(self, call: Call) -> JsonObject:
         patch = read_patch(call.body(), call.parameter("updateMask", "update_mask"))

@@ -9,7 +9,7 @@ from footplate.api.vertex_v1.parents import location_of
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.machines import unknown_region
 from footplate.domain.names import StudyName
-from footplate.wire.paging import format_token, parse_token
+from footplate.wire.paging import list_json, parse_token
 from footplate.wire.vertex_v1.queries import PAGES
 from footplate.wire.vertex_v1.vizier_requests import read_lookup, read_study
 from footplate.wire.vertex_v1.vizier_responses import study_json
@@ -57,12 +57,7 @@ class StudiesApi:
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
             after=parse_token(call.parameter("pageToken", "page_token"), asked),
         )
-        answer: JsonObject = {}
-        if page.studies:
-            answer["studies"] = [study_json(study) for study in page.studies]
-        if page.next_key is not None:
-            answer["nextPageToken"] = format_token(page.next_key, asked)
-        return answer
+        return list_json("studies", [*map(study_json, page.studies)], page.next_key, asked)
 
     def delete(self, call: Call) -> JsonObject:
         """Deletes a study without an operation: VizierService answers Empty."""

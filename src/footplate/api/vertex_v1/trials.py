@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from footplate.api.vertex_v1.studies import study_of
 from footplate.domain.errors import NotFound
 from footplate.domain.names import TrialName
-from footplate.wire.paging import PageRule, format_token, parse_number_token
+from footplate.wire.paging import PageRule, list_json, parse_number_token
 from footplate.wire.vertex_v1.trials import trial_json
 from footplate.wire.vertex_v1.vizier_requests import read_measurement, read_outcome, read_trial
 
@@ -46,12 +46,8 @@ class TrialsApi:
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
             after=parse_number_token(call.parameter("pageToken", "page_token"), asked),
         )
-        answer: JsonObject = {}
-        if page.trials:
-            answer["trials"] = [_answer(study, measured) for measured in page.trials]
-        if page.next_key is not None:
-            answer["nextPageToken"] = format_token(page.next_key, asked)
-        return answer
+        found = [_answer(study, measured) for measured in page.trials]
+        return list_json("trials", found, page.next_key, asked)
 
     def list_optimal(self, call: Call) -> JsonObject:
         call.check_empty()

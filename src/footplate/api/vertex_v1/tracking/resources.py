@@ -8,7 +8,7 @@ from footplate.api.vertex_v1.parents import location_of
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.machines import unknown_region
 from footplate.domain.tracking.names import CONTEXTS, OUTER, TIME_SERIES, TrackingName
-from footplate.wire.paging import format_token, parse_token
+from footplate.wire.paging import list_json, parse_token
 from footplate.wire.vertex_v1.queries import PAGES
 from footplate.wire.vertex_v1.tracking_filters import parse_tracking_filter, read_order
 from footplate.wire.vertex_v1.tracking_operations import TrackingOperationId
@@ -92,12 +92,8 @@ class ResourcesApi:
             after=parse_token(call.parameter("pageToken", "page_token"), asked),
             oldest_first=read_order(order),
         )
-        answer: JsonObject = {}
-        if page.resources:
-            answer[kind.listed] = [*self._formatter.all(kind, page.resources)]
-        if page.next_key is not None:
-            answer["nextPageToken"] = format_token(page.next_key, asked)
-        return answer
+        found = [*self._formatter.all(kind, page.resources)]
+        return list_json(kind.listed, found, page.next_key, asked)
 
     def patch(self, call: Call) -> JsonObject:
         """``allowMissing`` creates what isn't there; only resources with metadata have it."""

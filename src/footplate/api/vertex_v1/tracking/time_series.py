@@ -8,7 +8,7 @@ from footplate.api.vertex_v1.tracking.resources import name_of
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.tracking.names import EXPERIMENTS, RUNS, TENSORBOARDS, TIME_SERIES
 from footplate.wire.json_text import describe
-from footplate.wire.paging import PageRule, format_token, parse_number_token
+from footplate.wire.paging import PageRule, list_json, parse_number_token
 from footplate.wire.vertex_v1.time_series_data import (
     point_json,
     read_experiment_data,
@@ -103,12 +103,9 @@ class TimeSeriesApi:
         size = PAGES.size(str(request.page_size or ""))
         after = parse_number_token(request.page_token, str(name))
         points = self._series.page(name, size + 1, after)
-        answer: JsonObject = {}
-        if points:
-            answer["timeSeriesDataPoints"] = [point_json(point) for point in points[:size]]
-        if len(points) > size:
-            answer["nextPageToken"] = format_token(str(points[size - 1].step), str(name))
-        return answer
+        found = [point_json(point) for point in points[:size]]
+        more = str(points[size - 1].step) if len(points) > size else None
+        return list_json("timeSeriesDataPoints", found, more, str(name))
 
     def _create(self, call: Call, collection: str, message: type[JsonModel]) -> JsonObject:
         kind, parent = KINDS[collection], name_of(call, EXPERIMENTS)
