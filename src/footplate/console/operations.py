@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from footplate.domain import errors
+from footplate.wire.asgi_call import call_asgi, json_headers
 from footplate.wire.scope_keys import BY_CONSOLE, PEER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Message, Scope
+    from starlette.types import ASGIApp, Scope
 
     from footplate.wire.json_text import JsonObject
 
@@ -63,18 +64,8 @@ async def call_operation(
     """Returns ``app``'s answer on ``request``'s connection; sends ``token`` if there is one."""
     raw = b"" if body is None else json.dumps(body).encode()
     scope = make_scope(request, token, method, path, query, raw)
-    sent: list[Message] = []
-    rest = [raw]
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": rest.pop() if rest else b"", "more_body": False}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    await app(scope, receive, send)
-    chunks = (m.get("body", b"") for m in sent if m["type"] == "http.response.body")
-    return Answer(int(sent[0]["status"]), b"".join(chunks))
+    answer = await call_asgi(app, scope, raw)
+    return Answer(answer.status, answer.body)
 
 
 def make_scope(
@@ -89,11 +80,7 @@ def make_scope(
     headers = [pair for pair in request.scope["headers"] if pair[0] in _KEPT_HEADERS]
     if token:
         headers.append((b"authorization", f"Bearer {token}".encode()))
-    if raw:
-        headers += [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(raw)).encode()),
-        ]
+    headers += json_headers(raw)
     kept = ("type", "asgi", "http_version", "scheme", "client", "server", PEER)
     return {name: request.scope[name] for name in kept if name in request.scope} | {
         "method": method,

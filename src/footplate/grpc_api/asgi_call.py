@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from footplate.wire.asgi_call import call_asgi, json_headers
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from starlette.types import ASGIApp, Message, Scope
+    from starlette.types import ASGIApp, Scope
 
     from footplate.grpc_api.transcoding import HttpRequest
+    from footplate.wire.asgi_call import Headers
 
 Address = tuple[str, int]
-Headers = list[tuple[bytes, bytes]]
 
 _PASSED_ON = ("authorization", "user-agent", "x-goog-api-client", "x-goog-api-key")
 """What of a call's metadata is a header; the others mean something to HTTP, or nothing here."""
@@ -43,31 +44,12 @@ async def call_app(
         "raw_path": quote(request.path).encode(),
         "root_path": "",
         "query_string": request.query,
-        "headers": headers + _body_headers(request.body),
+        "headers": headers + json_headers(request.body),
         "client": client,
         "server": server,
     }
-    answered = asyncio.Event()
-    bodies = [request.body or b""]
-    status, answer = 500, bytearray()
-
-    async def receive() -> Message:
-        if bodies:
-            return {"type": "http.request", "body": bodies.pop(), "more_body": False}
-        await answered.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(message: Message) -> None:
-        nonlocal status
-        if message["type"] == "http.response.start":
-            status = message["status"]
-        elif message["type"] == "http.response.body":
-            answer.extend(message.get("body", b""))
-            if not message.get("more_body", False):
-                answered.set()
-
-    await app(scope, receive, send)
-    return status, bytes(answer)
+    answer = await call_asgi(app, scope, request.body or b"")
+    return answer.status, answer.body
 
 
 def request_headers(metadata: Sequence[tuple[str, str | bytes]], host: str) -> Headers:
@@ -107,12 +89,3 @@ def server_of(client: Address | None, host: str, port: int) -> Address | None:
     except ValueError:  # a name: localhost
         pass
     return ("::1" if ":" in client[0] else "127.0.0.1"), port
-
-
-def _body_headers(body: bytes | None) -> Headers:
-    if body is None:
-        return []
-    return [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    ]

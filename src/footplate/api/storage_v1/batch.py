@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from email.parser import BytesHeaderParser
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from footplate.api.storage_v1.multipart import boundary_of
 from footplate.api.storage_v1.responses import error_answer
 from footplate.api.worker_threads import in_thread
 from footplate.domain.errors import InvalidArgument
+from footplate.wire.asgi_call import AppAnswer, call_asgi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.routing import Route
-    from starlette.types import Message as Event
     from starlette.types import Scope
 
     from footplate.api.caller_shares import Shares
@@ -39,25 +38,6 @@ MAX_ANSWER_BYTES = 16 << 20
 _DOWNLOAD = re.compile(r"/download/storage/v1/")
 _HEADERS = BytesHeaderParser()
 _BOUNDARY = "footplate-batch-9f2c1d7e"
-
-
-@dataclass
-class _Exchange:
-    """One inner request as it runs."""
-
-    content: bytes
-    status: int = 500
-    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
-    answer: bytes = b""
-
-    async def receive(self) -> Event:
-        return {"type": "http.request", "body": self.content, "more_body": False}
-
-    async def send(self, event: Event) -> None:
-        if event["type"] == "http.response.start":
-            self.status, self.headers = event["status"], list(event["headers"])
-        else:
-            self.answer += event.get("body", b"")
 
 
 class Batch:
@@ -95,9 +75,7 @@ class Batch:
         return b"".join((*pieces, b"--%b--\r\n" % _BOUNDARY.encode()))
 
     async def _answer(self, part: Message, scope: Scope, content: bytes) -> bytes:
-        exchange = _Exchange(content)
-        await self._router(scope, exchange.receive, exchange.send)
-        return _encode(part, exchange)
+        return _encode(part, await call_asgi(self._router, scope, content))
 
 
 def _refuse(part: Message) -> bytes:
@@ -106,16 +84,16 @@ def _refuse(part: Message) -> bytes:
         "in a batch"
     )
     refusal = error_answer(InvalidArgument(text), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    exchange = _Exchange(b"", refusal.status_code, refusal.raw_headers, bytes(refusal.body))
-    return _encode(part, exchange)
+    answer = AppAnswer(refusal.status_code, refusal.raw_headers, bytes(refusal.body))
+    return _encode(part, answer)
 
 
-def _encode(part: Message, exchange: _Exchange) -> bytes:
+def _encode(part: Message, answer: AppAnswer) -> bytes:
     number = part.get("Content-ID", "").strip("<>")
     head = f"Content-Type: application/http\r\nContent-ID: <response-{number}>\r\n\r\n"
-    lines = [f"HTTP/1.1 {exchange.status} -\r\n".encode()]
-    lines += [name + b": " + value + b"\r\n" for name, value in exchange.headers]
-    return head.encode() + b"".join(lines) + b"\r\n" + exchange.answer
+    lines = [f"HTTP/1.1 {answer.status} -\r\n".encode()]
+    lines += [name + b": " + value + b"\r\n" for name, value in answer.headers]
+    return head.encode() + b"".join(lines) + b"\r\n" + answer.body
 
 
 def _requests(request: Request, content: bytes) -> list[tuple[Message, Scope, bytes]]:
