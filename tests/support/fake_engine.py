@@ -13,7 +13,6 @@ from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.engine import (
     EngineJob,
     EngineRefused,
-    EngineReport,
     EngineTask,
     EngineUnavailable,
     JobPhase,
@@ -21,6 +20,7 @@ from footplate.backends.engine.engine import (
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.domain.launchers import LauncherReport, LauncherState
+from footplate.ports.engines import EngineReport
 
 if TYPE_CHECKING:
     import builtins

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
 
 
-class EngineReport(Protocol):
-    """A report for operators in plain sentences: what the engine has, and what is wrong with it.
+@dataclass(frozen=True)
+class EngineReport:
+    """Plain sentences for operators: what the engine has, and what is wrong with it.
 
     Each problem says the way out.
     """
 
-    @property
-    def reachable(self) -> bool: ...
-
-    @property
-    def facts(self) -> tuple[str, ...]: ...
-
-    @property
-    def problems(self) -> tuple[str, ...]: ...
+    reachable: bool
+    facts: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()

@@ -16,10 +16,11 @@ from footplate.domain.sites import memory_mb
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from footplate.backends.engine.engine import Engine, EngineReport
+    from footplate.backends.engine.engine import Engine
     from footplate.backends.region_bindings import RegionBinding
     from footplate.domain.catalogue import Catalogue
     from footplate.ports.backend import ReplicaMachine
+    from footplate.ports.engines import EngineReport
 
 
 def make_check(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +15,7 @@ from footplate.cli.main import main
 from footplate.control.region_reports import RegionReports
 from footplate.control.regions import Binding, Regions
 from footplate.domain.sites import EngineMachines
+from footplate.ports.engines import EngineReport
 from tests.support.backend import FakeBackend
 from tests.support.catalogue import built_in
 from tests.support.http_server import serve
@@ -28,23 +28,17 @@ FACTS = ("slurm 22.05.8", "queue: 1 job runs, 2 wait")
 PROBLEM = "the partition 'gpu' has no nodes, or does not exist; `sinfo` lists partitions"
 
 
-@dataclass
-class Report:
-    reachable: bool = True
-    facts: tuple[str, ...] = FACTS
-    problems: tuple[str, ...] = ()
+@pytest.fixture
+def reports() -> list[EngineReport]:
+    """The last one is what the engine says."""
+    return [EngineReport(reachable=True, facts=FACTS)]
 
 
 @pytest.fixture
-def report() -> Report:
-    return Report()
-
-
-@pytest.fixture
-def bound(report: Report) -> dict[str, Binding]:
+def bound(reports: list[EngineReport]) -> dict[str, Binding]:
     machines = EngineMachines("Slurm", frozenset({"n1-standard-8"}), frozenset({"NVIDIA_TESLA_T4"}))
     site, where = make_engine_site(machines, replicas=8), "partition gpu"
-    return {"europe-west4": Binding(FakeBackend(), site, "slurm", where, lambda: report)}
+    return {"europe-west4": Binding(FakeBackend(), site, "slurm", where, lambda: reports[-1])}
 
 
 @pytest.fixture
@@ -95,7 +89,7 @@ def test_lists_json_has_the_engines_nodes_and_queue(invoke: Callable[..., Result
 
 
 def test_check_shows_what_the_engine_says_now(
-    invoke: Callable[..., Result], report: Report
+    invoke: Callable[..., Result], reports: list[EngineReport]
 ) -> None:
     result = invoke("check")
     assert result.exit_code == 0
@@ -105,7 +99,7 @@ def test_check_shows_what_the_engine_says_now(
         "  queue: 1 job runs, 2 wait\n"
     )
 
-    report.problems = (PROBLEM,)
+    reports.append(EngineReport(reachable=True, facts=FACTS, problems=(PROBLEM,)))
     result = invoke("check", "europe-west4")
     assert result.exit_code == 1
     assert result.stdout.splitlines()[-1] == f"  problem: {PROBLEM}"
@@ -113,9 +107,11 @@ def test_check_shows_what_the_engine_says_now(
     assert region["problems"] == [PROBLEM]
 
 
-def test_an_engine_that_does_not_answer(invoke: Callable[..., Result], report: Report) -> None:
-    report.reachable, report.facts = False, ()
-    report.problems = ("Slurm does not answer: sinfo can't be run",)
+def test_an_engine_that_does_not_answer(
+    invoke: Callable[..., Result], reports: list[EngineReport]
+) -> None:
+    problem = "Slurm does not answer: sinfo can't be run"
+    reports.append(EngineReport(reachable=False, problems=(problem,)))
 
     assert invoke("list").stdout.splitlines()[1].endswith("does not answer")
     assert invoke("check").exit_code == 1

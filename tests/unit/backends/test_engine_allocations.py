@@ -15,7 +15,8 @@ from footplate.ports.backend import Ticket
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from footplate.backends.engine.engine import EngineReport, JobRequest
+    from footplate.backends.engine.engine import JobRequest
+    from footplate.ports.engines import EngineReport
 
 ATTEMPT, REPLICA = AttemptId("u-1"), "master-replica-0"
 

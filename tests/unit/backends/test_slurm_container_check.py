@@ -6,13 +6,14 @@ import json
 import subprocess
 import sys
 
-from footplate.backends.engine.engine import EngineReport, EngineUnavailable
+from footplate.backends.engine.engine import EngineUnavailable
 from footplate.backends.slurm.container_check import (
     AGE_S,
     ContainerCheck,
     make_program,
     read_answer,
 )
+from footplate.ports.engines import EngineReport
 
 UP = EngineReport(reachable=True, facts=("slurm 22.05",))
 HAS = json.dumps({"node": "n1", "socket": "/run/podman/podman.sock", "fault": ""})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 
 import pytest
 
@@ -13,6 +12,7 @@ from footplate.control.region_reports import OTHERS, RegionReports
 from footplate.control.regions import Binding, Regions
 from footplate.domain.errors import NotFound
 from footplate.domain.sites import EngineMachines, Mode
+from footplate.ports.engines import EngineReport
 from tests.support.backend import FakeBackend
 from tests.support.catalogue import built_in
 from tests.support.sites import make_engine_site, make_regions, make_site
@@ -21,22 +21,17 @@ REGION = "europe-west4"
 LIMIT_S = 60
 
 
-@dataclass(frozen=True)
-class Report:
-    reachable: bool = True
-    facts: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
-
-
 class Engine:
     def __init__(self) -> None:
         self.asked = 0
-        self.report: Report | None = Report(facts=("queue: 1 job runs, 2 wait",))
+        self.report: EngineReport | None = EngineReport(
+            reachable=True, facts=("queue: 1 job runs, 2 wait",)
+        )
         self.free = threading.Event()
         self.free.set()
         self.begun = threading.Event()
 
-    def check(self) -> Report:
+    def check(self) -> EngineReport:
         self.asked += 1
         self.begun.set()
         assert self.free.wait(LIMIT_S)
@@ -95,7 +90,7 @@ def test_an_engine_is_asked_again_after_a_while_and_by_a_check_at_once() -> None
     rig.now += region_reports.AGE_S
     rig.reports.list()
     assert rig.engine.asked == 2
-    rig.engine.report = Report(reachable=False, problems=("Slurm does not answer",))
+    rig.engine.report = EngineReport(reachable=False, problems=("Slurm does not answer",))
     checked = rig.reports.check(REGION)
     assert (rig.engine.asked, checked.reachable) == (3, False)
     assert checked.problems == ("Slurm does not answer",)
@@ -136,7 +131,7 @@ def test_what_is_wrong_is_in_the_log_once_from_the_start(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     rig = Rig()
-    rig.engine.report = Report(problems=("the partition 'gpu' has no nodes",))
+    rig.engine.report = EngineReport(reachable=True, problems=("the partition 'gpu' has no nodes",))
     rig.reports.start()
     rig.reports.check(REGION)
     rig.reports.check(REGION)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from footplate.ports.backend import ReplicaMachine
+    from footplate.ports.engines import EngineReport
 
 
 class EngineUnavailable(Exception):
@@ -90,15 +91,6 @@ class JobRequest:
     region: str
     launchers: tuple[LauncherRequest, ...]
     program: bytes
-
-
-@dataclass(frozen=True)
-class EngineReport:
-    """The findings of ``check``: plain sentences."""
-
-    reachable: bool
-    facts: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
 
 
 class Engine(Protocol):

@@ -17,7 +17,6 @@ from urllib3.exceptions import HTTPError
 from footplate.backends.engine.engine import (
     EngineJob,
     EngineRefused,
-    EngineReport,
     EngineUnavailable,
     JobPhase,
 )
@@ -26,6 +25,7 @@ from footplate.backends.kubernetes.image_lookups import ImageLookups, SlowRegist
 from footplate.backends.kubernetes.image_registry import UnknownImage, find_logins
 from footplate.backends.kubernetes.jobs import see_job, see_jobs
 from footplate.backends.kubernetes.pod_states import find_slow_nodes
+from footplate.ports.engines import EngineReport
 
 if TYPE_CHECKING:
     import builtins

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from footplate.backends.engine.engine import (
     EngineJob,
     EngineRefused,
-    EngineReport,
     EngineUnavailable,
     JobPhase,
 )
 from footplate.backends.ray import health_checks
 from footplate.plain_httpx import httpx
+from footplate.ports.engines import EngineReport
 
 if TYPE_CHECKING:
     import builtins

@@ -12,7 +12,7 @@ from footplate.backends.engine.engine import EngineUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footplate.backends.engine.engine import EngineReport
+    from footplate.ports.engines import EngineReport
 
     RunOnNode = Callable[[bytes], str]
 

@@ -10,7 +10,8 @@ from footplate.backends.engine.engine import EngineUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from footplate.backends.engine.engine import EngineReport, LauncherRequest
+    from footplate.backends.engine.engine import LauncherRequest
+    from footplate.ports.engines import EngineReport
 
     Ask = Callable[[LauncherRequest], str | None]
 

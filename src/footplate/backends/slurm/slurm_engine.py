@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from footplate.backends.engine.engine import EngineReport, EngineUnavailable, JobPhase
+from footplate.backends.engine.engine import EngineUnavailable, JobPhase
 from footplate.backends.slurm import job_script
 from footplate.backends.slurm.command_client import CommandClient
 from footplate.backends.slurm.rest_client import RestClient
+from footplate.ports.engines import EngineReport
 
 if TYPE_CHECKING:
     import builtins
