@@ -6,6 +6,7 @@ from collections import defaultdict
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from footplate.control.tuning.trials import Trials
 from footplate.domain.studies.learning_curves import measurements
 from footplate.domain.studies.metrics import Goal, Measurement, Metric
 from footplate.domain.studies.parameters import DoubleParameter, IntegerParameter
@@ -45,8 +46,8 @@ def succeeded(number: int, loss: float, *, step: int = 10, machine_s: float = 60
     )
 
 
-class MemoryTrials:
-    """``footplate.api.trials_service.TrialsService``; ``asked``: whose reports were read."""
+class MemoryTrials(Trials):
+    """``asked``: whose reports were read."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[JobUid, int]] = []

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from footplate.api.json_route import Call
-    from footplate.api.trials_service import TrialsService
     from footplate.api.web_access import ShellPaths
     from footplate.control.jobs import Jobs
+    from footplate.control.tuning.trials import Trials
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobUid
@@ -30,7 +30,7 @@ MOST_REMEMBERED = 2000
 
 
 class TuningJobs:
-    def __init__(self, jobs: Jobs, trials: TrialsService, shells: ShellPaths) -> None:
+    def __init__(self, jobs: Jobs, trials: Trials, shells: ShellPaths) -> None:
         self._jobs = jobs
         self._trials = trials
         self._shells = shells

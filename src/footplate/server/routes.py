@@ -105,14 +105,14 @@ def make_routes(
         database.check()
         return {**disk.probe(), **tls_health(tls)}
 
-    training = training_routes(jobs, catalogue, paths, trials)
+    training = training_routes(jobs, catalogue, trials, paths)
     storage = storage_routes(context.buckets, receiver)
     logging = [*_reading_of_logs(context, parts, finder, followers), *writing]
     locations = location_routes(catalogue)
     vertex = [
         *operation_routes(jobs, registry.exists),
         *vizier_routes(vizier, clock, catalogue),
-        *vertex_routes(jobs, clock, catalogue, paths, trials),
+        *vertex_routes(jobs, clock, catalogue, trials, paths),
         *model_routes(registry, clock, catalogue),
         *persistent_resource_routes(parts.resources, clock, RandomIds(), catalogue),
         *tracking_routes(context.database.tracking, clock, RandomIds(), catalogue, context.buckets),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
-    from footplate.api.trials_service import TrialsService
+    from footplate.control.tuning.trials import Trials
     from footplate.domain.admission import Explanation
     from footplate.domain.jobs import Job
     from footplate.domain.names import JobName
@@ -38,7 +38,7 @@ _MOST_POINTS = 1000
 _DEFAULT_POINTS = 100
 
 
-def trials_routes(trials: TrialsService, get_job: GetJob, explain: Explain) -> list[Route]:
+def trials_routes(trials: Trials, get_job: GetJob, explain: Explain) -> list[Route]:
     """``get_job`` raises NotFound; ``explain`` returns why a job waits."""
     api = _TrialsApi(trials, get_job, explain)
     every = "/footplate/v1/{name:path}/trials"
@@ -51,7 +51,7 @@ def trials_routes(trials: TrialsService, get_job: GetJob, explain: Explain) -> l
 
 
 class _TrialsApi:
-    def __init__(self, trials: TrialsService, get_job: GetJob, explain: Explain) -> None:
+    def __init__(self, trials: Trials, get_job: GetJob, explain: Explain) -> None:
         self._trials = trials
         self._get_job = get_job
         self._explain = explain

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from footplate.api.job_listing import Listing
 from footplate.api.json_route import json_route
-from footplate.api.trials_service import NO_TRIALS
 from footplate.api.tuning_jobs import TuningJobs
 from footplate.api.web_access import no_shells
 from footplate.domain.errors import FailedPrecondition, NotFound
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
-    from footplate.api.trials_service import TrialsService
     from footplate.api.web_access import ShellPaths
     from footplate.control.jobs import Jobs
+    from footplate.control.tuning.trials import Trials
     from footplate.domain.catalogue import Catalogue
     from footplate.domain.jobs import Job
     from footplate.wire.json_text import JsonObject
@@ -65,7 +64,7 @@ class TrainingJobs:
         jobs: Jobs,
         catalogue: Catalogue,
         shells: ShellPaths,
-        trials: TrialsService,
+        trials: Trials,
     ) -> None:
         self._jobs = jobs
         self._catalogue = catalogue
@@ -142,8 +141,8 @@ def _name(call: Call) -> TrainingJobName:
 def training_routes(
     jobs: Jobs,
     catalogue: Catalogue,
+    trials: Trials,
     shells: ShellPaths = no_shells,
-    trials: TrialsService = NO_TRIALS,
 ) -> list[Route]:
     """Verbs before resources: a route is found by the last segment of its URL."""
     api, projects = TrainingJobs(jobs, catalogue, shells, trials), TrainingProjects()

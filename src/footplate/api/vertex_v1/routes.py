@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
-from footplate.api.trials_service import NO_TRIALS
 from footplate.api.tuning_jobs import TuningJobs
 from footplate.api.vertex_v1.custom_jobs import CustomJobs
 from footplate.api.vertex_v1.hyperparameter_tuning_jobs import HyperparameterTuningJobs
@@ -16,9 +15,9 @@ from footplate.api.web_access import no_shells
 if TYPE_CHECKING:
     from starlette.routing import Route
 
-    from footplate.api.trials_service import TrialsService
     from footplate.api.web_access import ShellPaths
     from footplate.control.jobs import Jobs
+    from footplate.control.tuning.trials import Trials
     from footplate.domain.catalogue import Catalogue
     from footplate.ports.clock import Clock
 
@@ -27,8 +26,8 @@ def vertex_routes(
     jobs: Jobs,
     clock: Clock,
     catalogue: Catalogue,
+    trials: Trials,
     shells: ShellPaths = no_shells,
-    trials: TrialsService = NO_TRIALS,
 ) -> list[Route]:
     """Verbs before resources: a route is found by the last segment of its URL."""
     routes, tuning_jobs = [], TuningJobs(jobs, trials, shells)

@@ -24,40 +24,47 @@ if TYPE_CHECKING:
 
 
 class Trials:
-    """See :class:`footplate.api.trials_service.TrialsService`."""
-
     def __init__(self, store: Store, studies: StudyStore, reported: MeasurementCache) -> None:
         self._store = store
         self._studies = studies
         self._reported = reported
 
     def study(self, uid: JobUid) -> StudyRecord | None:
+        """What a tuning job knows beside its trials; None: it isn't one, or is only just made."""
         try:
             return self._studies.load(StudyUid(uid)).study
         except NotFound:
             return None
 
     def trials(self, uid: JobUid) -> tuple[TrialRecord, ...]:
+        """All of a tuning job, in the order of their numbers; of any other job: none."""
         try:
             return self._studies.load(StudyUid(uid)).trials
         except NotFound:
             return ()
 
     def runs(self, job: Job) -> dict[int, Job]:
+        """The jobs that run trials of a tuning job now, by the numbers of these."""
         numbers = (trial.number for trial in self.trials(job.uid) if not trial.state.ended)
         found = ((number, self._run(job, number)) for number in numbers)
         return {number: run for number, run in found if run is not None}
 
     def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:
+        """What a trial has reported so far, in the order of arrival."""
         return self._studies.reports(StudyUid(uid), number)
 
     def curves(self, uid: JobUid) -> Mapping[int, tuple[Measurement, ...]]:
+        """What each trial has reported so far, by its number, in the order of steps."""
         study = self.study(uid)
         if study is None:
             return {}
         return self._reported.curves(study.uid, study.config.metrics)
 
     def replay(self, uid: JobUid, spec: StoppingSpec) -> tuple[ReplayedStop, ...]:
+        """The trials that have ended and would have been stopped by this rule.
+
+        Raises FailedPrecondition where the search has several metrics.
+        """
         study = self.study(uid)
         if study is None:
             return ()
