@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+MAX_COMPARISONS = 100
 MAX_DEPTH = 50
 FUNCTION = "()"
 _LOGIC = ("AND", "OR")
@@ -57,18 +58,23 @@ class Token:
     at: int
 
 
-class Dialect(Enum):
-    """Grammars that differ in their comparators, and in what a value may be."""
+@dataclass(frozen=True)
+class Dialect:
+    """What a grammar has beside that of lists.
 
-    LISTS = "filters of lists"
-    LOGGING = "queries of Cloud Logging"
+    ``logging``: all of Cloud Logging; a value alone is a restriction of no field, by ``:``.
+    """
+
+    functions: bool = False
+    names: tuple[Kind, ...] = (Kind.WORD,)
+    """What the name of a field may be."""
+    logging: bool = False
+    max_comparisons: int = MAX_COMPARISONS
 
 
 _SPACE = re.compile(r"\s*")
-_COMPARATORS = {
-    Dialect.LISTS: re.compile(r"!=|<=|>=|[=<>:]"),
-    Dialect.LOGGING: re.compile(r"=~|!~|!=|<=|>=|[=<>:]"),
-}
+_COMPARATOR = re.compile(r"!=|<=|>=|[=<>:]")
+_LOGGING_COMPARATOR = re.compile(r"=~|!~|!=|<=|>=|[=<>:]")
 _NAME = re.compile(r"(?:[^\s()\"'<>=!:]|(?<=\.)\"[^\"\\]*\")+")
 """Parts of it after a dot may be quoted."""
 _VALUE = re.compile(r"[^\s()\"']+")
@@ -86,7 +92,7 @@ def refuse_at(text: str, at: int, problem: str) -> NoReturn:
     raise InvalidArgument.of((violation,))
 
 
-def tokenize(text: str, dialect: Dialect = Dialect.LISTS) -> tuple[Token, ...]:
+def _tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:
     """Its tokens, END last. A word after a comparator may hold colons: it is a value.
 
     Raises:
@@ -113,7 +119,7 @@ def _next(
     text: str, position: int, dialect: Dialect, *, after_comparator: bool
 ) -> tuple[Token, int]:
     at = position + 1
-    comparator = _COMPARATORS[dialect].match
+    comparator = _LOGGING_COMPARATOR if dialect.logging else _COMPARATOR
     if text[position] in "()":
         return Token(Kind(text[position]), text[position], at), position + 1
     if match := _QUOTED.match(text, position):
@@ -121,7 +127,7 @@ def _next(
         return Token(Kind.QUOTED, _unescape(content, dialect), at), match.end()
     if after_comparator and (match := _VALUE.match(text, position)):
         return Token(Kind.WORD, match.group(), at), match.end()
-    if match := comparator(text, position):
+    if match := comparator.match(text, position):
         return Token(Kind.COMPARATOR, match.group(), at), match.end()
     if match := _NAME.match(text, position):
         return Token(Kind.WORD, match.group().replace('"', ""), at), match.end()
@@ -131,7 +137,7 @@ def _next(
 
 def _unescape(content: str, dialect: Dialect) -> str:
     """In queries of Cloud Logging what is no escape stays, for it may be one of a pattern."""
-    if dialect is Dialect.LOGGING:
+    if dialect.logging:
         return _LOGGING_ESCAPED.sub(lambda found: _CONTROLS.get(found[1], found[1]), content)
     return _ESCAPED.sub(r"\1", content)
 
@@ -174,48 +180,33 @@ class Restriction:
 
 
 def parse_expression(
-    text: str,
+    text: str | None,
     compare: Callable[[Restriction], Expression[L]],
-    max_comparisons: int,
-    dialect: Dialect = Dialect.LISTS,
-    *,
-    functions: bool = False,
-    quoted_names: bool = False,
-) -> Expression[L]:
-    """The expression that ``text`` spells; ``compare`` makes one of each restriction.
+    dialect: Dialect = Dialect(),
+) -> Expression[L] | None:
+    """Returns the expression that ``text`` spells; None for an empty one.
 
-    In queries of Cloud Logging a value alone is a restriction of no field, by ``:``.
-    ``functions``: there may be some. ``quoted_names``: the name of a field may stand in quotes.
+    ``compare`` makes an expression of each restriction.
 
     Raises:
         InvalidArgument: naming the place, what is wrong there and what is allowed.
     """
-    parser = _Parser(text, compare, max_comparisons, dialect, functions=functions)
-    if quoted_names:
-        parser.names = (Kind.WORD, Kind.QUOTED)
-    return parser.parse()
+    if text is None or not text.strip():
+        return None
+    return _Parser(text, compare, dialect).parse()
 
 
 class _Parser(Generic[L]):
     """Recursive descent, with its depth bounded."""
 
     def __init__(
-        self,
-        text: str,
-        compare: Callable[[Restriction], Expression[L]],
-        max_comparisons: int,
-        dialect: Dialect,
-        *,
-        functions: bool,
+        self, text: str, compare: Callable[[Restriction], Expression[L]], dialect: Dialect
     ) -> None:
-        self.names: tuple[Kind, ...] = (Kind.WORD,)
-        """What the name of a field may be."""
-        self._functions = functions
         self._text = text
         self._compare = compare
-        self._left = self._max_comparisons = max_comparisons
-        self._logging = dialect is Dialect.LOGGING
-        self._tokens = tokenize(text, dialect)
+        self._dialect = dialect
+        self._left = dialect.max_comparisons
+        self._tokens = _tokenize(text, dialect)
         self._index = 0
         self._depth = 0
         self._compared_with: tuple[Token, str] | None = None
@@ -289,15 +280,15 @@ class _Parser(Generic[L]):
         if self._compared_with is not None:
             value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
             return self._compared(*self._compared_with, value)
-        if self._functions and self._is_call():
+        if self._dialect.functions and self._is_call():
             return self._function(self._take("a function is missing", Kind.WORD))
-        if self._logging and self._stands_alone():
+        if self._dialect.logging and self._stands_alone():
             return self._word()
-        name = self._take("the name of a field is missing", *self.names)
-        more = " =~ !~" if self._logging else ""
+        name = self._take("the name of a field is missing", *self._dialect.names)
+        more = " =~ !~" if self._dialect.logging else ""
         known = f"= != : < <= > >={more}"
         operator = self._take(f"a comparator ({known}) is missing", Kind.COMPARATOR).text
-        if self._logging and self._token.kind is Kind.OPEN:
+        if self._dialect.logging and self._token.kind is Kind.OPEN:
             found = self._values(name, operator)
         else:
             value = self._take("a value is missing", Kind.WORD, Kind.QUOTED)
@@ -318,12 +309,12 @@ class _Parser(Generic[L]):
     def _is_call(self) -> bool:
         """Returns whether a word comes next, with a parenthesis right after it."""
         token, after = self._token, self._tokens[min(self._index + 1, len(self._tokens) - 1)]
-        near = not self._logging or after.at == token.at + len(token.text)
+        near = not self._dialect.logging or after.at == token.at + len(token.text)
         return token.kind is Kind.WORD and after.kind is Kind.OPEN and near
 
     def _function(self, name: Token) -> Expression[L]:
         self._index += 1
-        kinds = (Kind.QUOTED, Kind.WORD) if self._logging else (Kind.QUOTED,)
+        kinds = (Kind.QUOTED, Kind.WORD) if self._dialect.logging else (Kind.QUOTED,)
         value = self._take("a value in quotes is missing", *kinds)
         self._take("a closing parenthesis is missing", Kind.CLOSE)
         return self._compared(name, FUNCTION, value)
@@ -343,5 +334,5 @@ class _Parser(Generic[L]):
     def _compared(self, name: Token, operator: str, value: Token) -> Expression[L]:
         self._left -= 1
         if self._left < 0:
-            self._refuse(f"more than {self._max_comparisons} comparisons", name)
+            self._refuse(f"more than {self._dialect.max_comparisons} comparisons", name)
         return self._compare(Restriction(self._text, name, operator, value))

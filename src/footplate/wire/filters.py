@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from footplate.domain.job_states import State
     from footplate.wire.filter_parser import Restriction
 
-MAX_COMPARISONS = 100
 LONGEST_PART = 1_000
-"""Characters of what a name is looked through for. Both are what the stores take."""
+"""Characters of what a name is looked through for; stores take them."""
 
 _TIMES = frozenset({Field.CREATE_TIME, Field.START_TIME, Field.END_TIME})
 _WHOLE = (Field.REGION, Field.AUTHOR)
@@ -88,11 +87,5 @@ class Vocabulary:
 
 
 def parse_filter(text: str | None, vocabulary: Vocabulary) -> Filter | None:
-    """The filter that ``text`` spells; None for an empty one.
-
-    Raises:
-        InvalidArgument: naming the place, what is wrong there and what is allowed.
-    """
-    if text is None or not text.strip():
-        return None
-    return parse_expression(text, vocabulary.read, MAX_COMPARISONS)
+    """The filter that ``text`` spells. Returns None, and raises, as ``parse_expression``."""
+    return parse_expression(text, vocabulary.read)

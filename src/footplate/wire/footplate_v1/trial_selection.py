@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.filters import EXACT, OPERATORS, Comparator, evaluator
-from footplate.wire.filter_parser import Restriction, parse_expression
+from footplate.wire.filter_parser import Dialect, Kind, Restriction, parse_expression
 from footplate.wire.timestamps import parse_time
 from footplate.wire.trial_states import STATES, TRAINING_STATES, training_state
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Read: TypeAlias = Callable[[JsonObject], Value]
     Condition: TypeAlias = Callable[[JsonObject], bool]
 
-_MAX_COMPARISONS = 100
+_QUOTED_NAMES = Dialect(names=(Kind.WORD, Kind.QUOTED))
 _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 _PLAIN = re.compile(r"(?!-)[^\s()\"'<>=!:,]+")
 _TO_THE_END = r"\"(?:[^\"\\]|\\.?)*+\"?|'(?:[^'\\]|\\.?)*+'?"
@@ -53,11 +53,9 @@ def select_trials(answer: JsonObject, condition: str, order_by: str) -> JsonObje
     """
     names = _fields(answer)
     trials = [each for each in _list(answer["trials"]) if isinstance(each, dict)]
-    if condition.strip():
-        text = quote_names(condition, names)
-        where = parse_expression(
-            text, lambda given: _compare(given, names), _MAX_COMPARISONS, quoted_names=True
-        )
+    text = quote_names(condition, names)
+    where = parse_expression(text, lambda given: _compare(given, names), _QUOTED_NAMES)
+    if where is not None:
         trials = [each for each in trials if evaluator(partial(_holds, each))(where)]
     for field, descending in reversed(_orders(order_by, names)):
         there = [trial for trial in trials if field(trial) is not None]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_COMPARISONS = 200
+_DIALECT = Dialect(functions=True, logging=True, max_comparisons=MAX_COMPARISONS)
 
 TIMES = ("timestamp", "receiveTimestamp")
 _FIELDS = frozenset(
@@ -88,8 +89,6 @@ def parse_query(text: str) -> Query:
     Raises:
         InvalidArgument: naming the place, what is wrong there and what is allowed.
     """
-    if not text.strip():
-        return And(())
     steps = 0
 
     def read(given: Restriction) -> Condition:
@@ -101,7 +100,7 @@ def parse_query(text: str) -> Query:
                 given.refuse_value(f"more than {MAX_STEPS} steps in all expressions of the query;")
         return found
 
-    return parse_expression(text, read, MAX_COMPARISONS, Dialect.LOGGING, functions=True)
+    return parse_expression(text, read, _DIALECT) or And(())
 
 
 def _read(given: Restriction) -> Condition:

@@ -14,13 +14,12 @@ from footplate.domain.tracking.filters import (
     Filter,
     LinkedTo,
 )
-from footplate.wire.filter_parser import FUNCTION, Restriction, parse_expression
+from footplate.wire.filter_parser import FUNCTION, Dialect, Restriction, parse_expression
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_COMPARISONS = 100
 _TIMES = {"create_time": CREATE_TIME, "update_time": UPDATE_TIME}
 _NODE = {"display_name": "displayName", "schema_title": "schemaTitle"}
 _FIELDS: Mapping[str, Mapping[str, str]] = {
@@ -43,15 +42,8 @@ _VALUES = ("string_value", "number_value", "bool_value")
 
 
 def parse_tracking_filter(text: str | None, collection: str) -> Filter | None:
-    """None for an empty one.
-
-    Raises:
-        InvalidArgument: naming the place, what is wrong there and what is allowed.
-    """
-    if text is None or not text.strip():
-        return None
-    reader = _Reader(collection)
-    return parse_expression(text, reader.read, MAX_COMPARISONS, functions=True)
+    """Returns None, and raises, as ``parse_expression``."""
+    return parse_expression(text, _Reader(collection).read, Dialect(functions=True))
 
 
 def read_order(text: str | None) -> bool:
