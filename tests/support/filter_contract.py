@@ -12,7 +12,7 @@ from footplate.domain.errors import InvalidArgument
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.job_order import OrderedBy
 from footplate.domain.job_states import State
-from footplate.wire.filters import LONGEST_PART
+from footplate.wire.filters.jobs import LONGEST_PART
 from tests.support.jobs import CREATED, make_job, make_spec
 
 if TYPE_CHECKING:

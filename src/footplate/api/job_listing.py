@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from footplate.wire.filters import parse_filter
+from footplate.wire.filters.jobs import parse_filter
 from footplate.wire.list_order import parse_order
 from footplate.wire.paging import list_json, parse_token
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from footplate.api.json_route import Call
     from footplate.control.jobs import Jobs
     from footplate.domain.jobs import Job
-    from footplate.wire.filters import Vocabulary
+    from footplate.wire.filters.jobs import Vocabulary
     from footplate.wire.json_text import JsonObject
     from footplate.wire.paging import PageRule
 

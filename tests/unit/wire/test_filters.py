@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from footplate.domain.errors import InvalidArgument, ServiceError
 from footplate.domain.filters import And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.job_states import State
-from footplate.wire.filter_parser import MAX_COMPARISONS
-from footplate.wire.filters import NOTHING, parse_filter
+from footplate.wire.filters.jobs import NOTHING, parse_filter
+from footplate.wire.filters.parser import MAX_COMPARISONS
 from footplate.wire.training_v1.queries import VOCABULARY as TRAINING
 from footplate.wire.vertex_v1.queries import VOCABULARY as VERTEX
 

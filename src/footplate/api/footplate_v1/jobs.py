@@ -22,7 +22,7 @@ from footplate.domain.names import (
     pipeline_uid,
     unknown_region,
 )
-from footplate.wire.filters import parse_filter
+from footplate.wire.filters.jobs import parse_filter
 from footplate.wire.footplate_v1.job_patches import read_job_patch
 from footplate.wire.footplate_v1.jobs import PAGES, VOCABULARY, brief_json, details_json
 from footplate.wire.list_order import parse_order

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job
     from footplate.domain.names import CustomJobName, TrainingPipelineName, TuningJobName
     from footplate.ports.clock import Clock
-    from footplate.wire.filters import Vocabulary
+    from footplate.wire.filters.jobs import Vocabulary
     from footplate.wire.json_text import JsonObject
 
     Name = CustomJobName | TuningJobName | TrainingPipelineName

@@ -11,7 +11,7 @@ from footplate.api.vertex_v1.parents import location_of
 from footplate.domain.errors import InvalidArgument, NotFound, Violation
 from footplate.domain.machines import unknown_region
 from footplate.domain.names import ModelName
-from footplate.wire.filters import parse_filter
+from footplate.wire.filters.jobs import parse_filter
 from footplate.wire.paging import list_json, parse_token
 from footplate.wire.vertex_v1.model_order import in_order
 from footplate.wire.vertex_v1.model_requests import (

@@ -9,7 +9,7 @@ from footplate.domain.filters import Field
 from footplate.domain.job_states import State
 from footplate.domain.jobs import ContainerProgram
 from footplate.domain.names import backing_job_name
-from footplate.wire.filters import Vocabulary
+from footplate.wire.filters.jobs import Vocabulary
 from footplate.wire.paging import PageRule
 from footplate.wire.timestamps import format_time
 

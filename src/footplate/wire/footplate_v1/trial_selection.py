@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.filters import EXACT, OPERATORS, Comparator, evaluator
-from footplate.wire.filter_parser import Dialect, Kind, Restriction, parse_expression
+from footplate.wire.filters.parser import Dialect, Kind, Restriction, parse_expression
 from footplate.wire.timestamps import parse_time
 from footplate.wire.trial_states import STATES, TRAINING_STATES, training_state
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from footplate.domain.filters import And, Comparator, Expression
-from footplate.wire.filter_parser import FUNCTION, Dialect, Restriction, parse_expression
+from footplate.wire.filters.parser import FUNCTION, Dialect, Restriction, parse_expression
 from footplate.wire.log_severity import SEVERITIES
 from footplate.wire.logging_v2.linear_patterns import MAX_STEPS, LinearPattern
 from footplate.wire.logging_v2.pattern_syntax import BadPattern

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footplate.domain.filters import Field
 from footplate.domain.job_states import State
-from footplate.wire.filters import Vocabulary
+from footplate.wire.filters.jobs import Vocabulary
 from footplate.wire.paging import PageRule
 
 PAGES = PageRule(default=20, maximum=100)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footplate.domain.filters import Field
-from footplate.wire.filters import Vocabulary
+from footplate.wire.filters.jobs import Vocabulary
 from footplate.wire.paging import PageRule
 from footplate.wire.vertex_v1.enums import JobState, PipelineState
 from footplate.wire.vertex_v1.pipeline_responses import STATES as PIPELINE_STATES

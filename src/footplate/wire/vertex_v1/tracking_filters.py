@@ -14,7 +14,7 @@ from footplate.domain.tracking.filters import (
     Filter,
     LinkedTo,
 )
-from footplate.wire.filter_parser import FUNCTION, Dialect, Restriction, parse_expression
+from footplate.wire.filters.parser import FUNCTION, Dialect, Restriction, parse_expression
 from footplate.wire.json_text import describe
 
 if TYPE_CHECKING:

@@ -18,13 +18,13 @@ from footplate.domain.filters import (
 )
 from footplate.domain.formatting import nearest
 from footplate.domain.job_states import state_spellings
-from footplate.wire.filter_parser import parse_expression
+from footplate.wire.filters.parser import parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from footplate.domain.job_states import State
-    from footplate.wire.filter_parser import Restriction
+    from footplate.wire.filters.parser import Restriction
 
 LONGEST_PART = 1_000
 """Characters of what a name is looked through for; stores take them."""
