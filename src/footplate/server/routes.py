@@ -223,7 +223,7 @@ def _own_routes(
         ),
         *region_routes(parts.region_reports),
         *audit_routes(context.audit),
-        *place_routes(context.database.tracking, context.database.models),
+        *place_routes(context.database.tracking.collections, context.database.models.collections),
         *machine_routes(MachineReport(context.settings)),
         *tls_routes(tls),
         *jobs_routes(

@@ -19,7 +19,7 @@ def test_each_place_is_named_once() -> None:
     for store, project, number in ((first, "b", "1"), (first, "b", "2"), (second, "a", "1")):
         store.create(replace(make_model(), name=ModelName(project, "us-central1", number)))
     second.create(replace(make_model(), name=ModelName("b", "europe-west4", "1")))
-    with serve(create_app(place_routes(first, second), Access())) as url:
+    with serve(create_app(place_routes(first.collections, second.collections), Access())) as url:
         found = httpx.get(f"{url}/footplate/v1/places").raise_for_status().json()
     assert [(each["project"], each["region"]) for each in found["places"]] == [
         ("a", "us-central1"),

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from footplate.api.json_route import json_route
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.routing import Route
 
     from footplate.api.json_route import Call
     from footplate.wire.json_text import JsonObject
 
 
-class Collections(Protocol):
-    """A store of resources of projects and regions."""
+def place_routes(*collections: Callable[[], tuple[str, ...]]) -> list[Route]:
+    """``collections`` return names such as ``projects/P/locations/R/KIND``."""
 
-    def collections(self) -> tuple[str, ...]:
-        """``projects/P/locations/R/KIND`` of those that it has."""
-        ...
-
-
-def place_routes(*stores: Collections) -> list[Route]:
     def show(_call: Call) -> JsonObject:
-        names = (name.split("/") for store in stores for name in store.collections())
+        names = (name.split("/") for each in collections for name in each())
         places = sorted({(parts[1], parts[3]) for parts in names})
         return {"places": [{"project": project, "region": region} for project, region in places]}
 
