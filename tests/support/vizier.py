@@ -42,5 +42,5 @@ def memory_vizier(clock: Clock, store: StudyStore | None = None) -> Vizier:
         Studies(studies, clock, CountingIds()),
         StudyTrials(studies, clock, lambda _: None),
         Suggesting(studies, suggester, clock),
-        EarlyStop(studies, reported, EarlyStopping(reported).reason, clock),
+        EarlyStop(studies, reported, EarlyStopping(reported), clock),
     )

@@ -57,7 +57,7 @@ class TuningServices:
             Studies(studies, self._clock, RandomIds(), forget),
             StudyTrials(studies, self._clock, self.models.prepare),
             Suggesting(studies, self.suggester, self._clock),
-            EarlyStop(studies, self.reported, self.stopping.reason, self._clock),
+            EarlyStop(studies, self.reported, self.stopping, self._clock),
         )
 
     def make_tuner(

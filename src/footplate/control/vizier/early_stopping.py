@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from footplate.control.vizier.study_updates import change
 from footplate.control.vizier.trials import find
@@ -14,6 +14,7 @@ from footplate.domain.studies.trials import TrialState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from footplate.control.tuning.early_stopping import EarlyStopping
     from footplate.control.tuning.measurement_cache import MeasurementCache
     from footplate.domain.names import StudyName, StudyUid
     from footplate.domain.studies.metrics import Measurement
@@ -23,26 +24,19 @@ if TYPE_CHECKING:
     from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
-class Rule(Protocol):
-    """The study's own; ``footplate.control.tuning.early_stopping.EarlyStopping.reason`` is it."""
-
-    def __call__(
-        self,
-        kept: StudyWithTrials,
-        trial: TrialRecord,
-        curves: Mapping[int, tuple[Measurement, ...]],
-    ) -> str:
-        """Returns why the trial should stop; '' if it continues."""
-        ...
-
-
 class EarlyStop:
+    """``stopping`` judges by the study's own rule."""
+
     def __init__(
-        self, store: StudyStore, reported: MeasurementCache, rule: Rule, clock: Clock
+        self,
+        store: StudyStore,
+        reported: MeasurementCache,
+        stopping: EarlyStopping,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._reported = reported
-        self._rule = rule
+        self._stopping = stopping
         self._clock = clock
 
     def check(self, name: StudyName, number: int) -> bool:
@@ -59,7 +53,7 @@ class EarlyStop:
             return None
         why = self._over(kept)
         if not why and kept.study.config.stopping is not None:
-            why = self._rule(kept, trial, self._curves(kept.study.uid))
+            why = self._stopping.reason(kept, trial, self._curves(kept.study.uid))
         return transitions.stop(kept.study, trial, why) if why else None
 
     def _over(self, kept: StudyWithTrials) -> str:
