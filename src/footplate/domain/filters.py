@@ -90,7 +90,7 @@ Filter: TypeAlias = Expression[Comparison]
 
 
 def evaluator(holds: Callable[[L], bool]) -> Callable[[Expression[L]], bool]:
-    """Returns what evaluates expressions for the record of which ``holds`` tells the conditions."""
+    """Returns a function that evaluates expressions by ``holds``, which evaluates conditions."""
 
     def matches(where: Expression[L]) -> bool:
         match where:
@@ -126,7 +126,7 @@ def conjuncts(where: Expression[L] | None) -> tuple[Expression[L], ...]:
 
 
 def selects(where: Filter, read: Callable[[Comparison], object]) -> bool:
-    """Whether ``where`` is true of the record whose values ``read`` returns; None: it has none."""
+    """Returns whether a record matches; ``read`` returns its values, None where it has none."""
 
     def holds(asked: Comparison) -> bool:
         return compare(read(asked), asked.comparator, asked.value)
@@ -135,7 +135,7 @@ def selects(where: Filter, read: Callable[[Comparison], object]) -> bool:
 
 
 def compare(found: object, comparator: Comparator, value: object) -> bool:
-    """Where nothing is found, or a value of another type, only NOT_EQUAL is true."""
+    """Compares two values. If nothing is found, or another type, only NOT_EQUAL is true."""
     if not _same_type(found, value):
         return comparator is Comparator.NOT_EQUAL
     if comparator is Comparator.MATCHES:

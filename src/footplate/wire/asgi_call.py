@@ -22,7 +22,7 @@ class AppAnswer:
 async def call_asgi(app: ASGIApp, scope: Scope, body: bytes = b"") -> AppAnswer:
     """Returns the whole answer of ``app``.
 
-    The client counts as gone once it has its answer, as some apps wait for that.
+    Some apps wait until the client has gone: it goes once it has its answer.
     """
     answer, content = AppAnswer(), bytearray()
     answered, unread = asyncio.Event(), [body]
@@ -47,7 +47,7 @@ async def call_asgi(app: ASGIApp, scope: Scope, body: bytes = b"") -> AppAnswer:
 
 
 def json_headers(body: bytes | None) -> Headers:
-    """Those of a request with such a body; without one there are none."""
+    """Returns the headers that a request with this body needs; none without a body."""
     if not body:
         return []
     length = str(len(body)).encode()

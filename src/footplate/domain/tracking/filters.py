@@ -40,7 +40,7 @@ Linked = Mapping[LinkedTo, frozenset[str]]
 
 
 def required_links(where: Filter | None) -> Iterator[LinkedTo]:
-    """Yields the links that every match must have."""
+    """Yields the links that every resource which matches has."""
     if isinstance(where, LinkedTo):
         yield where
     elif isinstance(where, And):
@@ -49,7 +49,7 @@ def required_links(where: Filter | None) -> Iterator[LinkedTo]:
 
 
 def matches(where: Filter, resource: Resource, linked: Linked) -> bool:
-    """Whether the resource matches; a field that it lacks, or of another type, equals nothing."""
+    """Returns whether the resource matches; a field that it lacks equals nothing."""
 
     def holds(asked: Equals | LinkedTo) -> bool:
         if isinstance(asked, LinkedTo):
