@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from starlette.requests import Request
+    from starlette.types import Receive
 
 T = TypeVar("T")
 
 
-async def leaves(request: Request) -> None:
-    """Returns when the client is gone. The body has been read."""
-    while (await request.receive())["type"] != "http.disconnect":
+async def leaves(receive: Receive) -> None:
+    """Returns when the client is gone; skips what is left of the body."""
+    while (await receive())["type"] != "http.disconnect":
         pass
 
 
@@ -26,7 +27,7 @@ async def while_wanted(request: Request, work: Coroutine[object, object, T]) -> 
 
     Raises Cancelled: the client is gone.
     """
-    task, leaving = asyncio.ensure_future(work), asyncio.ensure_future(leaves(request))
+    task, leaving = asyncio.ensure_future(work), asyncio.ensure_future(leaves(request.receive))
     try:
         await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
         if task.done():

@@ -50,7 +50,7 @@ class _LauncherApi:
                 loop.call_soon_threadsafe(changed.set)
 
         release = self._launchers.hold(token, wake)
-        leaving = asyncio.create_task(leaves(request))
+        leaving = asyncio.create_task(leaves(request.receive))
         try:
             answer = await self._ask(token, report)
             end = loop.time() + min(hold_s, HOLD_S)

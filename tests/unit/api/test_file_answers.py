@@ -61,9 +61,3 @@ def test_a_client_is_asked_twice_whether_it_left_however_much_it_downloads() -> 
 )
 def test_a_client_that_left_is_sent_no_more(messages: tuple[Message, ...]) -> None:
     assert Client(*messages).download() < CHUNKS * CHUNK_BYTES
-
-
-def test_a_part_of_a_batch_is_whole_though_its_request_never_ends() -> None:
-    client = Client(REQUEST)
-    assert client.download() == CHUNKS * CHUNK_BYTES
-    assert client.received[-1] == {"type": "http.response.body", "body": b"", "more_body": False}

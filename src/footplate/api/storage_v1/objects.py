@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from anyio import to_thread
 from starlette.responses import JSONResponse, Response
 
+from footplate.api.client_disconnect import leaves
 from footplate.api.request_bodies import require_json
 from footplate.api.storage_v1.globs import Glob, list_matching
 from footplate.api.storage_v1.object_names import object_in
@@ -78,13 +79,13 @@ class FileAnswer(Response):
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         # Asked once: to ask before each chunk takes a sixth of a download's processor time.
-        left = asyncio.ensure_future(_has_left(receive))
+        left = asyncio.ensure_future(leaves(receive))
         try:
             start = {"type": "http.response.start", "status": self.status_code}
             await send({**start, "headers": self.raw_headers})
             await to_thread.run_sync(self._file.seek, self._first)
             while self._left and (chunk := await to_thread.run_sync(self._read)):
-                if left.done() and left.result():
+                if left.done():
                     return
                 self._left -= len(chunk)
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
@@ -96,15 +97,6 @@ class FileAnswer(Response):
 
     def _read(self) -> bytes:
         return self._file.read(min(CHUNK_BYTES, self._left))
-
-
-async def _has_left(receive: Receive) -> bool:
-    """Waits until the client goes. False: it is a part of a batch, whose client it doesn't know."""
-    while (message := await receive()).get("more_body"):
-        pass
-    if message["type"] != "http.disconnect":
-        message = await receive()
-    return bool(message["type"] == "http.disconnect")
 
 
 class ObjectHandlers:
