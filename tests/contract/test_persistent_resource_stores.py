@@ -65,7 +65,7 @@ class PersistentResourceContract:
         collection = made[0].name.collection
         first = resources.list(collection, limit=3, after=None)
         rest = resources.list(collection, limit=3, after=first.next_key)
-        found = [resource.id for resource in (*first.resources, *rest.resources)]
+        found = [resource.id for resource in (*first.items, *rest.items)]
         assert (found, rest.next_key) == (["r4", "r3", "r2", "r1", "r0"], None)
         with pytest.raises(InvalidArgument):
             resources.list(collection, limit=3, after="nonsense")

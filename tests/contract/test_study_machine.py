@@ -125,7 +125,7 @@ class StudyMachine(RuleBasedStateMachine):
             key: str | None = None
             while not found or key is not None:
                 page = store.list(LOCATION, limit=2, after=key)
-                found.append(page.studies)
+                found.append(page.items)
                 key = page.next_key
             return found
 

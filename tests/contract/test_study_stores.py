@@ -46,7 +46,7 @@ class TestTellingStudies(WholeContract):
     def studies(self) -> Iterator[StudyStore]:
         inner, told = MemoryStore(), set[StudyUid]()
         yield ObservedStore(inner, lambda _: None, lambda _: None, told.add).studies
-        listed = inner.studies.list(STUDIES, limit=99, after=None).studies
+        listed = inner.studies.list(STUDIES, limit=99, after=None).items
         assert {study.uid for study in listed} <= told
 
     @pytest.fixture

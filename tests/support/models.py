@@ -11,8 +11,7 @@ from footplate.domain.filters import selects
 from footplate.domain.model_registry import ModelVersion, new_model
 from footplate.domain.names import ModelName
 from footplate.ports.buckets import Bucket, Listing, ObjectInfo
-from footplate.ports.models import ModelPage
-from footplate.store.paging import Position
+from footplate.store.paging import Position, first_page
 from tests.support.jobs import CREATED
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.filters import Filter
     from footplate.domain.model_registry import Model
+    from footplate.ports.pages import Page
 
 
 def make_model(
@@ -83,7 +83,7 @@ class MemoryModels:
 
     def list(
         self, collection: str, *, where: Filter | None, limit: int, after: str | None
-    ) -> ModelPage:
+    ) -> Page[Model]:
         position = None if after is None else Position.parse(after)
         with self._lock:
             found = [each for each in self._models.values() if each.name.collection == collection]
@@ -94,8 +94,7 @@ class MemoryModels:
             if (position is None or Position.of(each) < position)
             and (where is None or selects(where, each.value))
         ]
-        page = tuple(left[:limit])
-        return ModelPage(page, Position.of(page[-1]).key() if len(left) > limit else None)
+        return first_page(left, limit, Position.of)
 
     def exporting(self) -> tuple[Model, ...]:
         with self._lock:

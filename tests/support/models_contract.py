@@ -73,10 +73,10 @@ class ModelContract:
         assert models.collections() == ("projects/demo/locations/europe-west4/models", MODELS)
         first = models.list(MODELS, where=None, limit=3, after=None)
         rest = models.list(MODELS, where=None, limit=3, after=first.next_key)
-        found = [model.name.model_id for model in (*first.models, *rest.models)]
+        found = [model.name.model_id for model in (*first.items, *rest.items)]
         assert (found, rest.next_key) == (["m4", "m3", "m2", "m1", "m0"], None)
         where = Comparison(Field.DISPLAY_NAME, Comparator.EQUAL, "model 1")
-        chosen = models.list(MODELS, where=where, limit=9, after=None).models
+        chosen = models.list(MODELS, where=where, limit=9, after=None).items
         assert [model.name.model_id for model in chosen] == ["m3", "m1"]
         with pytest.raises(InvalidArgument):
             models.list(MODELS, where=None, limit=3, after="nonsense")

@@ -9,7 +9,7 @@ from footplate.domain.errors import Aborted, AlreadyExists, InvalidArgument, Not
 from footplate.domain.jobs import MachineSpec
 from footplate.domain.names import PersistentResourceName
 from footplate.domain.persistent_resources import PersistentResource, ResourcePool
-from footplate.ports.persistent_resources import ResourcePage
+from footplate.ports.pages import Page
 from tests.support.jobs import CREATED
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class MemoryResources:
                 raise Aborted(f"{resource.name} is at another version")
             del self._found[resource.name]
 
-    def list(self, collection: str, *, limit: int, after: str | None) -> ResourcePage:
+    def list(self, collection: str, *, limit: int, after: str | None) -> Page[PersistentResource]:
         with self._lock:
             found = [each for each in self._found.values() if each.name.collection == collection]
         found.sort(key=lambda each: (each.create_time, str(each.name)), reverse=True)
@@ -82,7 +82,7 @@ class MemoryResources:
             raise InvalidArgument.of((Violation("pageToken", "unknown"),))
         begin = 0 if after is None else keys.index(after) + 1
         page = tuple(found[begin : begin + limit])
-        return ResourcePage(page, page[-1].id if len(found) > begin + limit else None)
+        return Page(page, page[-1].id if len(found) > begin + limit else None)
 
     def all(self) -> tuple[PersistentResource, ...]:
         with self._lock:

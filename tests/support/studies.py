@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
 from footplate.domain.studies.records import StoredReport
-from footplate.ports.studies import MAX_REPORTS, StudyPage, StudyWithTrials
+from footplate.ports.studies import MAX_REPORTS, StudyWithTrials
 from footplate.store.input_checks import check_point, check_study_texts
-from footplate.store.paging import Position
+from footplate.store.paging import Position, first_page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from footplate.domain.names import StudyName, StudyUid
     from footplate.domain.studies.records import Report, StudyRecord, TrialRecord
+    from footplate.ports.pages import Page
 
 
 @dataclass
@@ -65,12 +66,11 @@ class MemoryStudies:
                 return study
         raise NotFound(f"{collection!a} has no study of the display name {display_name!a}")
 
-    def list(self, collection: str, *, limit: int, after: str | None) -> StudyPage:
+    def list(self, collection: str, *, limit: int, after: str | None) -> Page[StudyRecord]:
         place = None if after is None else Position.parse(after)
         listed = sorted(self._listed(collection), key=Position.of, reverse=True)
         rest = [study for study in listed if place is None or Position.of(study) < place]
-        found = tuple(rest[:limit])
-        return StudyPage(found, Position.of(found[-1]).key() if len(rest) > limit else None)
+        return first_page(rest, limit, Position.of)
 
     def write(
         self,

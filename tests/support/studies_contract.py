@@ -55,7 +55,7 @@ class StudyContract:
         assert studies.load(study.uid) == studies.find(study.name)
         assert studies.load(study.uid).study == study
         assert studies.lookup(STUDIES, study.display_name) == study
-        assert studies.list(STUDIES, limit=9, after=None).studies == (study,)
+        assert studies.list(STUDIES, limit=9, after=None).items == (study,)
 
     def test_a_study_of_a_tuning_job_is_in_no_list(self, studies: StudyStore) -> None:
         study = make_study(None, uid="job", display_name="same")
@@ -63,7 +63,7 @@ class StudyContract:
         studies.create(make_study(None, uid="another job", display_name="same"))
         assert studies.load(study.uid).study == study
         for collection in (STUDIES, "", "None"):
-            assert studies.list(collection, limit=9, after=None).studies == ()
+            assert studies.list(collection, limit=9, after=None).items == ()
             with pytest.raises(NotFound):
                 studies.lookup(collection, "same")
 
@@ -82,7 +82,7 @@ class StudyContract:
         studies.create(first)
         with pytest.raises(AlreadyExists):
             studies.create(other)
-        assert studies.list(STUDIES, limit=9, after=None).studies == (first,)
+        assert studies.list(STUDIES, limit=9, after=None).items == (first,)
         assert studies.load(first.uid).study == first
 
     def test_a_display_name_is_free_in_other_places_and_after_deletion(
@@ -118,7 +118,7 @@ class StudyContract:
                 attempt()
         assert studies.model(uid, 1) is None
         assert studies.reports(uid) == ()
-        assert studies.list(text, limit=9, after=None).studies == ()
+        assert studies.list(text, limit=9, after=None).items == ()
         studies.delete(uid)
 
     @pytest.mark.parametrize("text", ["nul \0", "half \ud800"])
@@ -133,7 +133,7 @@ class StudyContract:
                 studies.create(study)
             with pytest.raises(InvalidArgument, match=field):
                 studies.write(replace(study, uid=good.uid, name=good.name, version=2))
-        assert studies.list(STUDIES, limit=9, after=None).studies == (good,)
+        assert studies.list(STUDIES, limit=9, after=None).items == (good,)
 
     def test_a_write_keeps_study_trials_and_models(self, studies: StudyStore) -> None:
         study = replace(make_whole_study(), version=1)
@@ -258,4 +258,4 @@ class StudyContract:
         stores = enumerate((studies, elsewhere) * 3)
         errors = together([partial(to.create, study(n)) for n, to in stores])
         assert [type(error) for error in errors] == [AlreadyExists] * 5
-        assert len(studies.list(STUDIES, limit=9, after=None).studies) == 1
+        assert len(studies.list(STUDIES, limit=9, after=None).items) == 1

@@ -29,7 +29,7 @@ class StudyPagingContract:
         key: str | None = None
         while not found or key is not None:
             page = studies.list(STUDIES, limit=limit, after=key)
-            found.append([study.name.study_id for study in page.studies if study.name])
+            found.append([study.name.study_id for study in page.items if study.name])
             key = page.next_key
         assert [study_id for page in found for study_id in page] == ids
         assert all(len(page) == limit for page in found[:-1])
@@ -38,9 +38,9 @@ class StudyPagingContract:
         ids = _create_five(studies)
         first = studies.list(STUDIES, limit=2, after=None)
         studies.create(make_study("new", created=SECOND))
-        studies.delete(first.studies[-1].uid)
+        studies.delete(first.items[-1].uid)
         second = studies.list(STUDIES, limit=9, after=first.next_key)
-        assert [study.name.study_id for study in second.studies if study.name] == ids[2:]
+        assert [study.name.study_id for study in second.items if study.name] == ids[2:]
 
     @pytest.mark.parametrize("key", ["", "x", "MTIz", "\0", "\ud800", "=", "AAAA"])
     def test_a_made_up_key_is_refused(self, studies: StudyStore, key: str) -> None:

@@ -146,10 +146,10 @@ class TrackingContract:
             rest = tracking.list(
                 collection, where=None, limit=3, after=first.next_key, oldest_first=oldest_first
             )
-            found = ids((*first.resources, *rest.resources))
+            found = ids((*first.items, *rest.items))
             assert found == sorted(ids(contexts), reverse=not oldest_first)
             assert rest.next_key is None
-        assert tracking.list(f"{STORE}/artifacts", where=None, limit=3, after=None).resources == ()
+        assert tracking.list(f"{STORE}/artifacts", where=None, limit=3, after=None).items == ()
         with pytest.raises(InvalidArgument):
             tracking.list(collection, where=None, limit=3, after="nonsense")
 
@@ -164,7 +164,7 @@ class TrackingContract:
         tracking.create(contexts)
         where = Equals(("metadata", "n"), Comparator.LESS, 2.0)
         page = tracking.list(f"{STORE}/contexts", where=where, limit=9, after=None)
-        assert (ids(page.resources), page.next_key) == (["c001", "c000"], None)
+        assert (ids(page.items), page.next_key) == (["c001", "c000"], None)
 
     def test_links_are_found_from_both_ends(self, tracking: TrackingStore) -> None:
         texts = [f"{STORE}/{path}" for path in ("contexts/p", "contexts/c", "artifacts/a")]
@@ -185,9 +185,7 @@ class TrackingContract:
             (artifacts, And((LinkedTo(str(c)), LinkedTo(str(e)))), ["a"]),
             (artifacts, And((LinkedTo(str(c)), LinkedTo(str(p)))), []),
         ):
-            assert (
-                ids(tracking.list(collection, where=where, limit=9, after=None).resources) == found
-            )
+            assert ids(tracking.list(collection, where=where, limit=9, after=None).items) == found
         tracking.unlink(p, [c, a])
         assert tracking.links((p,), tuple(LinkKind)) == ()
         with pytest.raises(NotFound, match="artifacts/no does not exist"):

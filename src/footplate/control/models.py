@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from footplate.domain.model_registry import Change, Model, ModelVersion, Upload
     from footplate.ports.buckets import Bucket, Listing
     from footplate.ports.clock import Clock
-    from footplate.ports.models import ModelPage, ModelStore
+    from footplate.ports.models import ModelStore
+    from footplate.ports.pages import Page
 
 
 class Files(Protocol):
@@ -124,7 +125,7 @@ class ModelRegistry:
 
     def list(
         self, collection: str, *, where: Filter | None, limit: int, after: str | None
-    ) -> ModelPage:
+    ) -> Page[Model]:
         return self._store.list(collection, where=where, limit=limit, after=after)
 
     def patch(self, name: ModelName, key: str, change: Change) -> tuple[Model, ModelVersion]:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from footplate.domain.resources import Amounts
     from footplate.domain.sites import Site
     from footplate.ports.clock import Clock
-    from footplate.ports.persistent_resources import PersistentResourceStore, ResourcePage
+    from footplate.ports.pages import Page
+    from footplate.ports.persistent_resources import PersistentResourceStore
     from footplate.ports.store import Store
 
 
@@ -87,7 +88,7 @@ class PersistentResources:
         except NotFound:
             return None
 
-    def list(self, collection: str, *, limit: int, after: str | None) -> ResourcePage:
+    def list(self, collection: str, *, limit: int, after: str | None) -> Page[PersistentResource]:
         return self.store.list(collection, limit=limit, after=after)
 
     def used(self, name: PersistentResourceName) -> Amounts:

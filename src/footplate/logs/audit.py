@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from footplate.domain.errors import Unavailable
 from footplate.file_lock import file_lock
-from footplate.ports.audit import AuditEntry, AuditPage
+from footplate.ports.audit import AuditEntry
+from footplate.ports.pages import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,17 +55,17 @@ class FileAuditLog:
                 _log.warning("the audit log can't be written: %s", error)
             self._fails = True
 
-    def list(self, limit: int, after: str | None = None) -> AuditPage:
+    def list(self, limit: int, after: str | None = None) -> Page[AuditEntry]:
         found: list[AuditEntry] = []
         key = ""
         with ExitStack() as stack:
             for place, line in self._lines(stack, after):
                 if len(found) == limit:
-                    return AuditPage(tuple(found), key)
+                    return Page(tuple(found), key)
                 if (entry := _parse(line)) is not None:
                     found.append(entry)
                     key = place
-        return AuditPage(tuple(found), None)
+        return Page(tuple(found), None)
 
     def _append(self, line: bytes) -> None:
         while True:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from footplate.ports.pages import Page
+
 
 @dataclass(frozen=True)
 class AuditEntry:
@@ -27,14 +29,6 @@ class AuditEntry:
     address: str
 
 
-@dataclass(frozen=True)
-class AuditPage:
-    """Entries of the log, newest first; ``next_key`` continues after them, None at the end."""
-
-    entries: tuple[AuditEntry, ...]
-    next_key: str | None
-
-
 class AuditLog(Protocol):
     """A bounded log: the oldest entries go. Entries are never changed."""
 
@@ -42,6 +36,6 @@ class AuditLog(Protocol):
         """Adds it. Never raises: what can't be written is logged."""
         ...
 
-    def list(self, limit: int, after: str | None = None) -> AuditPage:
+    def list(self, limit: int, after: str | None = None) -> Page[AuditEntry]:
         """``after`` is a ``next_key`` of an earlier page; what has gone since is the end."""
         ...

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from footplate.domain.filters import Filter
     from footplate.domain.model_registry import Model
     from footplate.domain.names import ModelName
-
-
-@dataclass(frozen=True)
-class ModelPage:
-    """Models, newest first; ``next_key`` continues after the last one, None at the end."""
-
-    models: tuple[Model, ...]
-    next_key: str | None
+    from footplate.ports.pages import Page
 
 
 class ModelStore(Protocol):
@@ -52,7 +44,7 @@ class ModelStore(Protocol):
 
     def list(
         self, collection: str, *, where: Filter | None, limit: int, after: str | None
-    ) -> ModelPage:
+    ) -> Page[Model]:
         """Models of one collection (``ModelName.collection``), newest first.
 
         ``where`` is true of a model if it is of its default version.

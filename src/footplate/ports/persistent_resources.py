@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from footplate.domain.names import PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
-
-
-@dataclass(frozen=True)
-class ResourcePage:
-    """Resources, newest first; ``next_key`` continues after the last one, None at the end."""
-
-    resources: tuple[PersistentResource, ...]
-    next_key: str | None
+    from footplate.ports.pages import Page
 
 
 class PersistentResourceStore(Protocol):
@@ -45,8 +37,8 @@ class PersistentResourceStore(Protocol):
         """Deletes the resource if it is at this version. Raises as ``write`` does."""
         ...
 
-    def list(self, collection: str, *, limit: int, after: str | None) -> ResourcePage:
-        """Lists one collection (``PersistentResourceName.collection``), newest first.
+    def list(self, collection: str, *, limit: int, after: str | None) -> Page[PersistentResource]:
+        """Those of one collection (``PersistentResourceName.collection``), newest first.
 
         Raises:
             InvalidArgument: ``after`` is no key of a page.

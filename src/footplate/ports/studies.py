@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import StudyName, StudyUid
     from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
+    from footplate.ports.pages import Page
 
 MAX_REPORTS = 100_000
 """The most that is kept of one trial."""
@@ -21,14 +22,6 @@ class StudyWithTrials:
 
     study: StudyRecord
     trials: tuple[TrialRecord, ...] = ()
-
-
-@dataclass(frozen=True)
-class StudyPage:
-    """Studies, newest first; ``next_key`` continues after the last one, None at the end."""
-
-    studies: tuple[StudyRecord, ...]
-    next_key: str | None
 
 
 class StudyStore(Protocol):
@@ -60,7 +53,7 @@ class StudyStore(Protocol):
         """Returns the study of this display name among those of a location. Raises NotFound."""
         ...
 
-    def list(self, collection: str, *, limit: int, after: str | None) -> StudyPage:
+    def list(self, collection: str, *, limit: int, after: str | None) -> Page[StudyRecord]:
         """Studies of one collection (``StudyName.collection``), newest first.
 
         Raises:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -12,14 +11,7 @@ if TYPE_CHECKING:
     from footplate.domain.tracking.names import TrackingName
     from footplate.domain.tracking.points import Extent, Point
     from footplate.domain.tracking.resources import Link, LinkKind, Resource
-
-
-@dataclass(frozen=True)
-class ResourcePage:
-    """``next_key`` continues after the last one; None at the end."""
-
-    resources: tuple[Resource, ...]
-    next_key: str | None
+    from footplate.ports.pages import Page
 
 
 class TrackingStore(Protocol):
@@ -77,7 +69,7 @@ class TrackingStore(Protocol):
         limit: int,
         after: str | None,
         oldest_first: bool = False,
-    ) -> ResourcePage:
+    ) -> Page[Resource]:
         """Resources of one collection, newest first.
 
         Raises:

@@ -13,11 +13,11 @@ from footplate.domain.model_registry import Model
 from footplate.domain.names import parse_model_name
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import from_micros, to_micros
-from footplate.ports.models import ModelPage
 from footplate.ports.notifications import NoticeKind
+from footplate.ports.pages import Page
 from footplate.store.documents import ModelBody, read, write
 from footplate.store.named_rows import check_version, rows_behind, unknown
-from footplate.store.paging import Position
+from footplate.store.paging import Position, first_page
 from footplate.store.tables import models
 
 if TYPE_CHECKING:
@@ -74,20 +74,15 @@ class SqlModels:
 
     def list(
         self, collection: str, *, where: Filter | None, limit: int, after: str | None
-    ) -> ModelPage:
+    ) -> Page[Model]:
         position = None if after is None else Position.parse(after)
         if not storable(collection):
-            return ModelPage((), None)
+            return Page((), None)
         query = select(models).where(models.c.collection == collection)
-        found: list[Model] = []
         with self._transactions.snapshot() as connection:
-            for model in map(_model, rows_behind(connection, models, query, position)):
-                if where is None or selects(where, model.value):
-                    found.append(model)
-                if len(found) > limit:
-                    break
-        page = tuple(found[:limit])
-        return ModelPage(page, Position.of(page[-1]).key() if len(found) > limit else None)
+            every = map(_model, rows_behind(connection, models, query, position))
+            found = (each for each in every if where is None or selects(where, each.value))
+            return first_page(found, limit, Position.of)
 
     def exporting(self) -> tuple[Model, ...]:
         query = select(models).where(models.c.exporting == 1)

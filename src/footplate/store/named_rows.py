@@ -8,6 +8,7 @@ from sqlalchemy import select, tuple_
 
 from footplate.domain.errors import Aborted, NotFound
 from footplate.domain.text_validation import storable
+from footplate.domain.timestamps import to_micros
 from footplate.store.paging import Position
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Select, Table
 
+    from footplate.domain.persistent_resources import PersistentResource
+    from footplate.domain.tracking.resources import Resource
     from footplate.store.row_codec import Record
 
 _BATCH = 200
@@ -36,6 +39,10 @@ def check_version(connection: Connection, table: Table, name: object, version: i
 def unknown(name: object) -> NotFound:
     text = str(name)
     return NotFound(f"{text if storable(text) else ascii(text)} does not exist")
+
+
+def position_by_name(record: Resource | PersistentResource) -> Position:
+    return Position(to_micros(record.create_time), str(record.name))
 
 
 def rows_behind(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from footplate.domain.errors import InvalidArgument, Violation
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import to_micros
-from footplate.ports.store import Page
+from footplate.ports.pages import Page, T
+from footplate.ports.store import Page as PageOfJobs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from footplate.domain.jobs import Job
@@ -60,17 +62,26 @@ class Position:
         return position
 
 
-def make_page(read: Sequence[Job], limit: int, *, after: str | None, before: str | None) -> Page:
+def make_page(
+    read: Sequence[Job], limit: int, *, after: str | None, before: str | None
+) -> PageOfJobs:
     """``read``: in the order of reading, more than ``limit`` if the list goes on."""
     jobs, more = tuple(read[:limit]), len(read) > limit
     if before is not None:
         jobs = jobs[::-1]
     if not jobs:
-        return Page((), None)
+        return PageOfJobs((), None)
     first, last = Position.of(jobs[0]).key(), Position.of(jobs[-1]).key()
     if before is not None:
-        return Page(jobs, last, first if more else None)
-    return Page(jobs, last if more else None, None if after is None else first)
+        return PageOfJobs(jobs, last, first if more else None)
+    return PageOfJobs(jobs, last if more else None, None if after is None else first)
+
+
+def first_page(found: Iterable[T], limit: int, position: Callable[[T], Position]) -> Page[T]:
+    """Returns a page of ``limit`` records at most; its key continues if there are more."""
+    items = [*islice(found, limit + 1)]
+    page = tuple(items[:limit])
+    return Page(page, position(page[-1]).key() if len(items) > limit else None)
 
 
 def _decode(key: str) -> Position | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select, update
@@ -14,10 +13,10 @@ from footplate.domain.persistent_resources import PersistentResource
 from footplate.domain.text_validation import storable
 from footplate.domain.timestamps import from_micros, to_micros
 from footplate.ports.notifications import NoticeKind
-from footplate.ports.persistent_resources import ResourcePage
+from footplate.ports.pages import Page
 from footplate.store.documents import ResourceBody, read, write
-from footplate.store.named_rows import check_version, rows_behind, unknown
-from footplate.store.paging import Position
+from footplate.store.named_rows import check_version, position_by_name, rows_behind, unknown
+from footplate.store.paging import Position, first_page
 from footplate.store.tables import persistent_resources as table
 
 if TYPE_CHECKING:
@@ -65,18 +64,14 @@ class SqlPersistentResources:
             connection.execute(delete(table).where(table.c.name == str(resource.name)))
             self._notify(connection, resource.name)
 
-    def list(self, collection: str, *, limit: int, after: str | None) -> ResourcePage:
+    def list(self, collection: str, *, limit: int, after: str | None) -> Page[PersistentResource]:
         position = None if after is None else Position.parse(after)
         if not storable(collection):
-            return ResourcePage((), None)
+            return Page((), None)
         query = select(table).where(table.c.collection == collection)
         with self._transactions.snapshot() as connection:
-            rows = [*islice(rows_behind(connection, table, query, position), limit + 1)]
-        page = tuple(_resource(row) for row in rows[:limit])
-        if len(rows) <= limit:
-            return ResourcePage(page, None)
-        last = rows[limit - 1]
-        return ResourcePage(page, Position(last.create_time, last.name).key())
+            found = map(_resource, rows_behind(connection, table, query, position))
+            return first_page(found, limit, position_by_name)
 
     def all(self) -> tuple[PersistentResource, ...]:
         query = select(table).order_by(table.c.create_time, table.c.name)

@@ -98,7 +98,7 @@ class Rig:
     def listed(self, collection: str) -> tuple[Resource, ...]:
         return self.tracking.list(
             collection, where=None, limit=100, after=None, oldest_first=True
-        ).resources
+        ).items
 
     def values(self) -> dict[str, list[tuple[int, float | str]]]:
         """The points of each time series, as RUN/TAG."""

@@ -24,15 +24,15 @@ def numbers(log: FileAuditLog, size: int) -> list[int]:
     key: str | None = None
     while True:
         page = log.list(size, key)
-        assert len(page.entries) <= size
-        found += [int(each.resource.rpartition("/")[2]) for each in page.entries]
+        assert len(page.items) <= size
+        found += [int(each.resource.rpartition("/")[2]) for each in page.items]
         if page.next_key is None:
             return found
         key = page.next_key
 
 
 def test_nothing_is_listed_before_the_first_entry(tmp_path: Path) -> None:
-    assert FileAuditLog(tmp_path / "audit").list(5).entries == ()
+    assert FileAuditLog(tmp_path / "audit").list(5).items == ()
 
 
 @pytest.mark.parametrize("size", [1, 7, 2000])
@@ -41,7 +41,7 @@ def test_entries_are_listed_newest_first_by_pages(tmp_path: Path, size: int) -> 
     for number in range(1000):  # more than one chunk
         log.add(entry(number))
     assert numbers(log, size) == [*range(999, -1, -1)]
-    assert FileAuditLog(tmp_path / "audit").list(1).entries == (entry(999),)
+    assert FileAuditLog(tmp_path / "audit").list(1).items == (entry(999),)
 
 
 def test_the_oldest_entries_go_and_pages_go_on_where_they_were(tmp_path: Path) -> None:
@@ -53,10 +53,10 @@ def test_the_oldest_entries_go_and_pages_go_on_where_they_were(tmp_path: Path) -
     found = numbers(log, 3)
     assert found[0] == 10
     assert found == [*range(10, found[-1] - 1, -1)]
-    assert [each.resource for each in log.list(1, page.next_key).entries] == ["jobs/7"]
+    assert [each.resource for each in log.list(1, page.next_key).items] == ["jobs/7"]
     for number in range(11, 50):
         log.add(entry(number))
-    assert log.list(1, page.next_key).entries == (), "it has gone"
+    assert log.list(1, page.next_key).items == (), "it has gone"
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 2400
 
 
@@ -84,5 +84,5 @@ def test_fields_are_bounded_and_one_line(tmp_path: Path) -> None:
     log = FileAuditLog(tmp_path / "audit")
     long = AuditEntry(entry(1).time, "x\ny", "r" * 5000, "token", "", "\r\u2028", "")
     log.add(long)
-    (found,) = log.list(2).entries
+    (found,) = log.list(2).items
     assert (found.action, len(found.resource), found.client) == ("x\ny", 1000, "\r\u2028")

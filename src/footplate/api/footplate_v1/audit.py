@@ -26,7 +26,7 @@ def audit_routes(log: AuditLog) -> list[Route]:
             _PAGES.size(call.parameter("pageSize", "page_size")),
             parse_token(call.parameter("pageToken", "page_token"), _QUERY),
         )
-        answer: JsonObject = {"entries": [_document(entry) for entry in page.entries]}
+        answer: JsonObject = {"entries": [_document(entry) for entry in page.items]}
         if page.next_key is not None:
             answer["nextPageToken"] = format_token(page.next_key, _QUERY)
         return answer

@@ -83,7 +83,7 @@ class ModelsApi:
         asked = f"{collection}?{text}"
         after = parse_token(token, asked)
         page = self._registry.list(collection, where=where, limit=size, after=after)
-        found = [model_json(model, model.default) for model in page.models]
+        found = [model_json(model, model.default) for model in page.items]
         return list_json("models", found, page.next_key, asked)
 
     def _list_in_order(
@@ -100,7 +100,7 @@ class ModelsApi:
         after: str | None = None
         while True:
             page = self._registry.list(collection, where=where, limit=_AT_ONCE, after=after)
-            every += page.models
+            every += page.items
             after = page.next_key
             if after is None:
                 break

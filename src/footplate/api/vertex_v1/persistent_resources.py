@@ -68,7 +68,7 @@ class PersistentResourcesApi:
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
             after=parse_token(call.parameter("pageToken", "page_token"), collection),
         )
-        found = [self._answer(each) for each in page.resources]
+        found = [self._answer(each) for each in page.items]
         return list_json("persistentResources", found, page.next_key, collection)
 
     def patch(self, call: Call) -> JsonObject:

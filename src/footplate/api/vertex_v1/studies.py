@@ -57,7 +57,7 @@ class StudiesApi:
             limit=PAGES.size(call.parameter("pageSize", "page_size")),
             after=parse_token(call.parameter("pageToken", "page_token"), asked),
         )
-        return list_json("studies", [*map(study_json, page.studies)], page.next_key, asked)
+        return list_json("studies", [*map(study_json, page.items)], page.next_key, asked)
 
     def delete(self, call: Call) -> JsonObject:
         """Deletes a study without an operation: VizierService answers Empty."""

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from footplate.domain.tracking.resources import Fields
     from footplate.ports.buckets import Buckets
     from footplate.ports.clock import Clock
-    from footplate.ports.tracking import ResourcePage, TrackingStore
+    from footplate.ports.pages import Page
+    from footplate.ports.tracking import TrackingStore
 
 DEFAULT_STORE = "default"
 _DEFAULTS = 10
@@ -89,7 +90,7 @@ class Resources:
         limit: int,
         after: str | None,
         oldest_first: bool = False,
-    ) -> ResourcePage:
+    ) -> Page[Resource]:
         return self._store.list(
             collection, where=where, limit=limit, after=after, oldest_first=oldest_first
         )
@@ -145,7 +146,7 @@ class Resources:
 
     def _defaults(self, collection: str) -> tuple[Resource, ...]:
         where = Equals((DEFAULT,), Comparator.EQUAL, value=True)
-        return self._store.list(collection, where=where, limit=_DEFAULTS, after=None).resources
+        return self._store.list(collection, where=where, limit=_DEFAULTS, after=None).items
 
     def _exist(self, resources: Sequence[Resource]) -> bool:
         return bool(self._store.find([resource.name for resource in resources]))

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from footplate.domain.studies.study import Study
     from footplate.domain.submission import Location
     from footplate.ports.clock import Clock
-    from footplate.ports.studies import StudyPage, StudyStore
+    from footplate.ports.pages import Page
+    from footplate.ports.studies import StudyStore
 
 _SEEDS = 1 << 32
 
@@ -73,7 +74,7 @@ class Studies:
         collection = StudyName(where.project, where.location, "").collection
         return self._store.lookup(collection, display_name)
 
-    def list(self, where: Location, *, limit: int, after: str | None) -> StudyPage:
+    def list(self, where: Location, *, limit: int, after: str | None) -> Page[StudyRecord]:
         collection = StudyName(where.project, where.location, "").collection
         return self._store.list(collection, limit=limit, after=after)
 

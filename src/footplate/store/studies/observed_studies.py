@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
     from footplate.domain.names import StudyName, StudyUid
     from footplate.domain.studies.records import Report, StoredReport, StudyRecord, TrialRecord
-    from footplate.ports.studies import StudyPage, StudyStore, StudyWithTrials
+    from footplate.ports.pages import Page
+    from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
 class ObservedStudies:
@@ -58,7 +59,7 @@ class ObservedStudies:
     def lookup(self, collection: str, display_name: str) -> StudyRecord:
         return self._inner.lookup(collection, display_name)
 
-    def list(self, collection: str, *, limit: int, after: str | None) -> StudyPage:
+    def list(self, collection: str, *, limit: int, after: str | None) -> Page[StudyRecord]:
         return self._inner.list(collection, limit=limit, after=after)
 
     def model(self, uid: StudyUid, finished: int) -> Mapping[str, object] | None:

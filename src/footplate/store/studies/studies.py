@@ -10,10 +10,11 @@ from sqlalchemy.exc import IntegrityError
 from footplate.domain.errors import Aborted, AlreadyExists, NotFound
 from footplate.domain.text_validation import storable
 from footplate.ports.notifications import NoticeKind
-from footplate.ports.studies import MAX_REPORTS, StudyPage, StudyWithTrials
+from footplate.ports.pages import Page
+from footplate.ports.studies import MAX_REPORTS, StudyWithTrials
 from footplate.store.input_checks import countable
 from footplate.store.named_rows import unknown
-from footplate.store.paging import Position
+from footplate.store.paging import Position, first_page
 from footplate.store.studies import rows
 from footplate.store.tables import studies, study_earlier, study_models, trial_reports, trials
 from footplate.store.tables import trials as trial_rows
@@ -147,18 +148,17 @@ class SqlStudies:
             raise NotFound(f"{collection!a} has no study of the display name {display_name!a}")
         return rows.study_of(row)
 
-    def list(self, collection: str, *, limit: int, after: str | None) -> StudyPage:
+    def list(self, collection: str, *, limit: int, after: str | None) -> Page[StudyRecord]:
         query = _WHOLE.where(studies.c.collection == collection)
         if after is not None:
             position = Position.parse(after)
             query = query.where(tuple_(position.create_time, position.uid) > _PLACE)
         query = query.order_by(studies.c.create_time.desc(), studies.c.uid.desc())
         if not storable(collection):
-            return StudyPage((), None)
+            return Page((), None)
         with self._transactions.reading() as connection:
             found = connection.execute(query.limit(limit + 1)).all()
-        page = tuple(rows.study_of(row) for row in found[:limit])
-        return StudyPage(page, Position.of(page[-1]).key() if len(found) > limit else None)
+        return first_page(map(rows.study_of, found), limit, Position.of)
 
     def write(
         self,

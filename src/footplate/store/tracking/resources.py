@@ -10,11 +10,10 @@ from sqlalchemy.exc import IntegrityError
 from footplate.domain.errors import AlreadyExists, NotFound
 from footplate.domain.filters import leaves
 from footplate.domain.text_validation import storable
-from footplate.domain.timestamps import to_micros
 from footplate.domain.tracking.filters import LinkedTo, matches, required_links
-from footplate.ports.tracking import ResourcePage
-from footplate.store.named_rows import check_version, rows_behind, unknown
-from footplate.store.paging import Position
+from footplate.ports.pages import Page
+from footplate.store.named_rows import check_version, position_by_name, rows_behind, unknown
+from footplate.store.paging import Position, first_page
 from footplate.store.tables import tracking
 from footplate.store.tracking.links import SqlLinks, linked_names
 from footplate.store.tracking.points import SqlPoints
@@ -90,11 +89,10 @@ class SqlTracking(SqlLinks, SqlPoints):
         limit: int,
         after: str | None,
         oldest_first: bool = False,
-    ) -> ResourcePage:
+    ) -> Page[Resource]:
         position = None if after is None else Position.parse(after)
         if not storable(collection):
-            return ResourcePage((), None)
-        found: list[Resource] = []
+            return Page((), None)
         query = select(tracking).where(tracking.c.collection == collection)
         for link in required_links(where):
             query = query.where(tracking.c.name.in_(linked_names(link)))
@@ -105,13 +103,9 @@ class SqlTracking(SqlLinks, SqlPoints):
                 if isinstance(link, LinkedTo)
             }
             rows = rows_behind(connection, tracking, query, position, oldest_first=oldest_first)
-            for resource in map(resource_of, rows):
-                if where is None or matches(where, resource, linked):
-                    found.append(resource)
-                if len(found) > limit:
-                    break
-        page = tuple(found[:limit])
-        return ResourcePage(page, _key(page[-1]) if len(found) > limit else None)
+            every = map(resource_of, rows)
+            found = (each for each in every if where is None or matches(where, each, linked))
+            return first_page(found, limit, position_by_name)
 
 
 def _write(connection: Connection, changed: Sequence[Resource]) -> None:
@@ -154,7 +148,3 @@ def _taken(resource: Resource) -> AlreadyExists:
 
 def _is(name: TrackingName) -> ColumnElement[bool]:
     return tracking.c.name == str(name)
-
-
-def _key(resource: Resource) -> str:
-    return Position(to_micros(resource.create_time), str(resource.name)).key()

@@ -92,7 +92,7 @@ class ResourcesApi:
             after=parse_token(call.parameter("pageToken", "page_token"), asked),
             oldest_first=read_order(order),
         )
-        found = [*self._formatter.all(kind, page.resources)]
+        found = [*self._formatter.all(kind, page.items)]
         return list_json(kind.listed, found, page.next_key, asked)
 
     def patch(self, call: Call) -> JsonObject:
