@@ -27,15 +27,19 @@ GOOGLES = re.compile(r"/(v1|v1beta1|v2)/")
 STANDARD: Mapping[str, str] = MappingProxyType(
     {
         "$.xgafv": "the form of errors is always the same",
-        "access_token": "the service reads it where it needs a token",
+        "access_token": (
+            "the service reads a token from the Authorization header or from the parameter key"
+        ),
         "alt": "answers are JSON",
         "$alt": "answers are JSON, with enums by name",
-        "key": "the service reads it where it needs a token",
-        "oauth_token": "the service reads it where it needs a token",
+        "key": "the service reads a token from the Authorization header or from the parameter key",
+        "oauth_token": (
+            "the service reads a token from the Authorization header or from the parameter key"
+        ),
         "prettyPrint": "JSON is never indented",
         "quotaUser": "requests have no quota",
-        "uploadType": "nothing is uploaded here",
-        "upload_protocol": "nothing is uploaded here",
+        "uploadType": "this method uploads nothing",
+        "upload_protocol": "this method uploads nothing",
     }
 )
 """Without effect at every method; ``fields`` is honoured by all."""
@@ -69,7 +73,7 @@ HONOURED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     }
 )
 """By verb and the end of the path: the last resource, and what is done with it."""
-_NONE = "nothing is listed here, or all of it fits in one page"
+_NONE = "the list is empty or fits on one page"
 _PAGED = dict.fromkeys(_PAGES, _NONE)
 WITHOUT_EFFECT: Mapping[tuple[str, str], Mapping[str, str]] = MappingProxyType(
     {
@@ -78,10 +82,12 @@ WITHOUT_EFFECT: Mapping[tuple[str, str], Mapping[str, str]] = MappingProxyType(
         ("GET", "services"): {**_PAGED, "filter": "all services are enabled"},
         ("GET", "models/*:listVersions"): _PAGED,
         ("GET", "jobs/*:getIamPolicy"): {
-            "options.requestedPolicyVersion": "there are no roles beside access to the server"
+            "options.requestedPolicyVersion": (
+                "the service has no IAM policies, so their version doesn't matter"
+            )
         },
-        ("DELETE", "contexts/*"): {"force": "Google leaves undefined what it does"},
-        ("DELETE", "metadataStores/*"): {"force": "Google no longer honours it"},
+        ("DELETE", "contexts/*"): {"force": "Google's documentation doesn't say what force does"},
+        ("DELETE", "metadataStores/*"): {"force": "Google's service no longer reads force"},
     }
 )
 _NO_EFFECT: Mapping[str, str] = MappingProxyType({})

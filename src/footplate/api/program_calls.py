@@ -48,7 +48,7 @@ class ProgramCallCheck:
             if not client or not server or server[1] is None:
                 raise PermissionDenied(
                     "the connection of this call has no addresses, so the server can't tell "
-                    "whether a job's program calls"
+                    "whether the caller is a job's program"
                 )
             try:
                 job = await in_thread(self._check, tuple(client), tuple(server))

@@ -49,7 +49,10 @@ class RelayedPrograms:
             return scope
         given = given_token(scope)
         if given is None:
-            raise NotFound("this port serves only programs that send their key")
+            raise NotFound(
+                "this request has no key: this port serves only programs of jobs, "
+                "which send the key from their environment"
+            )
         if await check_key(self._access, path, given):
             return lead_to_key(scope, given)
         return {**scope, PROGRAM: await in_thread(self._check_call, given)}

@@ -177,7 +177,9 @@ class _CopyApi:
         try:
             step = Step(request.path_params["step"])
         except ValueError:
-            raise NotFound(f"there is no step {request.path_params['step'][:20]!r}") from None
+            raise NotFound(
+                f"copies of buckets have no step {request.path_params['step'][:20]!r}"
+            ) from None
         result = await to_thread.run_sync(self._copies.take, bearer, step, limiter=self._limiter)
         return JSONResponse({**vars(result), "notes": list(result.notes)})
 

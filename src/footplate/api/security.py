@@ -108,14 +108,15 @@ class SameOrigin:
     def _check(self, hosts: list[str], origins: list[str], served: str | None) -> None:
         if len(hosts) != 1 or not (self._allows(hosts[0]) or _is_served(hosts[0], served)):
             raise PermissionDenied(
-                f"Host {', '.join(hosts)[:200]!r} is refused; call 127.0.0.1 or localhost, or "
-                "have the operator allow the name (setting allowed_hosts)"
+                f"this server refuses requests to the host {', '.join(hosts)[:200]!r}; call "
+                "127.0.0.1 or localhost, or have the operator add the host to the setting "
+                "allowed_hosts"
             )
         own = {f"{scheme}://{hosts[0].lower()}" for scheme in ("http", "https")}
         if any(origin.lower() not in own for origin in origins):
             raise PermissionDenied(
-                f"Origin {', '.join(origins)[:200]!r} is refused: this server answers only "
-                "its own pages"
+                "this server refuses requests from pages of the origin "
+                f"{', '.join(origins)[:200]!r}: it answers only its own pages"
             )
 
     def _allows(self, host: str) -> bool:
@@ -139,15 +140,15 @@ class TokenCheck:
             given = given_token(scope)
             if given is None:
                 raise PermissionDenied(
-                    "this server requires a token: `footplate` commands take it from "
-                    "FOOTPLATE_TOKEN, others send `Authorization: Bearer TOKEN`, "
-                    "`x-goog-api-key: TOKEN` or `?key=TOKEN`"
+                    "this server requires a token: set FOOTPLATE_TOKEN for `footplate` commands; "
+                    "other clients send `Authorization: Bearer TOKEN`, `x-goog-api-key: TOKEN` "
+                    "or `?key=TOKEN`"
                 )
             known = hmac.compare_digest(given.encode(), self._token.encode())
             if not (known or await check_key(self._access, scope["path"], given)):
                 if self._access.note_wrong is not None:
                     await self._access.note_wrong(scope)
-                raise PermissionDenied("the token is not this server's")
+                raise PermissionDenied("the token of this request isn't the token of this server")
             scope = scope if known else lead_to_key(scope, given)
         await self._app(scope, receive, send)
 

@@ -59,7 +59,7 @@ class WrongTokens:
         caller = find_caller(scope)
         if self._shares.count(caller) >= _MOST_WAITING:
             raise ResourceExhausted(
-                "too many requests from this address wait for the check of their tokens; try "
+                "the server is still checking the tokens of many requests from this address; try "
                 "again later"
             )
         async with self._shares.taken(caller, 1):

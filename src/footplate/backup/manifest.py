@@ -72,7 +72,8 @@ def read_manifest(folder: Path) -> dict[str, Entry]:
         raise DataLoss(f"the backup's list of files {path} is damaged: {error}") from error
     if end != {"format": _FORMAT, "entries": len(entries)}:
         raise DataLoss(
-            f"the backup's list of files {path} is cut, or was made by a newer version of Footplate"
+            f"the backup's list of files {path} is incomplete, or a newer version of "
+            "Footplate wrote it"
         )
     folders = {"", *(entry.path for entry in entries if entry.kind is Kind.FOLDER)}
     for entry in entries:

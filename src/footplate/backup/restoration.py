@@ -49,8 +49,8 @@ def find_newest(directory: Path) -> Path:
     found = [directory] if (directory / NAME).exists() else find_backups(directory)
     if not found:
         text = (
-            f"'{directory}' given, which has no backup of `footplate backup`; allowed: a folder "
-            "that has one"
+            f"'{directory}' given, a folder without backups; allowed: a folder with a backup "
+            "that `footplate backup` made"
         )
         raise InvalidArgument.of((Violation("DIR", text),))
     return found[-1]
@@ -123,12 +123,16 @@ def _describe_occupant(root: Path, lock: Path) -> str:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return (
-                f"a server uses {root}: stop it with `footplate down`, move the directory away, "
-                "and restore again; or restore into another one with --data-dir"
+                f"a server uses the directory {root}: restore into another one with --data-dir, "
+                "or stop the server (`footplate down`), move the directory away, and restore "
+                "again"
             )
         finally:
             os.close(descriptor)
-    return f"{root} isn't empty: move it away, or restore into another directory with --data-dir"
+    return (
+        f"the directory {root} isn't empty: move it away, or restore into another "
+        "directory with --data-dir"
+    )
 
 
 def _fill(
@@ -159,9 +163,9 @@ def _fill(
             continue
         else:
             raise DataLoss(
-                f"{backup / DATA / entry.path} isn't what was backed up: restore an earlier "
-                "backup into another directory, or this one without damaged files "
-                f"(--skip-damaged); remove {root} before"
+                f"the backup's file {backup / DATA / entry.path} is damaged. Remove {root}; then "
+                "restore an earlier backup, or this one without its damaged files "
+                "(--skip-damaged)"
             )
         _set_state(path, entry)
         if files % _EVERY == 0:

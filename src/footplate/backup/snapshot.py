@@ -82,7 +82,10 @@ def make_backup(settings: Settings, directory: Path, report: Callable[[str], Non
     """
     root, directory = settings.data_dir.resolve(), directory.resolve()
     if not (root / "identity.json").exists():
-        text = f"'{root}' given, which is no data directory of a service; name it with --data-dir"
+        text = (
+            f"'{root}' given, which isn't the data directory of a service; name that "
+            "directory with --data-dir"
+        )
         raise InvalidArgument.of((Violation("data_dir", text),))
     if directory.is_relative_to(root) or root.is_relative_to(directory):
         text = f"'{directory}' given; allowed: a folder outside the data directory {root}"
@@ -209,9 +212,9 @@ class _Backup:
         if above and (above not in self._entries or self._entries[above].kind is not Kind.FOLDER):
             raise UnfitError  # what is above it is left out, or was replaced meanwhile
         if found.kind is None:
-            raise UnfitError("it is not a file, folder or link")
+            raise UnfitError("this is neither a file nor a folder nor a link")
         if found.path.count("/") >= MAX_LEVELS or len(os.fsencode(found.path)) > _MAX_PATH_BYTES:
-            raise UnfitError("its path is too long")
+            raise UnfitError("the path is too long")
 
     def _read(self, found: Found) -> Entry:
         target = self._data / found.path
@@ -253,9 +256,11 @@ class _Backup:
                 if copied.execute("SELECT * FROM sqlite_master").fetchone() is None:
                     found = "it is empty"
         except sqlite3.DatabaseError as error:
-            raise DataLoss(f"{source} can't be copied: {error}; no backup was made") from error
+            raise DataLoss(
+                f"the database {source} can't be copied: {error}; the command made no backup"
+            ) from error
         if found:
-            raise DataLoss(f"{source} is damaged: {found}; no backup was made")
+            raise DataLoss(f"the database {source} is damaged: {found}; the command made no backup")
         status = source.stat()
         size = target.stat().st_size
         self._entries[path] = Entry(
@@ -284,8 +289,8 @@ class _Backup:
             self._made.new_bytes += entry.size_bytes
             if digest_of(self._data / path, entry.size_bytes) != entry.digest:
                 raise DataLoss(
-                    f"the disk of {self._data} doesn't store files correctly: {path} differs from "
-                    "what was written"
+                    f"the disk of {self._data} doesn't store files correctly: the copy of {path} "
+                    "differs from the original"
                 )
             self._tell()
 

@@ -73,7 +73,7 @@ def read_days(start: str | None, end: str | None, today: date) -> Days:
     least = last - timedelta(days=min(MOST_DAYS, last.toordinal()) - 1)
     if not least <= first <= last:
         rule = (
-            f"allowed: from {least} to {last}, the last day, since an answer has {MOST_DAYS} days"
+            f"allowed: a day from {least} to {last}, because an answer has at most {MOST_DAYS} days"
         )
         raise InvalidArgument.of((Violation("startDate", f"{first} given; {rule}"),))
     return Days(first, last)
@@ -87,7 +87,7 @@ def _read_date(field: str, text: str | None, today: date) -> date | None:
     except ValueError:
         found = None
     if found is None or found > today:
-        rule = f"allowed: a day in UTC such as {today}, which is today, or an earlier one"
+        rule = f"allowed: today ({today} in UTC) or an earlier day"
         raise InvalidArgument.of((Violation(field, f"{describe(text)} given; {rule}"),))
     return found
 

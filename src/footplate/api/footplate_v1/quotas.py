@@ -53,7 +53,9 @@ class _Quotas:
 
 def _limits(body: JsonObject) -> JsonObject:
     violations = [
-        Violation(name[:100], "can't be set; allowed: limits") for name in body if name != "limits"
+        Violation(name[:100], ("this field can't be set; allowed: limits"))
+        for name in body
+        if name != "limits"
     ]
     limits = body.get("limits")
     if not isinstance(limits, dict) or not limits:

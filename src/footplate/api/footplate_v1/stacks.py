@@ -43,7 +43,7 @@ class _StacksApi:
 
 def _replicas(body: JsonObject) -> tuple[str, ...]:
     unknown = [
-        Violation(name[:100], "can't be set; allowed: replicas")
+        Violation(name[:100], "this field can't be set; allowed: replicas")
         for name in body
         if name != "replicas"
     ]

@@ -41,15 +41,16 @@ def tls_routes(ports: TlsPorts) -> list[Route]:
     def authority(_call: Call) -> JsonObject:
         if ports.proxy_port is None and ports.grpc_port is None:
             raise FailedPrecondition(
-                "this server has no gRPC port and no proxy: see the settings grpc_port, proxy_port"
+                "this server has neither a gRPC port nor a proxy: set grpc_port or "
+                "proxy_port, and restart the server"
             )
         return {"certificate": ports.certificate}
 
     def proxy(_call: Call) -> JsonObject:
         if ports.proxy_port is None:
             raise FailedPrecondition(
-                "this server has no proxy: start it without --no-proxy, and with another "
-                "proxy_port than none"
+                "this server has no proxy: restart the server without --no-proxy and without "
+                "proxy_port = none"
             )
         return {"port": ports.proxy_port, "refusedHosts": list(ports.refused_hosts())}
 

@@ -110,6 +110,6 @@ def _read_use(text: str) -> Use:
     name, _, place = text.partition(":")
     if name not in tuple(Pattern):
         allowed = ", ".join(Pattern)
-        given = f"{quoted(name)} given; allowed: one of {allowed}, a colon and a place"
+        given = f"{quoted(name)} given; allowed: PATTERN:PLACE with one of the patterns {allowed}"
         raise InvalidArgument.of((Violation("uses", given),))
     return Use(Pattern(name), place)

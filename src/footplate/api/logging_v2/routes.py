@@ -88,11 +88,13 @@ class LineStream:
         if not trial:
             return job
         if job.spec.search is None:
-            raise _wrong("trial", trial, f"none, as {name} isn't a tuning job")
+            raise _wrong("trial", trial, f"no trial, because the job {name} isn't a tuning job")
         try:
             return self._get_job(trial_run_name(name, int(trial)))
         except NotFound:
-            raise NotFound(f"trial {trial} of {name} doesn't exist, or hasn't started") from None
+            raise NotFound(
+                f"trial {trial} of the job {name} doesn't exist, or hasn't started"
+            ) from None
 
     async def _stream(self, job: Job, line_request: _LineRequest) -> AsyncIterator[bytes]:
         loop, changed = asyncio.get_running_loop(), asyncio.Event()

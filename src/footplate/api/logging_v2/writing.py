@@ -88,7 +88,7 @@ class EntryWriting:
             if entry.task not in ("", caller.replica):
                 raise PermissionDenied(
                     f"resource.labels.task_name: {entry.task!r} given; this program may write "
-                    f"only as {caller.replica}"
+                    f"only log entries of its own replica, {caller.replica}"
                 )
             return caller
         if own is not None:
@@ -96,8 +96,8 @@ class EntryWriting:
             return choose_writer(own, entry.task)
         if not entry.job_id:
             needed = (
-                "the service keeps entries in the logs of jobs, and these entries name no "
-                'job; allowed: {"type": "ml_job", "labels": {"job_id": "JOB"}}'
+                "the service keeps log entries only for jobs, and these entries name no job; "
+                'allowed: {"type": "ml_job", "labels": {"job_id": "JOB"}}'
             )
             raise InvalidArgument.of((Violation("resource", needed),))
         return choose_writer(self._finder.find(entry.project, entry.job_id), entry.task)
@@ -110,8 +110,10 @@ def _check_own(entry: Written, job: Job) -> None:
     if job.tuning_job is not None:
         ids.append(name.job_id.rpartition("-")[0])
     if entry.project != name.project or entry.job_id not in ids:
-        named = f"job {entry.job_id!r} of " if entry.job_id else ""
+        target = f"project {entry.project!r}"
+        if entry.job_id:
+            target = f"job {entry.job_id!r} of {target}"
         raise PermissionDenied(
-            f"this entry is for {named}project {entry.project!r}; the program of {name} may "
-            f"write only to the log of its own job: projects/{name.project}/logs/LOG_ID"
+            f"this log entry is for {target}; the program of the job {name} may write only to "
+            f"its own job's log: projects/{name.project}/logs/LOG_ID"
         )

@@ -154,7 +154,7 @@ async def _from_replica(user: WebSocket, replica: WebSocket, window: Window) -> 
             await user.send_text(encode_message(answer))
         except InvalidArgument as error:
             return End.failed(
-                f"the replica sent something that isn't in the shell protocol: {error.message}"
+                f"the replica sent a message that isn't part of the shell protocol: {error.message}"
             )
         except WebSocketDisconnect:
             return End.failed(USER_LEFT)

@@ -110,7 +110,7 @@ class _ShellApi:
         except ServiceError as error:
             end = End.failed(error.message)
         except TimeoutError:
-            end = End.failed(f"the client asked for no shell within {OPENING_S:g} s")
+            end = End.failed(f"the client sent no request for a shell within {OPENING_S:g} s")
         except WebSocketDisconnect:
             return
         await _say_last(websocket, end)

@@ -12,13 +12,17 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-_OUTPUT = "the service fills it"
+_OUTPUT = "the service sets this field"
 _ACCESS = (
-    "this service has no access lists: who reaches the server may use all buckets. Leave it out"
+    "this service has no access lists: everyone who reaches the server may use all buckets. "
+    "Leave this field out"
 )
-_CLASS = "storage classes differ only in price, and files of one disk have no classes. Leave it out"
-_HOLD = "objects have no holds; bind the bucket read-only (setting buckets), or keep a copy"
-_RETENTION = "objects have no retention; bind the bucket read-only (setting buckets)"
+_CLASS = "all files are on one disk, which has no storage classes; leave this field out"
+_HOLD = (
+    "this service has no holds on objects; make the bucket read-only (setting buckets), "
+    "or keep a copy"
+)
+_RETENTION = "this service has no retention of objects; make the bucket read-only (setting buckets)"
 _KEYS = "this service has no Cloud KMS; encrypt the disk instead"
 
 HONOURED: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -65,7 +69,7 @@ WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "COMPOSE": {"kind": _OUTPUT},
         "POLICY": dict.fromkeys(
             ("bindings", "etag", "kind", "resourceId", "version"),
-            "this service has no permissions for it to grant, and doesn't keep it",
+            "this service has no IAM permissions, and doesn't keep policies",
         ),
     }
 )
@@ -73,37 +77,41 @@ REFUSED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "BUCKET": {
             "acl": _ACCESS,
-            "billing": "this service bills no requests; leave it out",
+            "billing": "this service bills no requests; leave this field out",
             "cors": (
-                "pages of other origins can't read buckets; put a proxy in front that allows them"
+                "web pages of other origins can't read buckets; put a proxy that allows them "
+                "in front of the server"
             ),
-            "customPlacementConfig": "all files are on one disk; leave it out",
+            "customPlacementConfig": "all files are on one disk; leave this field out",
             "defaultEventBasedHold": _HOLD,
             "defaultObjectAcl": _ACCESS,
             "encryption": _KEYS,
-            "hierarchicalNamespace": "this service has no folder resources; leave it out",
+            "hierarchicalNamespace": "this service has no folder resources; leave this field out",
             "iamConfiguration": (
-                "all access is uniform; leave it out, or enable uniformBucketLevelAccess"
+                "access to buckets is always uniform; leave this field out, or enable "
+                "uniformBucketLevelAccess"
             ),
-            "ipFilter": "this service has no address filter; use a firewall, and leave it out",
+            "ipFilter": (
+                "this service doesn't filter addresses; leave this field out, and use a firewall"
+            ),
             "lifecycle": (
-                "this service deletes nothing by age; run `footplate storage rm` from cron"
+                "this service doesn't delete objects by age; run `footplate storage rm` from cron"
             ),
-            "logging": "this service writes no access logs to buckets; leave it out",
+            "logging": "this service writes no access logs to buckets; leave this field out",
             "retentionPolicy": _RETENTION,
-            "rpo": "all files are on one disk; copy the bucket elsewhere",
+            "rpo": "this service keeps all files on one disk; for a second place, copy the bucket",
             "softDeletePolicy": (
                 "this service doesn't keep deleted objects; make backups (footplate backup)"
             ),
             "versioning": (
-                "this service keeps only the last generation; write new names, or make backups "
-                "(footplate backup)"
+                "this service keeps only the last generation of an object; use new names, or "
+                "make backups (footplate backup)"
             ),
-            "website": "this service serves no buckets as web sites; leave it out",
+            "website": "this service serves no buckets as web sites; leave this field out",
         },
         "OBJECT": {
             "acl": _ACCESS,
-            "contexts": "objects have no contexts; use metadata",
+            "contexts": "this service has no contexts of objects; use metadata",
             "customerEncryption": _KEYS,
             "eventBasedHold": _HOLD,
             "kmsKeyName": _KEYS,
@@ -112,7 +120,7 @@ REFUSED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "COMPOSE": {
             "deleteSourceObjects": (
-                "composing deletes no parts; delete them once the object is composed"
+                "compose doesn't delete the source objects; delete them after the call"
             )
         },
         "POLICY": {},

@@ -55,26 +55,30 @@ HONOURED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _EVERYWHERE: Mapping[str, str] = MappingProxyType(
     {
         "$.xgafv": "the form of errors is always the same",
-        "access_token": "the service knows its callers otherwise",
+        "access_token": (
+            "the service reads a token from the Authorization header or from the parameter key"
+        ),
         "alt": "the path says whether the answer is bytes or JSON",
-        "key": "the service reads it where it needs a token",
-        "oauth_token": "the service knows its callers otherwise",
+        "key": "the service reads key only if the server requires a token",
+        "oauth_token": (
+            "the service reads a token from the Authorization header or from the parameter key"
+        ),
         "prettyPrint": "JSON is never indented",
-        "projection": "objects have no access lists that it could leave out",
+        "projection": "objects have no access lists, which projection would leave out",
         "quotaUser": "requests have no quota",
         "trace": "requests aren't traced",
         "upload_protocol": "uploadType says it",
-        "uploadType": "the service reads it where it receives bytes",
+        "uploadType": "only methods that receive an object's content read uploadType",
         "userIp": "requests have no quota",
         "userProject": "requests aren't billed",
     }
 )
-_NO_ROLES = "the service has no roles: access to the server is all"
+_NO_ROLES = "the service has no roles: everyone who reaches the server may do everything"
 WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "buckets.list": {"returnPartialSuccess": "the list is always complete"},
         "buckets.getIamPolicy": {"optionsRequestedPolicyVersion": _NO_ROLES},
-        "buckets.getStorageLayout": {"prefix": "all of a bucket has one layout"},
+        "buckets.getStorageLayout": {"prefix": "all objects of a bucket have one layout"},
         "managedFolders.list": dict.fromkeys(
             ("maxResults", "pageSize", "pageToken", "prefix"), "there are no managed folders"
         ),
@@ -87,14 +91,14 @@ WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "objects.compose": {"dropContextGroups": "objects have no contexts"},
         "objects.rewrite": {
             "dropContextGroups": "objects have no contexts",
-            "maxBytesRewrittenPerCall": "one call does a whole rewrite, whatever the size",
-            "rewriteToken": "one call does a whole rewrite, whatever the size",
+            "maxBytesRewrittenPerCall": "one call rewrites the whole object, whatever its size",
+            "rewriteToken": "one call rewrites the whole object, whatever its size",
         },
     }
 )
 """By method, with the reason; those of every method are in ``without_effect``."""
-_ACCESS = f"access lists aren't supported: {_NO_ROLES}; leave it out"
-_KEYS = "this service has no Cloud KMS; leave it out, and encrypt the disk instead"
+_ACCESS = f"access lists aren't supported: {_NO_ROLES}; leave this parameter out"
+_KEYS = "this service has no Cloud KMS; leave this parameter out, and encrypt the disk instead"
 _DELETED = (
     "this service doesn't keep deleted objects and buckets; restore a backup (footplate restore)"
 )
@@ -102,9 +106,12 @@ REFUSED: Mapping[str, str] = MappingProxyType(
     {
         "destinationKmsKeyName": _KEYS,
         "destinationPredefinedAcl": _ACCESS,
-        "enableObjectRetention": "objects have no retention; bind the bucket read-only instead",
-        "filter": "objects have no contexts to filter by; use prefix or matchGlob",
-        "generation": "buckets have no generations to choose from; leave it out",
+        "enableObjectRetention": (
+            "this service has no retention of objects; make the bucket "
+            "read-only instead (setting buckets)"
+        ),
+        "filter": "this service has no contexts of objects; filter by prefix or matchGlob",
+        "generation": "this service keeps no generations of buckets; leave this parameter out",
         "kmsKeyName": _KEYS,
         "predefinedAcl": _ACCESS,
         "predefinedDefaultObjectAcl": _ACCESS,

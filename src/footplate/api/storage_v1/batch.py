@@ -80,7 +80,7 @@ class Batch:
 
 def _refuse(part: Message) -> bytes:
     text = (
-        f"the answers of this batch take more than {MAX_ANSWER_BYTES} bytes; send fewer requests "
+        f"the answers to this batch have more than {MAX_ANSWER_BYTES} bytes; send fewer requests "
         "in a batch"
     )
     refusal = error_answer(InvalidArgument(text), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)

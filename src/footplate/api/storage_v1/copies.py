@@ -93,7 +93,9 @@ class CopyHandlers:
             raise NotFound(f"object {info.name!r} has no generation {generation}")
         if not conditions.hold(info):
             file.close()
-            raise FailedPrecondition(f"the condition on object {info.name!r} doesn't hold")
+            raise FailedPrecondition(
+                f"the request's condition on object {info.name!r} doesn't hold"
+            )
         return info, file
 
 
@@ -109,7 +111,7 @@ def _same(info: ObjectInfo, target: ObjectName) -> Draft:
 
 def _parts(value: JsonValue) -> list[JsonValue]:
     if not isinstance(value, list) or not 1 <= len(value) <= MAX_PARTS:
-        text = f"allowed: a list of 1 to {MAX_PARTS} objects, each with its name"
+        text = f"allowed: a list of 1 to {MAX_PARTS} source objects, each with its name"
         raise InvalidArgument.of((Violation("sourceObjects", text),))
     return value
 

@@ -157,7 +157,9 @@ def _expand(text: str, whole: str) -> list[str]:
     for start, end in pairwise(bounds):
         found += _expand(text[:begin] + text[start + 1 : end] + text[place + 1 :], whole)
         if len(found) > MAX_ALTERNATIVES:
-            raise _wrong(whole, f"at most {MAX_ALTERNATIVES} alternatives in braces")
+            raise _wrong(
+                whole, (f"a pattern with at most {MAX_ALTERNATIVES} alternatives in its braces")
+            )
     return found
 
 

@@ -44,7 +44,7 @@ class RelatedParts:
         """The first part, whole."""
         line = next((line for _ in range(MAX_LINES) if (line := self._line()).strip()), b"")
         if line.rstrip() not in (self._dashes, self._or_dashes):
-            raise _broken("it doesn't begin with the boundary that Content-Type names")
+            raise _broken("the body doesn't begin with the boundary that Content-Type names")
         self._dashes = line.rstrip()
         self._newline = b"\r\n" if line.endswith(b"\r\n") else b"\n"
         self._headers()
@@ -52,7 +52,9 @@ class RelatedParts:
         for chunk in self._content():
             content += chunk
             if len(content) > MAX_DESCRIPTION_BYTES:
-                raise InvalidArgument(f"the first part has over {MAX_DESCRIPTION_BYTES} bytes")
+                raise InvalidArgument(
+                    f"the first part of the body has over {MAX_DESCRIPTION_BYTES} bytes"
+                )
         self._line()
         return content
 
@@ -66,7 +68,7 @@ class RelatedParts:
         while len(self._buffer) < 2 and self._read():
             pass
         if not self._buffer.startswith(b"--"):
-            raise _broken("it has more than two parts, or is incomplete")
+            raise _broken("the body has more than two parts, or is incomplete")
         while self._read():
             self._buffer = b""
 
@@ -83,7 +85,7 @@ class RelatedParts:
                 yield self._buffer[:ready]
                 self._buffer = self._buffer[ready:]
             if not self._read():
-                raise _broken("it ends before its last boundary")
+                raise _broken("the body ends before its last boundary")
         yield self._buffer[:place]
         self._buffer = self._buffer[place + len(mark) :]
 
@@ -95,14 +97,14 @@ class RelatedParts:
                 return headers
             name, _, value = line.decode("latin-1").partition(":")
             headers[name.strip().lower()] = value.strip()
-        raise _broken(f"a part has over {MAX_LINES} headers")
+        raise _broken(f"a part of the body has over {MAX_LINES} headers")
 
     def _line(self) -> bytes:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > MAX_LINE_BYTES:
-                raise _broken(f"a line has over {MAX_LINE_BYTES} bytes")
+                raise _broken(f"a header line of the body has over {MAX_LINE_BYTES} bytes")
             if not self._read():
-                raise _broken("it ends in the middle of a line")
+                raise _broken("the body ends in the middle of a line")
         line, self._buffer = self._buffer[: end + 1], self._buffer[end + 1 :]
         return line
 
@@ -112,5 +114,5 @@ class RelatedParts:
         return bool(chunk)
 
 
-def _broken(how: str) -> InvalidArgument:
-    return InvalidArgument(f"the body is not multipart/related with two parts: {how}")
+def _broken(problem: str) -> InvalidArgument:
+    return InvalidArgument(f"the body is not multipart/related with two parts: {problem}")

@@ -180,7 +180,11 @@ def _check_custom_time(info: ObjectInfo, patch: Mapping[str, JsonValue]) -> None
     if before is None or "customTime" not in patch:
         return
     if (_time(_text(patch, "customTime")) if patch["customTime"] else "") < before:
-        raise _wrong("customTime", patch["customTime"], f"{before} or later, as it is set already")
+        raise _wrong(
+            "customTime",
+            patch["customTime"],
+            f"{before} or later, because customTime can't be set back",
+        )
 
 
 def etag(info: ObjectInfo) -> str:
@@ -214,7 +218,7 @@ def _text(resource: Mapping[str, JsonValue], key: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > 1024 or not value.isascii():
-        raise _wrong(key, value, "a text that can stand in a header, up to 1024 characters")
+        raise _wrong(key, value, "at most 1024 ASCII characters, because the text becomes a header")
     if not value.isprintable():
         raise _wrong(key, value, "a text without control characters")
     return value

@@ -56,7 +56,10 @@ def check_request(method: str, request: Request) -> None:
     parse_fields(request.query_params.get("fields", ""))
     for name in request.headers:
         if name.startswith(_CUSTOMER_KEYS):
-            said = "not supported: keys of customers; encrypt the disk, or the bytes themselves"
+            said = (
+                "customer-supplied encryption keys are not supported; encrypt the disk, "
+                "or the objects before you upload them"
+            )
             raise InvalidArgument.of((Violation(name, said),))
 
 

@@ -152,9 +152,12 @@ class BucketHandlers:
 def _keep(bucket: Bucket, given: JsonObject) -> None:
     """Raises InvalidArgument: what is given would change what can't be."""
     for name, value in (("name", bucket.name), ("location", bucket.location)):
-        said = given.get(name)
-        if said is not None and str(said).casefold() != value.casefold():
-            wanted = f"{describe(said)} given; the bucket has {value}, which can't change"
+        given_value = given.get(name)
+        if given_value is not None and str(given_value).casefold() != value.casefold():
+            wanted = (
+                f"{describe(given_value)} given; allowed: {value}, because this field "
+                "of a bucket can't change"
+            )
             raise InvalidArgument.of((Violation(name, wanted),))
 
 

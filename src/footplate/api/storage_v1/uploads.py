@@ -47,8 +47,8 @@ class UploadHandlers:
             return self.put(request, body)
         if request.headers.get("content-encoding", "identity") != "identity":
             raise InvalidArgument(
-                "Content-Encoding: a request can't be compressed; the field contentEncoding "
-                "says that the object is"
+                "Content-Encoding: the service accepts no compressed requests; for a compressed "
+                "object, set the field contentEncoding"
             )
         kind = request.query_params.get("uploadType")
         if kind == "media":

@@ -40,7 +40,9 @@ _AT_ONCE = 1000
 def _read_place(key: str | None) -> int:
     """Raises InvalidArgument: no answer had this key."""
     if key is not None and not re.fullmatch("[0-9]{1,9}", key):
-        raise InvalidArgument.of((Violation("pageToken", "allowed: that of the answer before"),))
+        raise InvalidArgument.of(
+            (Violation("pageToken", ("allowed: the nextPageToken of the last answer")),)
+        )
     return int(key or 0)
 
 
@@ -132,8 +134,8 @@ class ModelsApi:
         name, key = model_of(call)
         if key:
             said = (
-                f"{key!r} given; allowed: a model without a version. To delete a version, call "
-                "models.deleteVersion"
+                f"version {key!r} given; allowed: the name of a model without a version. To "
+                "delete a version, call models.deleteVersion"
             )
             raise InvalidArgument.of((Violation("name", said),))
         self._registry.delete(name)
@@ -142,7 +144,9 @@ class ModelsApi:
     def delete_version(self, call: Call) -> JsonObject:
         name, key = model_of(call)
         if not key:
-            raise InvalidArgument.of((Violation("name", "required: a version, models/ID@VERSION"),))
+            raise InvalidArgument.of(
+                (Violation("name", ("required: the name of a version, models/ID@VERSION")),)
+            )
         version = self._registry.delete_version(name, key)
         now = self._clock.now()
         return ModelOperationId("deleteVersion", self._version, version.number, now).answer(name)

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from footplate.wire.json_text import JsonObject
 
 REFUSED = {
-    "pipelineJobs": "Footplate runs no Kubeflow pipelines: send their training steps as custom "
-    "jobs (aiplatform.CustomJob, or CustomTrainingJob for a model), and run the pipeline itself "
-    "with kfp.local",
-    "schedules": "Footplate has no schedules: let cron or a systemd timer run the script that "
-    "sends the job",
-    "notebookExecutionJobs": "Footplate runs no notebooks: make a script of it with jupyter "
-    "nbconvert --to script, and send that as a custom job",
+    "pipelineJobs": "Footplate runs no Kubeflow pipelines: run the pipeline with kfp.local, and "
+    "send its training steps as custom jobs (aiplatform.CustomJob, or "
+    "CustomTrainingJob for a model)",
+    "schedules": "Footplate has no schedules: run the script that sends the job from cron or a "
+    "systemd timer",
+    "notebookExecutionJobs": "Footplate runs no notebooks: turn the notebook into a script "
+    "(jupyter nbconvert --to script), and send the script as a custom "
+    "job",
 }
 
 

@@ -61,7 +61,7 @@ class LineageApi:
     def of_artifact(self, call: Call) -> JsonObject:
         if call.parameter("filter"):
             raise InvalidArgument.of(
-                (Violation("filter", "allowed: no filter; limit the graph by maxHops"),)
+                (Violation("filter", "filters are not supported; limit the graph by maxHops"),)
             )
         hops = _hops(call.parameter("maxHops", "max_hops"))
         return self._answer(self._lineage.of_artifact(name_of(call, ARTIFACTS), hops))

@@ -72,7 +72,11 @@ class TimeSeriesApi:
     def read(self, call: Call) -> JsonObject:
         if call.parameter("filter"):
             raise InvalidArgument.of(
-                (Violation("filter", "allowed: no filter; limit the points by maxDataPoints"),)
+                (
+                    Violation(
+                        "filter", ("filters are not supported; limit the points by maxDataPoints")
+                    ),
+                )
             )
         most = _most(call.parameter("maxDataPoints", "max_data_points"))
         ((series, points),) = self._series.read([name_of(call, TIME_SERIES)], most)
@@ -96,7 +100,11 @@ class TimeSeriesApi:
             raise InvalidArgument.of(
                 (
                     Violation(
-                        field, "allowed: no filter; the points come in the order of their steps"
+                        field,
+                        (
+                            "filters are not supported; the answer has all points in the "
+                            "order of their steps"
+                        ),
                     ),
                 )
             )
@@ -122,6 +130,6 @@ def _most(given: str | None) -> int:
     if text == "-1":
         return MAX_POINTS
     if not (text.isascii() and text.isdigit() and int(text[:9])):
-        said = f"{describe(text)} given; allowed: 1 or more, or -1 for all"
+        said = f"{describe(text)} given; allowed: 1 or more, or -1 for all points"
         raise InvalidArgument.of((Violation("maxDataPoints", said),))
     return min(int(text[:9]), MAX_POINTS)
