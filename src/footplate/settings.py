@@ -53,8 +53,8 @@ _USERS = re.compile(r"[0-9]+-[0-9]+|[A-Za-z_][A-Za-z0-9_.-]*")
 _ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):([0-9]{1,5})")
 _WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - refused
 _REMOVED = {
-    "network": "remove it: replicas share this machine's network, and each listens on the port "
-    "that CLUSTER_SPEC names",
+    "network": "remove this setting: replicas share this machine's network, and each replica "
+    "listens on the port that CLUSTER_SPEC names",
 }
 """The way out, for settings of earlier versions."""
 _ALIKE = 0.78
@@ -110,7 +110,7 @@ def _projects(value: object) -> tuple[str, ...]:
 def _pairs(value: object) -> tuple[tuple[str, str], ...]:
     pairs = tuple(part.partition("=") for part in _texts(value))
     if not all(name.strip() and project.strip() for name, _, project in pairs):
-        raise ValueError("BUCKET=PROJECT, separated by commas")
+        raise ValueError("pairs of BUCKET=PROJECT, separated by commas")
     return tuple((name.strip(), project.strip()) for name, _, project in pairs)
 
 
@@ -148,8 +148,8 @@ def _address(value: object) -> tuple[str, int]:
     found = _ADDRESS.fullmatch(value) if isinstance(value, str) else None
     if found is None or int(found[3]) > 65535 or (found[1] or found[2]) in _WILDCARDS:
         raise ValueError(
-            "HOST:PORT, where HOST is an address or a name of this machine that the nodes reach, "
-            "such as 10.0.0.5:8474"
+            "HOST:PORT, the address of this machine that the cluster's nodes reach, such as "
+            "10.0.0.5:8474"
         )
     return found[1] or found[2], int(found[3])
 
@@ -317,7 +317,10 @@ def strays(environ: Mapping[str, str]) -> list[str]:
     found = sorted(name for name, rest in given.items() if rest not in known)
     near = ((name, get_close_matches(given[name], known, 1, _ALIKE)) for name in found)
     return [
-        f"{name} is set, which is no setting; did you mean {PREFIX}{meant[0]}?"
+        (
+            f"the variable {name} is set, but Footplate has no such setting; did you mean "
+            f"{PREFIX}{meant[0]}?"
+        )
         for name, meant in near
         if meant
     ]
@@ -338,8 +341,8 @@ def _file(path: Path) -> dict[str, object]:
         return {}
     except OSError as error:
         text = (
-            f"'{path.parent}' given, whose {path.name} can't be read: {error.strerror}; choose a "
-            f"folder of your own, with --data-dir or {PREFIX}DATA_DIR"
+            f"'{path.parent}' given, but the file {path.name} in it can't be read: "
+            f"{error.strerror}; choose another folder with --data-dir or {PREFIX}DATA_DIR"
         )
         raise InvalidArgument.of((Violation("data_dir", text),)) from None
     except ValueError as error:
@@ -360,7 +363,9 @@ def _take(
 ) -> None:
     known = {setting.name: setting.metadata["read"] for setting in fields(Settings)[1:]}
     if name in _REMOVED:
-        violations.append(Violation(name, f"{origin}: no such setting any more; {_REMOVED[name]}"))
+        violations.append(
+            Violation(name, f"{origin}: this setting no longer exists; {_REMOVED[name]}")
+        )
         return
     if name not in known:
         hint = nearest(name, known, "settings")
@@ -379,14 +384,15 @@ def _take(
 def _conflicts(settings: Settings) -> Iterator[Violation]:
     if settings.host not in LOOPBACK and not settings.token:
         text = (
-            f"{settings.host!r} given without a token: other machines could run programs here; "
-            f"set {PREFIX}TOKEN, or keep to 127.0.0.1"
+            f"{settings.host!r} given without a token, so anyone on the network could run "
+            f"programs here; set {PREFIX}TOKEN, or listen on 127.0.0.1"
         )
         yield Violation("host", text)
     for index, region in enumerate(settings.regions):
         if region.backend != LOCAL and settings.cluster_address is None:
             text = (
-                f"{region.backend!r} given without cluster_address: its nodes could not report; "
-                f'set cluster_address = "HOST:PORT", where they reach this machine'
+                f"{region.backend!r} given without cluster_address, so the nodes can't reach "
+                'this server; set cluster_address = "HOST:PORT" to the address where nodes reach '
+                "this machine"
             )
             yield Violation(f"regions[{index}].backend", text)

@@ -73,9 +73,8 @@ def refusing_clashes(name: str) -> Iterator[None]:
         yield
     except (NotADirectoryError, IsADirectoryError):
         raise InvalidArgument(
-            f"object name {name[:100]!r}: GCS would accept it, but this bucket is a folder. "
-            "There one name can't be both an object and a directory, and no name can lead "
-            "through a link"
+            f"object name {name[:100]!r}: GCS would accept the name, but this bucket is a "
+            "folder. There a path can't be a file and a directory at once, or lead through a link"
         ) from None
 
 

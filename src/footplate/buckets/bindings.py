@@ -65,12 +65,12 @@ def read_bindings(value: object) -> tuple[BucketBinding, ...]:
     Raises InvalidArgument with all that is wrong, TypeError.
     """
     if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
-        raise TypeError("[[buckets]] tables in the file")
+        raise TypeError("[[buckets]] tables in footplate.toml")
     violations = [wrong for index, table in enumerate(value) for wrong in _check(index, table)]
     names = [table.get("name") for table in value]
     for index, name in enumerate(names):
         if isinstance(name, str) and name in names[:index]:
-            first = f"{name!r} given, as in buckets[{names.index(name)}]"
+            first = f"{name!r} is already the name of buckets[{names.index(name)}]"
             text = f"{first}; allowed: each name once"
             violations.append(Violation(f"buckets[{index}].name", text))
     if violations:
@@ -86,12 +86,11 @@ def check_folders(bindings: Sequence[BucketBinding], data_dir: Path) -> None:
         folder = binding.folder
         fault = "" if folder is None else _find_folder_fault(folder, data_dir.resolve(), folders)
         if fault:
-            text = f"{binding.target!r} given, {fault}"
-            violations.append(Violation(f"buckets[{index}].target", text))
+            violations.append(Violation(f"buckets[{index}].target", fault))
         if (data_dir / "buckets" / binding.name).is_dir():
             text = (
-                f"{binding.name!r} given, but there is a bucket of that name in the data "
-                "directory; choose another name, or delete that bucket first"
+                f"{binding.name!r} given, but the data directory has a bucket of that name; "
+                "choose another name, or delete that bucket first"
             )
             violations.append(Violation(f"buckets[{index}].name", text))
         if folder is not None:
@@ -103,14 +102,17 @@ def check_folders(bindings: Sequence[BucketBinding], data_dir: Path) -> None:
 def _find_folder_fault(folder: Path, data_dir: Path, others: Sequence[Path]) -> str:
     if not folder.is_dir():
         return (
-            "which is not a folder of this machine; make it, or mount its disk, before the "
-            "server starts"
+            f"{str(folder)!r} is not a folder of this machine; make it, or mount its disk, before "
+            "the server starts"
         )
     if folder.is_relative_to(data_dir) or data_dir.is_relative_to(folder):
-        return f"which overlaps the data directory {data_dir}; choose a folder outside it"
+        return f"{str(folder)!r} overlaps the data directory {data_dir}; choose a folder outside it"
     for other in others:
         if folder.is_relative_to(other) or other.is_relative_to(folder):
-            return f"which overlaps {other}, another bucket's; allowed: folders side by side"
+            return (
+                f"{str(folder)!r} overlaps {other}, the folder of another bucket; choose a folder "
+                "beside it"
+            )
     return ""
 
 
@@ -126,7 +128,7 @@ def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
         yield Violation(f"{field}.target", f"{given}; allowed: {_TARGETS}")
     endpoint = table.get("endpoint")
     if endpoint is not None and not remote:
-        text = f"{endpoint!r} given; allowed where the target is s3:// or gs://"
+        text = f"{endpoint!r} given; allowed only with a target that begins with s3:// or gs://"
         yield Violation(f"{field}.endpoint", text)
     elif endpoint is not None and not _is_endpoint(endpoint):
         text = f"{endpoint!r} given; allowed: a URL such as https://minio.example:9000"
@@ -136,7 +138,7 @@ def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
         yield Violation(f"{field}.read_only", text)
     project = table.get("project", "all")
     if not isinstance(project, str) or not project:
-        yield Violation(f"{field}.project", f"{project!r} given; allowed: a project's id")
+        yield Violation(f"{field}.project", f"{project!r} given; allowed: the id of a project")
 
 
 def _is_endpoint(value: object) -> bool:

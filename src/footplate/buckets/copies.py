@@ -207,8 +207,8 @@ class _Copy:
         free = shutil.disk_usage(self._folder).free
         if info.size_bytes + SPARED_BYTES > free:
             raise FailedPrecondition(
-                f"object {info.name!r} has {info.size_bytes} bytes. The disk of the copies "
-                f"has {free} bytes free, of which {SPARED_BYTES} must stay free; name fewer "
+                f"the server can't copy object {info.name!r} of {info.size_bytes} bytes: its "
+                f"disk has {free} bytes free, of which {SPARED_BYTES} must stay free. Name fewer "
                 "objects"
             )
 

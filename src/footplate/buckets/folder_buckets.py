@@ -143,8 +143,8 @@ class FolderBuckets:
             self._records.add_bucket(name, bucket.create_time, bucket.location, bucket.project)
         if not self._records.label_bucket(name, labels, metageneration):
             raise FailedPrecondition(
-                f"bucket {name!r} has changed since, and has another metageneration now; read it "
-                "again"
+                f"bucket {name!r} has changed since you read it, and has another metageneration "
+                "now; read the bucket again"
             )
         return self.bucket(name)
 
@@ -397,7 +397,7 @@ def _nothing(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         if chunk:
             raise InvalidArgument(
-                "a name that ends in '/' stands for a folder here, and can have no content; "
-                "GCS would accept it"
+                "this bucket is a folder, where an object whose name ends in '/' can't have "
+                "content; GCS would accept the object"
             )
         yield chunk

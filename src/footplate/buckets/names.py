@@ -12,9 +12,9 @@ MAX_NAME_BYTES = 1024
 _BUCKET = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.ASCII)
 _ADDRESS = re.compile(r"[0-9]+(\.[0-9]+){3}", re.ASCII)
 _BUCKET_RULE = (
-    "3 to 63 lowercase letters, digits, '-', '_' and '.' (222 with dots, 63 between two). "
-    "It begins and ends with a letter or digit, is no IP address, doesn't begin with 'goog', and "
-    "has no 'google' in it"
+    "3 to 63 lowercase letters, digits, '-', '_' and '.' (222 with dots, 63 between two). The "
+    "name begins and ends with a letter or digit, is no IP address, doesn't begin with 'goog', "
+    "and doesn't contain 'google'"
 )
 
 
@@ -46,7 +46,9 @@ def check_bucket_name(name: str) -> None:
         and "google" not in name
     )
     if not fits:
-        raise InvalidArgument(f"{name[:200]!r} can't name a bucket; allowed: {_BUCKET_RULE}")
+        raise InvalidArgument(
+            f"{name[:200]!r} can't be the name of a bucket; allowed: {_BUCKET_RULE}"
+        )
 
 
 def parse_object_name(name: str) -> ObjectPath:
@@ -61,7 +63,7 @@ def parse_object_name(name: str) -> ObjectPath:
     for part in parts:
         if problem := find_problem(part):
             raise InvalidArgument(
-                f"object name {_shorten(name)}: GCS would accept it, but this bucket is a "
+                f"object name {_shorten(name)}: GCS would accept the name, but this bucket is a "
                 f"folder, where {problem}"
             )
     return ObjectPath(parts, directory)
@@ -70,7 +72,7 @@ def parse_object_name(name: str) -> ObjectPath:
 def check_object_name(name: str) -> None:
     """Raises InvalidArgument: no bucket of GCS can hold it."""
     if problem := _problem_for_gcs(name):
-        raise InvalidArgument(f"object name {_shorten(name)} {problem}")
+        raise InvalidArgument(f"object name {_shorten(name)}: {problem}")
 
 
 def can_be_named(name: str) -> bool:
@@ -83,13 +85,13 @@ def _problem_for_gcs(name: str) -> str:
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
-        return "can't be encoded as UTF-8"
+        return "the name can't be encoded as UTF-8"
     if not 1 <= size <= MAX_NAME_BYTES:
-        return f"has {size} bytes; allowed: 1 to {MAX_NAME_BYTES} bytes of UTF-8"
+        return f"the name has {size} bytes; allowed: 1 to {MAX_NAME_BYTES} bytes of UTF-8"
     if "\n" in name or "\r" in name:
-        return "has a line break in it"
+        return "the name has a line break in it"
     if name in (".", "..") or name.startswith(".well-known/acme-challenge/"):
-        return "is reserved by GCS"
+        return "GCS reserves this name"
     return ""
 
 

@@ -79,7 +79,7 @@ class Records:
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         with self._reporting():
             if lost and not self._connection.execute("SELECT * FROM sqlite_master").fetchone():
-                raise self._damaged("it is missing or empty")
+                raise self._damaged("the file is missing or empty")
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             if found := find_damage(self._connection):
@@ -265,7 +265,7 @@ class Records:
             try:
                 yield
             except sqlite3.OperationalError as error:
-                text = f"the buckets' records can't be kept or read now: {error}"
+                text = f"the server can't read or write the buckets' records now: {error}"
                 raise Unavailable(text) from error
             except sqlite3.DatabaseError as error:
                 if type(error) is not sqlite3.DatabaseError:
@@ -276,10 +276,10 @@ class Records:
         """Makes the error; new records aren't made, as they would open buckets to all projects."""
         return DataLoss(
             f"the buckets' records {self._path} are damaged ({why}); restore a backup into "
-            "another data directory with `footplate restore`, or put the file back from a "
-            f"copy. To go on without them, remove {self._path.parent}: then objects have no "
-            "content types and metadata, and buckets no projects. The setting "
-            "bucket_projects gives projects back"
+            "another data directory with `footplate restore`, or put the file back from a copy. "
+            f"To start without these records, remove {self._path.parent}: then objects lose "
+            "their content types and metadata, and buckets their projects. The setting "
+            "bucket_projects assigns projects again"
         )
 
 

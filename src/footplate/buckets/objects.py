@@ -77,7 +77,10 @@ class Objects:
         except FileNotFoundError:
             pass
         if bucket in self._bound:
-            raise Unavailable(f"bucket {bucket!r} is bound to {path}, which is not a folder now")
+            raise Unavailable(
+                f"bucket {bucket!r} is bound to the path {path}, which is not "
+                "a folder now; make the folder, or mount its disk"
+            )
         raise no_bucket(bucket)
 
     def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
@@ -396,9 +399,11 @@ def _missing(bucket: str, name: str) -> NotFound:
 def _check(conditions: Conditions, current: ObjectInfo | None) -> None:
     if conditions.hold(current):
         return
-    there = (
+    found = (
         f"generation {current.generation}, metageneration {current.metageneration}"
         if current
         else "no object"
     )
-    raise FailedPrecondition(f"the condition doesn't hold: there is {there} of this name")
+    raise FailedPrecondition(
+        f"the request's condition doesn't hold: the bucket has {found} of this name"
+    )

@@ -121,8 +121,10 @@ class RemoteObjects:
     def _check(self, conditions: Conditions, found: RemoteObject | None) -> None:
         info = None if found is None else self._info(found)
         if not conditions.hold(info):
-            there = "no object" if info is None else f"generation {info.generation}"
-            raise FailedPrecondition(f"the condition doesn't hold: there is {there} of this name")
+            existing = "no object" if info is None else f"generation {info.generation}"
+            raise FailedPrecondition(
+                f"the request's condition doesn't hold: the bucket has {existing} of this name"
+            )
 
     def _info(self, found: RemoteObject) -> ObjectInfo:
         return ObjectInfo(

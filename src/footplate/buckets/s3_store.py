@@ -234,27 +234,33 @@ class S3Store:
         except ClientError as error:
             raise self._explain(error) from error
         except (NoCredentialsError, PartialCredentialsError) as error:
-            raise PermissionDenied(f"{self._place}: no valid credentials: {error}") from error
+            raise PermissionDenied(
+                f"the server has no valid credentials for {self._place}: {error}"
+            ) from error
         except BotoCoreError as error:
-            raise Unavailable(f"{self._place} doesn't answer now: {error}") from error
+            raise Unavailable(f"the store {self._place} doesn't answer now: {error}") from error
 
     def _explain(self, error: ClientError) -> Exception:
         status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
         code = str(error.response.get("Error", {}).get("Code", status))
-        said = f"{code}: {error.response.get('Error', {}).get('Message') or 'no reason given'}"
+        reason = f"{code}: {error.response.get('Error', {}).get('Message') or 'no reason given'}"
         if code == "NoSuchBucket":
-            return NotFound(f"{self._place} is not there ({said})")
+            return NotFound(f"the bucket {self._place} doesn't exist ({reason})")
         if code in _MISSING:
-            return NotFound(f"{self._place} has no such object")
+            return NotFound(f"the store {self._place} has no such object")
         if code in _CHANGED:
-            return FailedPrecondition(f"the condition doesn't hold ({self._place} says {said})")
+            return FailedPrecondition(
+                f"the request's condition doesn't hold: the store {self._place} answers {reason}"
+            )
         if code in _WRONG:
-            return InvalidArgument(f"{self._place} can't hold this: {said}")
+            return InvalidArgument(f"the store {self._place} refuses this object: {reason}")
         if code in _BUSY:
-            return Aborted(f"{self._place} is busy with this object: {said}; try again")
+            return Aborted(f"the store {self._place} is busy with this object: {reason}; try again")
         if status in _REFUSED or code in _REFUSED:
-            return PermissionDenied(f"{self._place} doesn't let the server do this: {said}")
-        return Unavailable(f"{self._place} can't do this now: {said}")
+            return PermissionDenied(
+                f"the store {self._place} refuses access to the server: {reason}"
+            )
+        return Unavailable(f"the store {self._place} fails to answer this request now: {reason}")
 
 
 def _make_generation(changed_s: float, tag: str) -> int:

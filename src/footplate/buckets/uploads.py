@@ -62,7 +62,7 @@ class Uploads:
     def read(self, upload_id: str) -> tuple[Draft, bool]:
         """The upload's parameters, and whether it has become an object."""
         if not _ID.fullmatch(upload_id):
-            raise NotFound("this upload does not exist; begin again")
+            raise NotFound("this upload does not exist; begin a new upload")
         try:
             with (
                 disk_errors_as_service_errors(),
@@ -72,10 +72,12 @@ class Uploads:
             draft = _decode(document["draft"])
         except FileNotFoundError:
             raise NotFound(
-                f"upload {upload_id!r} does not exist, or no longer; begin again"
+                f"upload {upload_id!r} does not exist, or has been deleted; begin a new upload"
             ) from None
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            raise NotFound(f"the record of upload {upload_id!r} is damaged; begin again") from None
+            raise NotFound(
+                f"the record of upload {upload_id!r} is damaged; begin a new upload"
+            ) from None
         return draft, bool(document["done"]) or not self.data(upload_id).exists()
 
     def received_bytes(self, upload_id: str) -> int:
@@ -87,7 +89,10 @@ class Uploads:
         with _opened(self.data(upload_id), os.O_RDWR) as file:
             digest, there = self._digests.pop(upload_id, None), file.seek(0, os.SEEK_END)
             if offset > there:
-                raise OutOfRange(f"the upload has {there} bytes; the next ones begin at {offset}")
+                raise OutOfRange(
+                    f"the upload has {there} bytes so far, but this request's "
+                    f"bytes begin at {offset}"
+                )
             if digest is None or digest.size_bytes != there:
                 file.seek(0)
                 digest = digest_file(file)
@@ -125,7 +130,7 @@ class Uploads:
     @contextmanager
     def claimed(self, upload_id: str) -> Iterator[None]:
         """Raises Aborted if another request, of whichever server, is working on it."""
-        busy = Aborted(f"another request is adding to upload {upload_id!r}; ask again")
+        busy = Aborted(f"another request is writing to upload {upload_id!r}; try again")
         with self._lock:
             if upload_id in self._busy:
                 raise busy
@@ -176,7 +181,9 @@ def _opened(path: Path, flags: int) -> FileIO:
     try:
         return FileIO(open_regular(path, flags), _MODES[flags & os.O_ACCMODE])
     except NotRegular:
-        raise NotFound(f"{path.name} is not a file of an upload; begin again") from None
+        raise NotFound(
+            f"the file {path.name} doesn't belong to an upload; begin a new upload"
+        ) from None
 
 
 @contextmanager

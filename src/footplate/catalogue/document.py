@@ -42,13 +42,13 @@ class Document:
             with file.open("rb") as opened:
                 raw = opened.read(_MAX_BYTES + 1)
         except OSError as error:
-            raise _refusal(name, f"can't be read: {error.strerror}") from None
+            raise _refusal(name, f"the file can't be read: {error.strerror}") from None
         if len(raw) > _MAX_BYTES:
-            raise _refusal(name, f"is larger than {_MAX_BYTES >> 20} MiB")
+            raise _refusal(name, f"the file is larger than {_MAX_BYTES >> 20} MiB")
         try:
             return cls(name, raw.decode(), file.parent)
         except UnicodeDecodeError:
-            raise _refusal(name, "is not UTF-8 text") from None
+            raise _refusal(name, "the file is not UTF-8 text") from None
 
     def fault(self, path: Path, description: str) -> None:
         """Reports an error at ``path``, once."""
@@ -82,12 +82,12 @@ class Document:
         try:
             return tomllib.loads(self._text)
         except RecursionError:
-            raise _refusal(self.name, "is nested too deeply") from None
+            raise _refusal(self.name, "the file is nested too deeply") from None
         except ValueError as error:
             where = _WHERE.search(str(error))
             end = self._text.count("\n") + 1
             place = f"{self.name}:{where[1] or end}" if where else self.name
-            raise _refusal(place, f"is not TOML: {_WHERE.sub('', str(error))}") from None
+            raise _refusal(place, f"the file is not TOML: {_WHERE.sub('', str(error))}") from None
 
     def _says(self, path: Path) -> bool:
         value: Any = self.content

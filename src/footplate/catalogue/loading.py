@@ -63,14 +63,19 @@ def _check_removals(below: Parts, draft: Draft, document: Document) -> None:
     for kind, removed, there, described in kinds:
         path = ("remove", kind)
         if removed and draft.replace:
-            document.fault(path, "with replace = true nothing is there that could be removed")
+            document.fault(
+                path,
+                "replace = true already leaves out all built-in entries; leave this list out",
+            )
         for index, name in enumerate(removed):
             if name not in there:
                 hint = nearest(name, there, kind.replace("_", " "))
                 text = f"{shown(name)} given, which isn't in the catalogue; {hint}"
                 document.fault((*path, index), text)
             if name in described:
-                text = f"{shown(name)} is removed and described in the same file; allowed: either"
+                text = (
+                    f"this file both removes and describes {shown(name)}; allowed: one of the two"
+                )
                 document.fault((*path, index), text)
 
 
@@ -120,7 +125,7 @@ def _attach(
     return found
 
 
-_BUILT_IN_HINT = " (built in: describe it anew, or remove it)"
+_BUILT_IN_HINT = " (a built-in entry: describe the entry anew in your file, or remove it)"
 _BUILT_IN = ("accelerators.toml", "machine_types.toml", "regions.toml", "scale_tiers.toml")
 
 

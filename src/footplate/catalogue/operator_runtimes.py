@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _MAX_LOCK_BYTES = 4 << 20
 _REQUIREMENT = re.compile(r"\n(?=[^\s#])")
 _LOCK_FORM = (
-    "a lock as `uv pip compile --generate-hashes` writes it: NAME==VERSION with --hash=sha256:"
+    "a lock file that `uv pip compile --generate-hashes` wrote, with NAME==VERSION and "
+    "--hash=sha256: for each package"
 )
 
 
@@ -54,7 +55,7 @@ def with_own(
     versions = [version for offer in offers for version in offer.versions]
     if found.default not in versions:
         hint = nearest(found.default, versions, "runtime versions")
-        text = f"no runtime has the version {shown(found.default)}, the default; {hint}"
+        text = f"the default is version {shown(found.default)}, which no runtime has; {hint}"
         document.fault(("default_runtime",), text)
     return found
 
@@ -79,14 +80,22 @@ def _offer(name: str, table: Table, folder: Path, locks: dict[str, str]) -> Offe
             gpu=tuple(_slices(table, "gpu", folder, locks)),
             machine_cuda=table.text("machine_cuda") if "machine_cuda" in table else "",
         ),
-        versions=_names(table, "versions", names.RUNTIME_VERSION, "such as 2.30"),
-        images=_names(table, "images", names.IMAGE, "such as tf-cpu.2-30.py311"),
+        versions=_names(table, "versions", names.RUNTIME_VERSION, "a version such as 2.30"),
+        images=_names(
+            table, "images", names.IMAGE, "the name of an image, such as tf-cpu.2-30.py311"
+        ),
     )
     table.close()
     if not offer.runtime.cpu:
-        table.fault("", "has no packages; allowed: one or more [[...cpu]] with name and lock")
+        table.fault(
+            "",
+            (
+                "this runtime has no packages; give one or more [[...cpu]] tables, "
+                "each with name and lock"
+            ),
+        )
     if not (offer.versions or offer.images):
-        table.fault("", "no job can name it; allowed: versions, images, or both")
+        table.fault("", "no job can choose this runtime; give versions, images, or both")
     return offer
 
 
@@ -126,11 +135,11 @@ def _read_lock(table: Table, folder: Path) -> str:
         table.fault("lock", f"{path} can't be read: {error.strerror}")
         return ""
     except UnicodeDecodeError:
-        table.fault("lock", f"{path} is not UTF-8 text")
+        table.fault("lock", f"the file {path} is not UTF-8 text")
         return ""
-    wrong = _fault_of(text) if len(raw) <= _MAX_LOCK_BYTES else "is larger than 4 MiB"
+    wrong = _fault_of(text) if len(raw) <= _MAX_LOCK_BYTES else "the file is larger than 4 MiB"
     if wrong:
-        table.fault("lock", f"{path} {wrong}; allowed: {_LOCK_FORM}")
+        table.fault("lock", f"{path}: {wrong}; allowed: {_LOCK_FORM}")
         return ""
     return text
 
@@ -141,5 +150,5 @@ def _fault_of(text: str) -> str:
     pins = [part for part in lines if not part.lstrip().startswith("#")]
     for pin in pins:
         if "==" not in pin or "--hash=sha256:" not in pin:
-            return f"has {shown(pin.splitlines()[0])} without a version or a hash"
-    return "" if pins else "pins nothing"
+            return f"the line {shown(pin.splitlines()[0])} has no version or no hash"
+    return "" if pins else "the file pins no packages"

@@ -35,7 +35,9 @@ def read_machine_types(root: Table) -> Mapping[str, MachineType]:
     entries = root.table("machine_types").entries(names.MACHINE_TYPE, names.MACHINE_TYPE_FORM)
     for name, table in entries:
         if name in found:
-            table.fault("", f"{name} is in a series of this file already; allowed: once")
+            table.fault(
+                "", f"the machine type {name} is already in a series of this file; allowed: once"
+            )
         found[name] = _machine_type(name, table)
     return found
 
@@ -52,7 +54,10 @@ def read_attachments(root: Table) -> tuple[Attachment, ...]:
         )
         pairs = {(t, a) for t in attachment.machine_types for a in attachment.accelerators}
         for machine_type, accelerator in sorted(pairs & seen):
-            text = f"{accelerator} for {machine_type} is in an attachment above; allowed: once"
+            text = (
+                f"an [[attachments]] table above already has {accelerator} for "
+                f"{machine_type}; allowed: once"
+            )
             table.fault("", text)
         seen |= pairs
         found.append(attachment)
@@ -80,7 +85,7 @@ def _series(series: str, table: Table) -> dict[str, MachineType]:
 def _egress(table: Table, sizes: tuple[int, ...]) -> dict[int, float]:
     entries = table.table("egress_gbps")
     found = {}
-    for size in entries.names(names.VCPUS, "vCPUs of the series"):
+    for size in entries.names(names.VCPUS, "a number of vCPUs that the series has"):
         if int(size) in sizes:
             found[int(size)] = entries.amount(size)
         else:
@@ -112,12 +117,24 @@ def _like(table: Table, family: Family) -> str | None:
     """Reads ``like``, which legacy types have instead of vCPUs and memory of their own."""
     if family is not Family.LEGACY:
         if "like" in table:
-            table.fault("like", "a legacy type alone is like another; give vcpus and memory_gb")
+            table.fault(
+                "like",
+                (
+                    "only machine types of the family legacy can have this key; "
+                    "give vcpus and memory_gb instead"
+                ),
+            )
             table.ask("like")
         return None
     for key in ("vcpus", "memory_gb"):
         if key in table:
-            table.fault(key, "a legacy type has those of the type that it is like")
+            table.fault(
+                key,
+                (
+                    "a legacy machine type takes vcpus and memory_gb from the type "
+                    "in its key like; leave this key out"
+                ),
+            )
         table.ask(key)
     return table.text("like") or None
 
@@ -185,7 +202,7 @@ def _accelerator(name: str, table: Table) -> Accelerator:
     table.close()
     counts = [limit.count for limit in accelerator.limits]
     if len(set(counts)) < len(counts):
-        table.fault("limits", "two limits for the same count; allowed: one for each count")
+        table.fault("limits", "two limits have the same count; allowed: one limit for each count")
     return accelerator
 
 

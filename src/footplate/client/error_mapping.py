@@ -29,8 +29,8 @@ class UntrustedCertificate(errors.FailedPrecondition):
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(
-            f"the certificate of {url} isn't trusted ({reason}); if it is the right one, name the "
-            "file with the certificates to trust in SSL_CERT_FILE"
+            f"the certificate of {url} isn't trusted ({reason}); if you trust it, set "
+            "SSL_CERT_FILE to a file that contains this certificate"
         )
         self.url = url
 
@@ -85,10 +85,10 @@ def read_failure(http_status: int, body: bytes, url: str) -> errors.ServiceError
     error = _error_object(body)
     if error is None:
         kind = _BY_HTTP.get(http_status, errors.UnknownError)
-        said = body[:200].decode("utf-8", "replace").strip() or "nothing"
+        content = body[:200].decode("utf-8", "replace").strip() or "nothing"
         return kind(
-            f"the server at {url} is not a Footplate server: it answered HTTP {http_status} "
-            f"with {said}"
+            f"the server at {url} is not a Footplate server: it answered HTTP {http_status} with "
+            f"{content}"
         )
     fallback = _BY_HTTP.get(http_status, errors.UnknownError)
     kind = _BY_STATUS.get(str(error.get("status")), fallback)

@@ -41,11 +41,11 @@ class FailedJob:
         named = [job_id, f"--project={project}"] if ml else [self.program]
         words = ["footplate", *_GROUPS[kind].split(), "stream-logs", *named, *shlex.split(flags)]
         count = len(self.lines)
-        said = "It printed nothing." if not count else f"The last {count} lines of its log:"
+        said = "It printed nothing." if not count else f"The last {count} lines of the job's log:"
         return "\n".join(
             [
                 f"{self.name} failed: {self.message}",
-                "The only line of its log:" if count == 1 else said,
+                "The only line of the job's log:" if count == 1 else said,
                 *(f"    {line}" for line in self.lines),
                 f"The whole log: {shlex.join(words)}",
                 f"In the console: {self.url}",

@@ -118,7 +118,7 @@ class Connection:
             return parse_object(answer.content) if answer.content else {}
         except InvalidArgument as error:
             raise UnknownError(
-                f"the server at {self.url} didn't answer as Footplate does: {error.message}"
+                f"the server at {self.url} sent an invalid answer: {error.message}"
             ) from None
 
     def lines(self, path: str, params: Mapping[str, str]) -> Iterator[JsonObject]:
@@ -144,7 +144,9 @@ class Connection:
         try:
             return parse_object(line.encode())
         except InvalidArgument as error:
-            raise ConnectionBroke(self.url, f"in the middle of a line: {error.message}") from None
+            raise ConnectionBroke(
+                self.url, f"a line of the answer is incomplete: {error.message}"
+            ) from None
 
     @contextmanager
     def _failures(self) -> Iterator[None]:

@@ -60,7 +60,9 @@ class LocatedJob(Generic[N]):
         """``kind`` is of names: the server names no other job here."""
         name = parse_job_name(_text(resource, "name"))
         if not isinstance(name, kind):
-            raise UnknownError(f"the server sent {str(name)!r}, which is not a {kind.__name__}")
+            raise UnknownError(
+                f"the server sent the name {str(name)!r}, which is not a {kind.__name__}"
+            )
         error = resource.get("error")
         state = _text(resource, "state").removeprefix("JOB_STATE_")
         return cls(
@@ -260,4 +262,4 @@ def _state(text: str, resource: Mapping[str, JsonValue]) -> State:
     try:
         return State(text)
     except ValueError:
-        raise UnknownError(f"the server sent state={resource.get('state')!r}") from None
+        raise UnknownError(f"the server sent the unknown state {resource.get('state')!r}") from None

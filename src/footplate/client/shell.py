@@ -125,4 +125,4 @@ def _connect_there(uri: str, token: str | None) -> ClientConnection:
 def _describe(error: ConnectionClosed) -> str:
     if error.rcvd is None:
         return "the connection broke"
-    return error.rcvd.reason or f"the server closed it with code {error.rcvd.code}"
+    return error.rcvd.reason or f"the server closed the connection with code {error.rcvd.code}"

@@ -43,4 +43,4 @@ class Stacks:
         try:
             return Collected(read_report(resource), resource)
         except InvalidArgument as error:
-            raise UnknownError(f"the server didn't answer as Footplate does: {error}") from None
+            raise UnknownError(f"the server sent an invalid answer: {error}") from None

@@ -94,4 +94,4 @@ def _figures(resource: Mapping[str, JsonValue]) -> dict[str, Figure]:
 def _number(value: JsonValue) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    raise UnknownError(f"the server sent {value!r}, not a number")
+    raise UnknownError(f"the server sent the value {value!r}, not a number")

@@ -114,7 +114,7 @@ class Validations:
         try:
             return read_package_checks(resource)
         except InvalidArgument as error:
-            raise UnknownError(f"the server didn't answer as Footplate does: {error}") from None
+            raise UnknownError(f"the server sent an invalid answer: {error}") from None
 
     def _check(self, collection: str, job: JsonObject, uploads: Uploads | None) -> Checked:
         resource = self._connection.call(
@@ -126,4 +126,4 @@ class Validations:
         try:
             return Checked(read_verdict(resource), resource)
         except InvalidArgument as error:
-            raise UnknownError(f"the server didn't answer as Footplate does: {error}") from None
+            raise UnknownError(f"the server sent an invalid answer: {error}") from None

@@ -57,7 +57,10 @@ async def tail_entries(
         OutOfRange: the session has lasted as long as one may.
     """
     if tails.count >= MAX_TAILS:
-        raise ResourceExhausted(f"{MAX_TAILS} sessions follow entries already; try again later")
+        raise ResourceExhausted(
+            f"the server already has {MAX_TAILS} sessions that follow "
+            "log entries, and allows no more; try again later"
+        )
     tails.count += 1
     try:
         buffer = timedelta(seconds=_read_buffer_s(asked.get("bufferWindow")))
@@ -71,7 +74,7 @@ async def tail_entries(
             await asyncio.sleep(INTERVAL_S)
     finally:
         tails.count -= 1
-    raise OutOfRange("a session follows entries for an hour at most; start another one")
+    raise OutOfRange("a session follows log entries for at most an hour; start a new session")
 
 
 async def _read(

@@ -56,7 +56,9 @@ class Transcoder:
             fields: dict[str, Any] = json_format.MessageToDict(message, descriptor_pool=self._pool)
         except (DecodeError, json_format.SerializeToJsonError, TypeError, ValueError) as error:
             name = method.request.DESCRIPTOR.name
-            raise InvalidArgument(f"the call has no {name} that can be read: {error}") from None
+            raise InvalidArgument(
+                f"the server can't read the request as a {name}: {error}"
+            ) from None
         path = _path(method, fields)
         body: bytes | None = None
         if method.body == "*":
@@ -71,7 +73,9 @@ class Transcoder:
             message = self._parse(parse_object(content) if content else {}, method.answer())
             text: bytes = message.SerializeToString()
         except (InvalidArgument, json_format.ParseError, EncodeError) as error:
-            raise Internal(f"the answer is no {method.answer.DESCRIPTOR.name}: {error}") from None
+            raise Internal(
+                f"the server can't write its answer as a {method.answer.DESCRIPTOR.name}: {error}"
+            ) from None
         return text
 
     def failure(self, content: bytes) -> Failure:
@@ -80,7 +84,11 @@ class Transcoder:
             error: Any = parse_object(content)["error"]
             code, message = Code[error["status"]], str(error["message"])
         except (InvalidArgument, KeyError, TypeError):
-            code, message, error = Code.UNKNOWN, "the answer is not an error of this service", {}
+            code, message, error = (
+                Code.UNKNOWN,
+                "the service failed without a readable error message",
+                {},
+            )
         return self.describe(code, message, error.get("details", []))
 
     def describe(self, code: Code, message: str, details: list[Any]) -> Failure:

@@ -11,17 +11,19 @@ _SERVED = (
     "TensorBoards, logs, operations and locations"
 )
 _BY_SERVICE = {
-    "ConfigServiceV2": "Footplate keeps the logs of jobs: it has no sinks, buckets and exclusions",
+    "ConfigServiceV2": (
+        "Footplate keeps only the logs of jobs: it has no log sinks, log buckets or exclusions"
+    ),
     "DatasetService": "Footplate has no managed datasets: put the files into a bucket",
     "EndpointService": "Footplate trains models and doesn't serve them: it has no endpoints",
     "MetadataService": (
-        "Footplate's metadata has resources, links and lineage, but no schemas and no purge"
+        "Footplate's metadata has resources, links and lineage, but neither schemas nor purges"
     ),
-    "LoggingServiceV2": "Footplate keeps the logs of jobs: to delete a log, delete its job",
-    "MetricsServiceV2": "Footplate keeps the logs of jobs: it makes no metrics of them",
+    "LoggingServiceV2": "Footplate deletes a log only with its job: delete the job",
+    "MetricsServiceV2": "Footplate keeps the logs of jobs, but has no log-based metrics",
     "PredictionService": "Footplate trains models and doesn't serve them: it has no predictions",
     "TensorboardService": (
-        "Footplate's TensorBoards have scalars and tensors, but no blobs, sizes and usage"
+        "Footplate's TensorBoards have scalars and tensors, but no blobs, sizes or usage"
     ),
 }
 

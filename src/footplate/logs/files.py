@@ -374,7 +374,7 @@ def _first_timestamp(found: Iterable[tuple[int, bytes]]) -> datetime | None:
 
 
 def _unavailable(error: OSError) -> Unavailable:
-    return Unavailable(f"the log of this job can't be used: {error.strerror}")
+    return Unavailable(f"the server can't read or write the log of this job: {error.strerror}")
 
 
 def _nothing(cursor: int) -> Reading:

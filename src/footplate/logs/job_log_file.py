@@ -95,7 +95,7 @@ class Journal:
         logs = {each.log for each in self._lasts if each.log}
         if writer.log not in logs and len(logs) >= MAX_LOGS:
             allowed = (
-                f"a job can write to at most {MAX_LOGS} logs, and this one has written to as many"
+                f"a job can write to at most {MAX_LOGS} logs, and this job already has as many"
             )
             problem = f"{writer.log!r} given; allowed: {allowed}"
             raise InvalidArgument.of((Violation("logName", problem),))
@@ -222,7 +222,7 @@ class Journal:
                 rest = rest[os.write(self._fd, rest) :]
         except OSError as error:
             os.ftruncate(self._fd, self.size)
-            raise Unavailable(f"log lines can't be kept: {error.strerror}") from error
+            raise Unavailable(f"the server can't store log lines: {error.strerror}") from error
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -251,7 +251,7 @@ class Journal:
         if size == known:
             return
         if size < known:
-            raise OSError(errno.ESTALE, "another process has cut it off")
+            raise OSError(errno.ESTALE, "another process has shortened the log file")
         end = self._whole_size(size)
         if end < size:
             os.ftruncate(self._fd, end)
@@ -287,7 +287,7 @@ class Journal:
                 return end
             end = offset
         if size:
-            raise DataLoss("the file of this job's log holds no log lines; move it away")
+            raise DataLoss("the log file of this job contains no log lines; move the file away")
         return 0
 
 

@@ -125,7 +125,9 @@ class FileUsage:
                     self._append(path, attempt, samples)
             except OSError as error:
                 self._tails.pop(path, None)
-                raise Unavailable(f"utilisation can't be stored: {error.strerror}") from error
+                raise Unavailable(
+                    f"the server can't store the utilisation of replicas: {error.strerror}"
+                ) from error
 
     def last(self, uid: JobUid, attempt: int, replica: str) -> int:
         path = self._path(uid, replica)

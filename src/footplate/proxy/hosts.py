@@ -80,7 +80,7 @@ def find_host(name: str) -> ServedHost | None:
         why = explain_host(name)
         if why is None:
             return None
-        out = f"`footplate run --allow-host {name} -- CMD` lets programs reach it"
+        out = f"`footplate run --allow-host {name} -- CMD` lets programs reach this host"
         return ServedHost(name, refused=f"{why}. {out}.")
     bucket = name.removesuffix(_BUCKET_HOST) if name.endswith(_BUCKET_HOST) else ""
     return ServedHost(name, bucket)

@@ -19,26 +19,25 @@ def refuse_host(request: ProxyRequest) -> bytes:
     if host in METADATA:
         return _answer(
             "404 Footplate has no metadata server",
-            "Footplate has no metadata server: GOOGLE_APPLICATION_CREDENTIALS names the account, "
-            "and GOOGLE_CLOUD_PROJECT the project.",
+            "Footplate has no metadata server: programs find the account in "
+            "GOOGLE_APPLICATION_CREDENTIALS, and the project in GOOGLE_CLOUD_PROJECT.",
         )
-    short = f"403 Footplate refuses {host}: --allow-host {host} opens it"
+    short = f"403 Footplate refuses the host {host}: allow it with --allow-host {host}"
     served = ", ".join(f"{name}.googleapis.com" for name in EXAMPLES)
     return _answer(
         short,
-        f"Footplate's proxy answers for {served} and a few more of Google's hosts, and reaches no "
-        f"other host. {host}:{request.port} is refused, so that nothing gets to the real service "
-        "or is billed there.\n\n"
+        f"Footplate's proxy answers for {served} and a few more of Google's hosts. It refuses "
+        f"{host}:{request.port}, so that no program reaches a real service that bills requests. "
+        "To let programs reach this host directly:\n\n"
         f"    footplate run --allow-host {host} -- CMD\n"
-        f"    footplate env --allow-host {host}\n\n"
-        "let programs reach it directly.",
+        f"    footplate env --allow-host {host}",
     )
 
 
 def refuse_port(request: ProxyRequest) -> bytes:
     text = (
-        f"{request.host} is served at port {_TLS_PORT}, over TLS, and at http://{request.host}/; "
-        f"the request asks for port {request.port}."
+        f"The proxy serves {request.host} at port {_TLS_PORT} (TLS) and at "
+        f"http://{request.host}/. This request asks for port {request.port}."
     )
     return _answer(f"403 Footplate refuses port {request.port} of {request.host}", text)
 
@@ -56,9 +55,9 @@ def refuse_head(reason: str) -> bytes:
 
 def ask_password() -> bytes:
     text = (
-        "This server requires a token, and so does its proxy: as the password in its address, "
-        "http://footplate:TOKEN@HOST:PORT. Set FOOTPLATE_TOKEN, and `footplate run` and "
-        "`footplate env` write it there."
+        "This proxy requires the server's token as the password in its address: "
+        "http://footplate:TOKEN@HOST:PORT. If FOOTPLATE_TOKEN is set, `footplate run` and "
+        "`footplate env` put the token there."
     )
     head = 'Proxy-Authenticate: Basic realm="footplate"\r\n'
     return _answer("407 The proxy requires the token of Footplate", text, head)

@@ -43,7 +43,7 @@ def parse_head(head: bytes) -> ProxyRequest:
     line, *lines = head.removesuffix(END).split(b"\r\n")
     found = _LINE.fullmatch(line)
     if found is None:
-        raise BadHead("this is a proxy for HTTP/1.1; the first line is not a request")
+        raise BadHead("the first line is not a request of HTTP/1.1")
     headers = [_parse_header(each) for each in lines]
     method, target = found[1].decode(), found[2].decode()
     tunnel = method == TUNNEL
@@ -55,7 +55,7 @@ def parse_head(head: bytes) -> ProxyRequest:
 def _parse_header(line: bytes) -> tuple[str, str]:
     found = _HEADER.fullmatch(line)
     if found is None:
-        raise BadHead("a header line is malformed")
+        raise BadHead("a header line of the request is malformed")
     return found[1].decode().lower(), found[2].decode("latin-1").strip()
 
 
@@ -63,7 +63,7 @@ def _parse_url(target: str) -> tuple[str, int]:
     found = _URL.fullmatch(target)
     if found is None:
         raise BadHead(
-            "this is a proxy, which takes CONNECT HOST:443 and http://HOST/...; the service itself "
+            "this proxy accepts only CONNECT HOST:443 and http://HOST/...; the service itself "
             "answers at the address that `footplate status` shows"
         )
     return _parse_authority(found[1], _HTTP_PORT)
@@ -83,7 +83,7 @@ def _parse_authority(text: str, default: int | None) -> tuple[str, int]:
 def _credentials(headers: list[tuple[str, str]]) -> tuple[str, str | None]:
     given = [value for name, value in headers if name == "proxy-authorization"]
     if len(given) > 1:
-        raise BadHead("Proxy-Authorization is given twice")
+        raise BadHead("the request has the header Proxy-Authorization twice")
     scheme, _, credentials = given[0].partition(" ") if given else ("", "", "")
     if scheme.lower() != "basic":
         return "", None

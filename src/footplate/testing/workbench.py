@@ -73,12 +73,14 @@ class Workbench:
             with self.client() as client:
                 failed = client.failed_jobs()
         except ServiceError as error:
-            return f"The service doesn't say which jobs failed: {error.message}"
+            return f"The service can't list the jobs that failed: {error.message}"
         if not failed:
             return ""
         flags = shlex.join([f"--data-dir={self.service.data_dir}"])
         texts = [job.describe(flags) for job in failed]
-        later = f"After the test `footplate up {flags}` has its jobs, and the console, again."
+        later = (
+            f"To see the jobs of this test in the console afterwards, run `footplate up {flags}`."
+        )
         return "\n\n".join([*texts, later])
 
     def _start(self, words: Sequence[Word], said: Sequence[Word], cwd: Path | None) -> str:

@@ -173,9 +173,9 @@ class Watch:
                 _check_replica(fault, attempt)
                 return
         fault.trouble = (
-            "no job has started since it was planned"
+            "no job has started since the fault was planned"
             if fault.job is None
-            else "no job of this name runs here: it hasn't started, or has ended"
+            else "no job of this name is running: the job hasn't started, or has ended"
         )
 
     def _look_at(self, faults: Sequence[Fault], attempts: Sequence[Attempt]) -> None:
@@ -186,12 +186,15 @@ class Watch:
             if attempts:
                 self._strike(fault, job, max(attempts, key=lambda each: each.number))
             if job.state is not None and job.state.terminal and fault.waits:
-                fault.give_up(f"the job ended before, {job.state.value}{_so_far(fault, job)}")
+                fault.give_up(
+                    "the job ended before the fault, in the state "
+                    f"{job.state.value}{_so_far(fault, job)}"
+                )
 
     def _strike(self, fault: Fault, job: JobView, attempt: Attempt) -> None:
         home = attempt.homes().get(fault.replica)
         if home is None or find_supervisor(home.path) is None:
-            fault.trouble = "it has no machine"
+            fault.trouble = "the replica has no machine"
             return
         life = (attempt.number, home.restart)
         if life in fault.struck or not _is_due(fault, job, attempt.number, home):
@@ -218,11 +221,11 @@ def _is_due(fault: Fault, job: JobView, attempt: int, home: Home) -> bool:
     wanted = fault.trigger.after_lines
     if wanted is not None:
         printed = job.lines.of(fault.replica, attempt, home.restart)
-        fault.trouble = f"it has printed {printed} lines so far"
+        fault.trouble = f"the replica has printed {printed} lines so far"
         return printed >= wanted
     program = find_program(home.path)
     if job.state is not State.RUNNING or program is None:
-        fault.trouble = "its program isn't running"
+        fault.trouble = "the program of the replica isn't running"
         return False
     return age_s(program) >= (fault.trigger.after_s or 0.0)
 

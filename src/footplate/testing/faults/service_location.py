@@ -47,8 +47,8 @@ def find_place(service: ServiceLike, token: str | None) -> Place:
     place = Place(Path(service), token)
     if not (place.data_dir / "server.json").exists():
         raise ValueError(
-            f"{place.data_dir} is no data directory of a service: there is no server.json in it; "
-            "`footplate status` says where a service keeps its data"
+            f"{place.data_dir} is not the data directory of a service: the folder has no "
+            "server.json. `footplate status` shows where a service keeps its data"
         )
     return place
 
@@ -65,6 +65,6 @@ def _ask(url: str, token: str | None) -> Place:
     if pid != status.pid:
         raise ValueError(
             f"the service at {url} keeps its data in {status.data_dir}, which isn't on this "
-            "machine, or can't be read. Faults can only be injected where its replicas run"
+            "machine, or can't be read. Inject faults on the machine where the replicas run"
         )
     return place
