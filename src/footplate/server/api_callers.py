@@ -32,9 +32,9 @@ _MAX_REMEMBERED = 4096
 _OVERFLOW_UID = 65534
 """What the kernel says where the id isn't one of this user namespace."""
 USER = Caller(CallerKind.USER)
-_CLOSED = "its connection is closed"
-_HIDDEN = "the server can't see which process has its connection"
-_ELSEWHERE = "it runs in another process namespace, as in a container"
+_CLOSED = "the caller's connection is closed"
+_HIDDEN = "the server can't see which process has the caller's connection"
+_ELSEWHERE = "the caller runs in another process namespace, as in a container"
 
 
 class ApiCallers:

@@ -45,7 +45,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             super().handle_cont(event)
         elif not self.close_sent:
             self.frames.clear()
-            self.conn.fail(CloseCode.MESSAGE_TOO_BIG, f"over {MOST_PIECES} pieces in a message")
+            self.conn.fail(CloseCode.MESSAGE_TOO_BIG, f"the message has over {MOST_PIECES} pieces")
             self.handle_parser_exception()
 
 

@@ -36,8 +36,8 @@ def assign_buckets(
     if found := [bucket.name for bucket in buckets.buckets() if bucket.project is None]:
         more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
         log.warning(
-            "Buckets that belong to no project are open to all programs: %s%s. The setting "
-            "bucket_projects (BUCKET=PROJECT) gives them to projects.",
+            "Programs of all projects can use these buckets, which belong to no project: %s%s. "
+            "The setting bucket_projects (BUCKET=PROJECT) assigns buckets to projects.",
             ", ".join(found[:_MAX_NAMED]),
             more,
         )

@@ -86,8 +86,8 @@ class DataDir:
         """
         if (self.root / UNFINISHED).exists():
             raise FailedPrecondition(
-                f"`footplate restore` ended before {self.root} was whole: remove that "
-                "directory, and restore again"
+                f"`footplate restore` ended before the directory {self.root} was complete: "
+                "remove the directory, and restore again"
             )
         within = (self.buckets, self.logs, self.usage, self.replicas, self._servers)
         for folder in (self.root, *within):
@@ -97,13 +97,15 @@ class DataDir:
                 raise self._unfit(error) from None
             if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
                 raise self._unfit(
-                    PermissionError(0, "this user may not write into it", str(folder))
+                    PermissionError(0, "this user may not write into this folder", str(folder))
                 )
         for file in self._files:
             if file.is_dir():
-                raise self._unfit(IsADirectoryError(0, "it is a folder (move it away)", str(file)))
+                raise self._unfit(
+                    IsADirectoryError(0, "the path is a folder (move the folder away)", str(file))
+                )
             if file.exists() and not os.access(file, os.R_OK | os.W_OK):
-                text = "this user may not read and write it"
+                text = "this user may not read and write this file"
                 raise self._unfit(PermissionError(0, text, str(file)))
 
     def _unfit(self, error: OSError) -> InvalidArgument:
@@ -156,10 +158,9 @@ class DataDir:
         found = _once(self._secret_file, secrets.token_bytes(_SECRET_BYTES))
         if len(found) < _SECRET_BYTES or not any(found):
             raise FailedPrecondition(
-                f"{self._secret_file} is damaged: it has {len(found)} bytes, and a key is "
-                f"{_SECRET_BYTES} "
-                "random ones. Put it back from a copy, or remove it to get a new one: then "
-                "running jobs lose this service, and start again"
+                f"the key file {self._secret_file} is damaged: it has {len(found)} bytes instead "
+                f"of {_SECRET_BYTES} random ones. Put the file back from a copy, or remove it to "
+                "get a new key: then running jobs lose their connection, and start again"
             )
         return found
 
@@ -179,8 +180,8 @@ class DataDir:
 
     def spoilt_authority(self) -> FailedPrecondition:
         return FailedPrecondition(
-            f"{self.authority_file} is damaged: put it back from a copy, or remove it to get "
-            "a new certificate authority"
+            f"the certificate file {self.authority_file} is damaged: put the file back from a "
+            "copy, or remove it to get a new certificate authority"
         )
 
     def replace_authority(self, content: bytes) -> None:
@@ -201,8 +202,8 @@ class DataDir:
             identity = Identity("", None)
         if not identity.id:
             raise FailedPrecondition(
-                f"{self._identity_file} is damaged: put it back from a copy, or remove it if "
-                "no other server uses this directory"
+                f"the file {self._identity_file} is damaged: put the file back from a copy, or "
+                "remove it if no other server uses this directory"
             )
         return identity
 
@@ -222,7 +223,9 @@ class DataDir:
         used = database == SQLITE or (database is None and any(self.logs.glob("*.jsonl")))
         if not used:
             return ""
-        return self._explain_loss(f"is missing or empty, and {self.root} has been used with one")
+        return self._explain_loss(
+            f"the file is missing or empty, but {self.root} had a database before"
+        )
 
     def check_jobs(self, known: Collection[str]) -> None:
         """``known``: the ids of the jobs in the database, which may have lost its last writes.
@@ -235,23 +238,23 @@ class DataDir:
         """
         lost = sum(path.stem not in known for path in self.logs.glob("*.jsonl"))
         if lost and not known and self.identity().database in (None, SQLITE):
-            text = f"has no job, but {self.logs} has the logs of {lost}"
+            text = f"the database has no jobs, but {self.logs} has the logs of {lost} jobs"
             raise FailedPrecondition(self._explain_loss(text))
         if lost:
             _log.warning(
-                "%d logs in %s belong to jobs that the database doesn't know: it is older than "
-                "they are, or has lost its last writes. `footplate restore` makes a data directory "
-                "of a backup.",
+                "%d logs in %s belong to jobs that the database doesn't have: the database is "
+                "older than the logs, or has lost its last writes. `footplate restore` creates a "
+                "data directory from a backup.",
                 lost,
                 self.logs,
             )
 
     def _explain_loss(self, why: str) -> str:
         return (
-            f"the database {self.database_file} {why}: put back footplate.db and footplate.db-wal "
-            "from a copy, or restore a backup into another data directory with `footplate "
-            "restore`. To keep the buckets and begin without those jobs, move identity.json, "
-            "footplate.db*, logs and usage away"
+            f"the server can't use the database {self.database_file}: {why}. Put back "
+            "footplate.db and footplate.db-wal from a copy, or restore a backup into another "
+            "data directory with `footplate restore`. To keep the buckets and start without the "
+            "old jobs, move identity.json, footplate.db*, logs and usage away"
         )
 
     def settle(self, identity: Identity, database: str) -> None:

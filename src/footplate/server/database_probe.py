@@ -42,7 +42,10 @@ class DatabaseProbe:
                 self._asking.release()
         begun = self._begun
         if begun is not None and self._monotonic() - begun > SLOW_S:
-            raise Unavailable("the database doesn't answer; see whether it can be reached")
+            raise Unavailable(
+                "the database doesn't answer; check that it runs, and that "
+                "this machine can reach it"
+            )
         if self._failure:
             raise Unavailable(self._failure)
 

@@ -105,7 +105,7 @@ class DiskReserve:
             finally:
                 os.close(descriptor)
             if self.state().missing_bytes:
-                self._failure = "the file system allocates no blocks for it"
+                self._failure = "the file system allocates no blocks for the reserve"
         except OSError as error:
             self._failure = error.strerror or str(error)
 
@@ -126,7 +126,7 @@ class DiskReserve:
         if trouble:
             _log.warning("%s (%s)", trouble, self.path.parent)
         else:
-            _log.warning("there is room on the disk of %s again", self.path.parent)
+            _log.warning("the disk of %s has enough free space again", self.path.parent)
         self._told = turn if trouble else ""
 
 

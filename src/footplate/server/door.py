@@ -98,7 +98,7 @@ class Door:
         if not full and self._counts.total() >= self.most:
             greediest = self._counts.most_common(1)[0][0]
             if not self._end_idle(greediest):
-                _log.warning("the server refuses connections: %d are open", self.most)
+                _log.warning("the server refuses new connections: %d are open", self.most)
                 return False
         self._counts[caller.name] += 1
         self.mark_idle(visitor)
@@ -129,7 +129,8 @@ class Door:
         try:
             accept()[0].close()
             _log.warning(
-                "the server has no descriptor left for a connection: raise the limit of open files"
+                "the server has no file descriptor left for another connection: raise the "
+                "limit of open files (ulimit -n)"
             )
         finally:
             self._spare = _open_spare()

@@ -37,7 +37,7 @@ def title_of(backend: str) -> str:
 def describe_limits(region: RegionBinding) -> str:
     """Says what keeps a replica of the region to what its machine has."""
     if region.backend == SLURM:
-        return "Slurm limits CPUs, memory and GPUs, as its TaskPlugin and cgroup.conf say"
+        return "Slurm limits CPUs, memory and GPUs, as Slurm's TaskPlugin and cgroup.conf define"
     if region.backend == RAY:
         return "none: Ray doesn't limit programs"
     if region.reserve:
@@ -75,7 +75,8 @@ def _make_kubernetes(region: RegionBinding) -> Engine:
         from footplate.backends.kubernetes import KubernetesEngine, PodSettings  # an extra
     except ModuleNotFoundError as error:
         raise InvalidArgument(
-            f"region {region.name}: Kubernetes needs pip install 'footplate[kubernetes]'"
+            f"region {region.name}: the Kubernetes client is not installed; run pip install "
+            "'footplate[kubernetes]'"
         ) from error
     settings = PodSettings(
         image=region.image or "",
@@ -106,7 +107,7 @@ def _read_template(region: RegionBinding) -> dict[str, object]:
         raise InvalidArgument(f"region {region.name}: pod_template: {error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("spec", {}), dict):
         raise InvalidArgument(
-            f"region {region.name}: pod_template: {region.pod_template} has no Pod in it"
+            f"region {region.name}: pod_template: the file {region.pod_template} has no Pod in it"
         )
     return found
 

@@ -195,13 +195,14 @@ class GpuCount:
         gpus = [self._see(index, handles[index]) for index in sorted(ours)]
         if len(ours) < number:
             self._notes.append(
-                f"of {number} GPUs jobs get only those that CUDA_VISIBLE_DEVICES names"
+                f"of this machine's {number} GPUs, jobs get only those that "
+                "CUDA_VISIBLE_DEVICES names"
             )
         if self._unknown:
             self._notes.append(
-                f"the accelerator type of {', '.join(sorted(self._unknown))} is unknown: mode "
-                "emulate gives it to any job that asks for a GPU, mode enforce to none. Set "
-                "its type in gpu_type"
+                f"the accelerator type of the GPU {', '.join(sorted(self._unknown))} is unknown: "
+                "in mode emulate any job with GPUs gets this GPU, in mode enforce no job. Set "
+                "the type in gpu_type"
             )
         found = tuple(gpu for gpu in gpus if gpu is not None)
         return Inventory(found, len(found) < number, tuple(self._notes))
@@ -210,7 +211,7 @@ class GpuCount:
         """Returns the GPU; None if it isn't handed out."""
         model = _text(self._nvml.nvmlDeviceGetName(handle))
         if self._is_partitioned(handle):
-            self._notes.append(f"GPU {index} ({model}) is in MIG mode, so jobs don't get it")
+            self._notes.append(f"GPU {index} ({model}) is in MIG mode, so jobs can't use this GPU")
             return None
         accelerator = accelerator_of(model) or self._gpu_type
         if accelerator is None:

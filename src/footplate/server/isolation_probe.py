@@ -118,7 +118,7 @@ class PromisedIsolation:
         """Raises Unavailable: it can't be found now."""
         answer = self._find()
         if not answer:
-            raise Unavailable("the server can't check now what isolation this machine offers")
+            raise Unavailable("the server can't check now how this machine can isolate programs")
         return answer
 
     def _find(self) -> Mapping[str, object]:
@@ -150,7 +150,10 @@ def describe_limits(answer: Mapping[str, object]) -> str:
     """Says which of a machine type's limits hold a replica here, and why not the others."""
     faults = answer.get("faults")
     if not isinstance(faults, dict) or not answer.get("containment_mode"):
-        return "the server counts what replicas use and can't limit it: it can't isolate programs"
+        return (
+            "the server can't isolate programs, so it measures what replicas use without "
+            "limiting them"
+        )
     held = [name for key, name in _LIMITED.items() if not faults.get(key, "no")]
     listed = f"{', '.join(held[:-1])} and {held[-1]}" if held[1:] else "".join(held)
     missed = [f"{name} ({faults.get(key)})" for key, name in _LIMITED.items() if faults.get(key)]
@@ -161,7 +164,7 @@ def describe_limits(answer: Mapping[str, object]) -> str:
         parts.append(f"{_describe_means(held)} limit each replica's {listed}")
     if missed:
         parts.append(
-            f"the server counts what replicas use and doesn't limit it: {', '.join(missed)}{why}"
+            f"the server measures what replicas use without limiting them: {', '.join(missed)}{why}"
         )
     return "; ".join(parts)
 

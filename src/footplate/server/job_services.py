@@ -63,7 +63,7 @@ class HostDirectories:
             )
         real = Path(resolve(path, [str(root) for root in self._roots]))
         if any(real.is_relative_to(root) for root in _KERNEL):
-            return "allowed: a directory of files, not one of the kernel's"
+            return "allowed: a directory for files, but not one of the kernel, such as /proc"
         if any(len(os.fsencode(name)) > _MAX_NAME_BYTES for name in real.parts):
             return f"allowed: directories with names of at most {_MAX_NAME_BYTES} bytes"
         link = next((each for each in (real, *real.parents) if each.is_symlink()), None)

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _OF_THE_PORT = {
-    errno.EADDRINUSE: "another program listens there; choose another {}, or 0 for a free one",
-    errno.EACCES: "this user may not listen there; choose a {} from 1024 on, or 0 for a free one",
+    errno.EADDRINUSE: (
+        "another program listens on this port; choose another {option}, or 0 for a free port"
+    ),
+    errno.EACCES: (
+        "this user may not listen on this port; choose a {option} from 1024 on, "
+        "or 0 for a free port"
+    ),
 }
 """The way out for each error of a port rather than of its host."""
 
@@ -49,10 +54,10 @@ def _listen(host: str, port: int, setting: str = "port") -> socket.socket:
 def _refusal(host: str, port: int, setting: str, error: OSError) -> Violation:
     if error.errno in _OF_THE_PORT:
         named = "--port" if setting == "port" else setting
-        return Violation(setting, f"{port} given: {_OF_THE_PORT[error.errno].format(named)}")
+        return Violation(setting, f"{port} given: {_OF_THE_PORT[error.errno].format(option=named)}")
     named, way_out = "host", "another --host, such as 127.0.0.1"
     if setting == "cluster_address":
-        named, way_out = setting, "one of this machine that the nodes reach"
+        named, way_out = setting, "an address of this machine that the nodes reach"
     return Violation(
         named,
         (

@@ -57,11 +57,11 @@ class MachineInterpreters:
         if self._find(version) or self._can_fetch(version):
             return None
         there = [each for each in self._versions if self._find(each)]
-        has = f"has only {joined(there)}" if there else "has no interpreter that a runtime needs"
-        fetched = ", and the server can fetch none" if self._fetches else ""
+        has = f"has only {joined(there)}" if there else "has no Python interpreter for runtimes"
+        fetched = ", and the server can't fetch an interpreter" if self._fetches else ""
         return (
-            f"this machine {has}{fetched}; install it, by pyenv say, name it in the setting "
-            "pythons, or use another runtime"
+            f"this machine {has}{fetched}; install Python {version} (for example with pyenv), "
+            "name the interpreter in the setting pythons, or use another runtime"
         )
 
     def _find(self, version: str) -> str:

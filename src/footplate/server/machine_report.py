@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 _MEANS = {
     "memory": "control groups hold each replica to the memory of its machine type",
     "CPU": "control groups hold each replica to the vCPUs of its machine type",
-    "processes": "1024, and 512 for each vCPU",
+    "processes": "1024 processes, and 512 more for each vCPU",
 }
 _STRONG = (levels.CGROUP.name, levels.NAMESPACE.name)
 _NETWORK = EnforcedLimit(
     "network",
-    "programs have this machine's network, each replica a port of its own",
+    "programs use this machine's network; each replica has its own port",
     enforced=False,
 )
 
@@ -99,13 +99,13 @@ def _describe_resources(
     limits = [
         EnforcedLimit(
             subject,
-            means if fault == "" else f"the server counts it and doesn't limit it: {fault}",
+            means if fault == "" else f"the server measures this without limiting it: {fault}",
             enforced=fault == "",
         )
         for subject, means in _MEANS.items()
         for fault in (faults.get(subject, "the check failed"),)
     ]
-    disk = "the server measures it every few seconds: the job's bootDiskSizeGb, or 100 GB"
+    disk = "the job's bootDiskSizeGb, or 100 GB; the server measures the use every few seconds"
     return (*limits, EnforcedLimit("disk", disk, enforced=True))
 
 
@@ -125,15 +125,15 @@ def _describe_users(
         text = "programs run as the user of the service"
         return EnforcedLimit("users", text, enforced=False)
     name = users[-1]
-    one = "each start of a replica has a user id that nobody else has"
+    one = "each start of a replica has its own user id"
     text = f"programs run as the user {name}" if isinstance(name, str) else one
     if EVERY_PROJECT in root:
-        return EnforcedLimit("users", "programs are root (setting allow_root)", enforced=False)
+        return EnforcedLimit("users", "programs run as root (setting allow_root)", enforced=False)
     faults = answer.get("faults")
     if isinstance(faults, Mapping) and faults.get(USER):
         return EnforcedLimit("users", f"programs are root: {faults[USER]}", enforced=False)
     if root:
-        text += f"; those of {', '.join(root)} are root (setting allow_root)"
+        text += f"; programs of {', '.join(root)} run as root (setting allow_root)"
     return EnforcedLimit("users", text, enforced=True)
 
 

@@ -50,7 +50,8 @@ class Membership:
                 self.join()  # it slept for so long that it was taken for dead
         except Unavailable as error:
             _log.warning(
-                "this server can't tell the other servers that it is alive: %s", error.message
+                "this server can't report to the other servers that it is running: %s",
+                error.message,
             )
         except FailedPrecondition as error:
             _log.error("this server ends: %s", error.message)
@@ -65,4 +66,6 @@ class Membership:
         try:
             self._servers.leave(self._member.id)
         except Unavailable as error:
-            _log.warning("this server can't tell the other servers that it ends: %s", error.message)
+            _log.warning(
+                "this server can't report to the other servers that it stops: %s", error.message
+            )

@@ -67,7 +67,7 @@ class _Requests(Collector):
     def collect(self) -> Iterator[Metric]:
         counts = CounterMetricFamily(
             "footplate_requests",
-            "Requests since this server began",
+            "Requests since this server started",
             labels=["verb", "route", "client", "version", "transport", "status"],
         )
         for request, count in self._counts.read().items():
@@ -88,7 +88,7 @@ class _Jobs(Collector):
         totals = self._statistics.read()
         ended = CounterMetricFamily(
             "footplate_jobs_ended",
-            "Jobs that have ended since this server began",
+            "Jobs that have ended since this server started",
             labels=["project", "region", "kind", "result"],
         )
         for labels, count in totals.ended.items():
@@ -127,7 +127,7 @@ class _Gpus(Collector):
     def collect(self) -> Iterator[Metric]:
         gpus = GaugeMetricFamily(
             "footplate_gpus",
-            "GPUs of this machine that jobs hold, and those that are idle",
+            "GPUs of this machine that jobs use, and those that are idle",
             labels=["site", "type", "state"],
         )
         held = self._held_gpus()
@@ -152,11 +152,11 @@ class _Reduction(Collector):
         total = self._reduced.total
         yield CounterMetricFamily(
             "footplate_reduction_received_bytes",
-            "Bytes that workers have sent to reduction servers since this server began",
+            "Bytes that workers have sent to reduction servers since this server started",
             value=total.received_bytes,
         )
         yield CounterMetricFamily(
             "footplate_reduction_awaiting_seconds",
-            "Time that reduction servers had parts of some workers and waited for others",
+            "Time that reduction servers, with data of some workers, waited for data of the others",
             value=total.awaited_s,
         )

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from footplate.server.proxy_connection import Tunnels
 
 _CONNECT = b"CONNECT "
-_NO_KEY = "it sends no key; the variables of a job's program have one for gRPC and TensorFlow"
+_NO_KEY = (
+    "the program sends no key; the environment variables of a job's program contain a "
+    "key for gRPC and TensorFlow"
+)
 _HTTPS_PORT = 443
 
 
@@ -71,7 +74,7 @@ class NodeProxy:
         try:
             self._check_call(key)
         except NotFound as error:
-            raise PermissionDenied("its key is not one of this server's") from error
+            raise PermissionDenied("the program's key is not from this server") from error
         app = self._tunnels.config.loaded_app
         return Admission(f"Bearer {key}", app=app)
 

@@ -85,7 +85,7 @@ class ProcessResolver:
             except TimeoutError:
                 names = ", ".join(uri.rpartition("/")[2] for uri in request.packages)
                 raise DeadlineExceeded(
-                    f"{names}: the check of packages took longer than {self._limit_s:g} s; "
+                    f"the check of the packages {names} took longer than {self._limit_s:g} s; "
                     "the job itself has no such limit"
                 ) from None
             finally:
@@ -177,5 +177,7 @@ def _read_result(output: bytes, errors: bytes) -> Resolution:
             return Resolution(error=str(result["error"]))
         return Resolution(tuple(str(text) for text in result["added"]))
     except (ValueError, IndexError, KeyError, TypeError):
-        said = errors.decode("utf-8", "replace").strip()[-_ERROR_CHARACTERS:]
-        raise Unavailable(f"the check of packages failed: {said or 'it printed nothing'}") from None
+        details = errors.decode("utf-8", "replace").strip()[-_ERROR_CHARACTERS:]
+        raise Unavailable(
+            f"the check of packages failed: {details or 'the check printed nothing'}"
+        ) from None

@@ -62,8 +62,8 @@ def describe_power(
     return (
         *power,
         (
-            "Programs see all processes of this machine, and can signal those of their user "
-            "(setting isolation). Set isolation = auto."
+            "Programs can see all processes of this machine, and signal those of their user "
+            "(setting isolation). To prevent this, set isolation = auto."
         ),
     )
 
@@ -71,22 +71,30 @@ def describe_power(
 def _describe_ordinary(users: str | None) -> tuple[str, ...]:
     if users is None:
         return ()
-    words = "Programs run as the user of the service, who isn't root, so the setting program_users"
-    return (f"{words} has no effect. Start the service as root, or leave it out.",)
+    return (
+        (
+            "The setting program_users has no effect, because the service doesn't run as root. "
+            "Start the service as root, or remove the setting."
+        ),
+    )
 
 
 def _describe_root(allow_root: Sequence[str], status: Path) -> tuple[str, ...]:
     held = _read_capabilities(status)
     if missing := [name for name in _CHANGE_USERS if name not in held]:
         names = " and ".join(missing)
-        words = f"Programs run as root: the service is root without {names}. Run it as an ordinary"
-        return (f"{words} user, or with {'it' if len(missing) == 1 else 'them'}.",)
+        return (
+            (
+                f"Programs run as root, because the service runs as root without {names}. Run "
+                f"the service as an ordinary user, or with {names}."
+            ),
+        )
     notes = []
     if _MOUNT not in held:
         notes.append(
-            f"The service is root without {_MOUNT}: its files aren't hidden from programs, which "
-            "run as root where no other user can reach its data directory. Run it as an ordinary "
-            f"user, or with {_MOUNT}."
+            f"The service runs as root without {_MOUNT}, so programs can see the service's "
+            "files. Programs run as root, too, if no other user can reach the data directory. "
+            f"Run the service as an ordinary user, or with {_MOUNT}."
         )
     if allow_root:
         whose = (
@@ -108,12 +116,12 @@ def _find_user(name: str) -> list[int | str]:
         found = pwd.getpwnam(name)
     except KeyError:
         raise FailedPrecondition(
-            f"program_users: {name!r} given, and this machine has no such user; allowed: the "
+            f"program_users: {name!r} given, but this machine has no such user; allowed: the "
             "name of a user, or a range of ids such as 1879048192-1879113727"
         ) from None
     if found.pw_uid == 0:
         raise FailedPrecondition(
-            f"program_users: {name!r} is root; to let programs be root, set allow_root"
+            f"program_users: the user {name!r} is root; to let programs run as root, set allow_root"
         )
     return [found.pw_uid, found.pw_gid, name]
 
@@ -121,13 +129,14 @@ def _find_user(name: str) -> list[int | str]:
 def _check_range(first: int, last: int) -> tuple[int, int]:
     if first == 0 or first >= last:
         raise FailedPrecondition(
-            f"program_users: {first}-{last} given; allowed: two ids or more, and not root's"
+            f"program_users: {first}-{last} given; allowed: a range of two ids or more, "
+            "without 0 (root)"
         )
     for start, end, owner in _find_taken():
         if first <= end and start <= last:
             raise FailedPrecondition(
-                f"program_users: {first}-{last} given, which has {owner} in it; a range that "
-                f"nobody has is {DEFAULT_RANGE[0]}-{DEFAULT_RANGE[1]}"
+                f"program_users: {first}-{last} given, but this range contains {owner}; a free "
+                f"range is {DEFAULT_RANGE[0]}-{DEFAULT_RANGE[1]}"
             )
     return first, last
 
@@ -162,7 +171,7 @@ def _find_taken() -> Iterator[tuple[int, int, str]]:
             start, _, count = rest.partition(":")
             if start.isdigit() and count.isdigit():
                 last = int(start) + int(count) - 1
-                yield int(start), last, f"the subordinate ids of {name} ({path})"
+                yield int(start), last, f"the subordinate ids of the user {name} ({path})"
 
 
 def _read(path: Path) -> list[str]:

@@ -163,7 +163,7 @@ class ProxyConnection(asyncio.Protocol):
         if self._visitor is not None:
             self._visitor.door.mark_busy(self._visitor)
         if not 0 <= end <= MAX_BYTES:
-            self._end(refuse_head(f"its headers have more than {MAX_BYTES} bytes"))
+            self._end(refuse_head(f"the request's headers have more than {MAX_BYTES} bytes"))
             return
         self._begin(end + len(END))
 
@@ -179,7 +179,7 @@ class ProxyConnection(asyncio.Protocol):
         elif not request.tunnel:
             self._serve_plainly(answer, self._admit(request))
         elif len(self._head) > end:
-            self._end(refuse_head("it sends bytes before the proxy has opened the tunnel"))
+            self._end(refuse_head("the client sends bytes before the proxy has opened the tunnel"))
         else:
             self._begun = True
             self._tunnels.run(self._tunnel(answer, request))

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from footplate.server.proxy_connection import Tunnels
 
 MAX_REFUSED = 1000
-"""The number of refused hosts that are remembered."""
-KEYED_ONLY = "its key is good only for Cloud Storage and Cloud Logging, through CONNECT"
+"""Of hosts that were refused, that are remembered."""
+KEYED_ONLY = (
+    "the program's key allows only Cloud Storage and Cloud Logging, with the method CONNECT"
+)
 _log = logging.getLogger(__name__)
 
 

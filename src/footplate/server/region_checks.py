@@ -42,8 +42,8 @@ def make_check(
 
 def _say_unasked(report: EngineReport) -> EngineReport:
     fact = (
-        "containers: slurmrestd can't run a check of container engines on a node; the first job "
-        "with an image shows whether one answers"
+        "containers: slurmrestd can't check container engines on a node; the first job with an "
+        "image shows whether an engine answers"
     )
     return replace(report, facts=(*report.facts, fact)) if report.reachable else report
 

@@ -191,7 +191,7 @@ class Service:
                 caller = callers.find(client, server)
             except OSError as error:
                 raise Unavailable(
-                    f"the server can't find out now who calls: {error.strerror}"
+                    f"the server can't identify the caller of this request now: {error.strerror}"
                 ) from error
             return calls.check(caller)
 

@@ -18,14 +18,14 @@ class StandbyBackend:
     """A backend by which nothing is started, stopped or known here."""
 
     def start(self, request: AttemptStart) -> None:
-        raise NotLeading(f"another server leads, and starts {request.attempt_id}")
+        raise NotLeading(f"another server leads the service, and starts {request.attempt_id}")
 
     def stop(
         self,
         attempt_id: AttemptId,
         replicas: Mapping[str, int] | None = None,  # noqa: ARG002 - the port
     ) -> None:
-        raise NotLeading(f"another server leads, and stops {attempt_id}")
+        raise NotLeading(f"another server leads the service, and stops {attempt_id}")
 
     def list(self) -> builtins.tuple[ReplicaObservation, ...]:
         return ()

@@ -33,7 +33,9 @@ def algorithms_wheel() -> Wheel:
     described = f"Metadata-Version: 2.1\nName: footplate-algorithms\nVersion: {version}\n"
     package = package_directory(_ALGORITHMS)
     if package is None:
-        raise ModuleNotFoundError(f"{_ALGORITHMS} is a part of {_SERVICE}: install it again")
+        raise ModuleNotFoundError(
+            f"the package {_ALGORITHMS} of {_SERVICE} is missing: install {_SERVICE} again"
+        )
     return make_wheel(package, version, described)
 
 
@@ -52,7 +54,7 @@ def reduction_wheel(bundled: Path = _BUNDLED) -> Wheel | None:
         entry_points = installed.read_text("entry_points.txt") or ""
         return make_wheel(package, installed.version, described, entry_points)
     except (metadata.PackageNotFoundError, OSError) as error:
-        _log.warning("%s can't be given to jobs: %s", _REDUCTION, error)
+        _log.warning("the server can't give the package %s to jobs: %s", _REDUCTION, error)
         return None
 
 

@@ -42,6 +42,6 @@ def decode_control_response(body: bytes) -> ControlResponse:
     text, error = value.get("text", ""), value.get("error", "")
     if not isinstance(text, str) or not isinstance(error, str) or bool(text) == bool(error):
         given = {name: value[name] for name in ("text", "error") if name in value}
-        rule = "a text or an error, and not both"
+        rule = "either a text or an error"
         raise InvalidArgument.of((Violation("text", f"{describe(given)} given; allowed: {rule}"),))
     return ControlResponse(text, error[:MAX_ERROR_LENGTH])

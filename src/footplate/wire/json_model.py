@@ -257,7 +257,10 @@ class _Canonical:
             if item is None or name in _output_only(model):
                 continue
             if name in made:
-                said = "given in two spellings; allowed: lowerCamelCase or snake_case, not both"
+                said = (
+                    "this field is given in two spellings; allowed: lowerCamelCase or "
+                    "snake_case, not both"
+                )
                 self._refuse((*path, name), said)
             elif key in names and isinstance(item, list) and len(item) > LONGEST_LIST:
                 said = f"{len(item)} items given; allowed: at most {LONGEST_LIST}"

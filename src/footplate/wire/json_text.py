@@ -108,7 +108,7 @@ def _check_tree(root: JsonValue) -> None:
 def _problem(value: JsonValue) -> str:
     """Returns what is wrong with a scalar; empty if nothing is."""
     if isinstance(value, float) and isinf(value):
-        return "the number is too large; allowed: what a double can hold"
+        return "the number is too large; allowed: numbers that a double can hold"
     if isinstance(value, str) and not storable(value):
         return f"{value[:80]!a} given; allowed: {STORABLE}"
     return ""
@@ -135,7 +135,7 @@ def _field(root: JsonValue, wrong: JsonValue) -> str:
             left.extend(_Place(value[key], f".{_shown(key)}", place) for key in reversed(value))
         elif isinstance(value, list):
             left.extend(_Place(value[n], f"[{n}]", place) for n in reversed(range(len(value))))
-    raise AssertionError("it was found there before")
+    raise AssertionError("the wrong value was found before")
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,4 +31,6 @@ def check_learning(labels: Mapping[str, str] | None, own: str = "") -> Iterator[
     if not given:
         yield Violation(f"labels.{LABEL}", f"nothing given; {allowed}")
     elif given == own:
-        yield Violation(f"labels.{LABEL}", f"{describe(given)} given, this job; {allowed}")
+        yield Violation(
+            f"labels.{LABEL}", f"{describe(given)} given, the id of this job; {allowed}"
+        )

@@ -80,7 +80,7 @@ def parse_number_token(token: str | None, query: str) -> int | None:
                 Violation(
                     "pageToken",
                     (
-                        "the service has returned no such token; use nextPageToken of an earlier "
+                        "the service never returned this token; use nextPageToken of an earlier "
                         "answer"
                     ),
                 ),

@@ -24,10 +24,10 @@ def parallel_warnings(
     """``trials`` is 0 where the request doesn't say it."""
     if 0 < trials < parallel:
         count = min(trials, MOST_AT_ONCE)
-        at_once = "1 runs" if count == 1 else f"{count} run"
-        yield f"{parallel_field} is {parallel}, and {trials_field} {trials}: {at_once} at once"
+        at_once = "1 trial runs" if count == 1 else f"{count} trials run"
+        yield f"{parallel_field} is {parallel}, but {trials_field} is {trials}: {at_once} at once"
     elif parallel > MOST_AT_ONCE:
-        yield f"{parallel_field} is {parallel}: at most {MOST_AT_ONCE} trials go on at once"
+        yield f"{parallel_field} is {parallel}, but at most {MOST_AT_ONCE} trials run at once"
 
 
 MIN_DISK_GB = 10
@@ -57,8 +57,8 @@ def check_word(word: str, field: str) -> Iterator[Violation]:
     """``word`` is an argument, or a variable with its name."""
     size = len(word.encode(errors="surrogatepass"))
     if size > MAX_WORD_BYTES:
-        said = f"{size:,} bytes given; allowed: {MAX_WORD_BYTES:,}, with which Linux still starts"
-        yield Violation(field, f"{said} a program: put the text into a file in a bucket")
+        limit = f"{size:,} bytes given; allowed: at most {MAX_WORD_BYTES:,}, the limit of Linux"
+        yield Violation(field, f"{limit}. Put the text into a file in a bucket")
 
 
 MAX_LABELS = 64
@@ -97,7 +97,10 @@ def check_image(given: str | None, field: str) -> Iterator[Violation]:
     try:
         parse_reference(given)
     except MalformedReference as error:
-        text = f"{describe(given)} given, which names no image: {error}; allowed: {EXAMPLE}"
+        text = (
+            f"{describe(given)} given, which is not the name of an image: {error}; "
+            f"allowed: {EXAMPLE}"
+        )
         yield Violation(field, text)
 
 

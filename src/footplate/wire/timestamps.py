@@ -25,14 +25,14 @@ def parse_time(text: str) -> datetime:
     """
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is not a time; allowed: such as 2026-01-31T12:00:00Z")
+        raise ValueError(f"{text!r} is not a time; allowed: a time such as 2026-01-31T12:00:00Z")
     day, clock, fraction, zone = match.groups()
     offset = "+00:00" if zone is None or zone in "Zz" else zone
     try:
         time = datetime.fromisoformat(f"{day}T{clock or '00:00:00'}{(fraction or '')[:7]}{offset}")
         return time.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ValueError(f"{text!r} is not a time that exists") from None
+        raise ValueError(f"the time {text!r} does not exist") from None
 
 
 def check_timestamp(value: object) -> str:

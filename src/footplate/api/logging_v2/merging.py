@@ -48,7 +48,7 @@ class Position:
                 Violation(
                     "pageToken",
                     (
-                        "the service has returned no such token; use nextPageToken of an earlier "
+                        "the service never returned this token; use nextPageToken of an earlier "
                         "answer"
                     ),
                 ),

@@ -29,19 +29,23 @@ def read_job_patch(body: JsonObject) -> JobPatch:
     """``{"labels": {...}, "note": "..."}``, or one of them. Raises InvalidArgument."""
     allowed = " and ".join(_FIELDS)
     wrong = [
-        Violation(name[:100], f"can't be changed; allowed: {allowed}")
+        Violation(name[:100], f"this field can't be changed; allowed: {allowed}")
         for name in body
         if name not in _FIELDS
     ]
     if not body:
-        wrong.append(Violation("body", f"it has no field; allowed: {allowed}"))
+        wrong.append(Violation("body", f"the body has no field; allowed: {allowed}"))
     labels, note = body.get("labels"), body.get("note")
     texts: dict[str, str] = {}
     if isinstance(labels, dict):
         texts = {key: value for key, value in labels.items() if isinstance(value, str)}
         wrong += check_labels(texts)
     if labels is not None and (not isinstance(labels, dict) or len(texts) < len(labels)):
-        wrong.append(Violation("labels", f"{describe(labels)} given; allowed: texts by keys"))
+        wrong.append(
+            Violation(
+                "labels", f"{describe(labels)} given; allowed: an object whose values are texts"
+            )
+        )
     if note is not None and not isinstance(note, str):
         wrong.append(Violation("note", f"{describe(note)} given; allowed: a text"))
     elif note is not None and len(note) > MAX_NOTE:

@@ -31,19 +31,19 @@ def read_check_request(body: JsonObject) -> tuple[JsonObject, dict[str, bytes]]:
     """Raises InvalidArgument."""
     job, packages = body.get("job"), body.get("packages", [])
     if not isinstance(job, dict):
-        raise _wrong("job", "the body of a create request is needed")
+        raise _wrong("job", "required: the body of a create request")
     if not isinstance(packages, list):
-        raise _wrong("packages", "a list is needed")
+        raise _wrong("packages", "required: a list")
     uploads: dict[str, bytes] = {}
     for index, package in enumerate(packages):
         field = f"packages[{index}]"
         if not isinstance(package, dict):
-            raise _wrong(field, "an object with uri and content is needed")
+            raise _wrong(field, "required: an object with uri and content")
         try:
             content = base64.b64decode(str(package["content"]), validate=True)
             uploads[str(package["uri"])] = content
         except (KeyError, binascii.Error, ValueError):
-            raise _wrong(field, "uri, and content in base64, are needed") from None
+            raise _wrong(field, "required: uri, and content in base64") from None
     return job, uploads
 
 
@@ -56,7 +56,9 @@ def read_package_checks(resource: JsonObject) -> tuple[PackageCheck, ...]:
     try:
         found = models.PackageChecks.model_validate(resource)
     except ValidationError as error:
-        raise InvalidArgument(f"no checks of packages: {error.errors()[0]['msg']}") from None
+        raise InvalidArgument(
+            f"the answer contains no checks of packages: {error.errors()[0]['msg']}"
+        ) from None
     return tuple(
         PackageCheck(each.package, each.roles, each.runtime, each.adds, each.error)
         for each in found.packages

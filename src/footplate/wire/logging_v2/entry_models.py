@@ -68,8 +68,12 @@ class WrittenEntry(JsonModel):
             "receive_timestamp",
         }
     )
-    WITHOUT_EFFECT = MappingProxyType({"split": "the parts of a long entry are entries here"})
-    REFUSED = MappingProxyType({"otel": "give jsonPayload; a job's log keeps no other payload"})
+    WITHOUT_EFFECT = MappingProxyType(
+        {"split": "the log keeps each part of a long entry as an entry"}
+    )
+    REFUSED = MappingProxyType(
+        {"otel": "a job's log keeps only textPayload and jsonPayload; give jsonPayload"}
+    )
 
     log_name: Text = ""
     resource: Resource | None = None

@@ -164,7 +164,9 @@ class _Program:
         return len(self.ways) - 1
 
     def _refuse(self) -> NoReturn:
-        raise BadPattern(f"it is too large: more than {MAX_STEPS} steps, with all repetitions")
+        raise BadPattern(
+            f"the expression is too large: it has more than {MAX_STEPS} steps, with all repetitions"
+        )
 
     def _add_branches(self, branches: Iterable[Node]) -> None:
         """Adds branches, each with a step before it to the next, and one after it to the end."""

@@ -190,7 +190,7 @@ class _Parser:
                 return Place(f"{sign}m" if self._flags.lines else sign)
         character = self._text[self._at]
         if character in "*+?":
-            self._refuse(f"{character} follows nothing that it can repeat")
+            self._refuse(f"nothing that {character} can repeat stands before {character}")
         self._at += 1
         return self._one(ord(character))
 
@@ -233,7 +233,7 @@ class _Parser:
         if match := self._match(_HEX):
             code = int(match[1] or match[2], 16)
             if code > _LAST:
-                self._refuse("this character does not exist")
+                self._refuse("no character has this code")
             return code
         letter = self._text[self._at : self._at + 1]
         if not letter or (letter.isascii() and letter.isalnum() and letter not in _CONTROLS):

@@ -97,8 +97,10 @@ def parse_query(text: str) -> Query:
         if isinstance(found, Resemblance):
             steps += found.pattern.steps
             if steps > MAX_STEPS:  # each character of a text may take as many
-                given.refuse_value(f"more than {MAX_STEPS} steps in all expressions of the query;")
-        return found
+                given.refuse_value(
+                    f"the regular expressions of the query have more than {MAX_STEPS} steps;"
+                )
+        return query
 
     return parse_expression(text, read, _DIALECT) or And(())
 
@@ -133,7 +135,7 @@ def _field(given: Restriction) -> str:
 def _resemblance(field: str, given: Restriction) -> Resemblance:
     if field in TIMES or field == "severity":
         allowed = "= != < <= > >=" + ("" if field in TIMES else " :")
-        given.refuse_value(f"{given.operator} given for {field}; allowed: {allowed};")
+        given.refuse_value(f"the operator {given.operator} given for {field}; allowed: {allowed};")
     try:
         pattern = LinearPattern(given.value.text)
     except BadPattern as error:
@@ -143,8 +145,11 @@ def _resemblance(field: str, given: Restriction) -> Resemblance:
 
 def _time(given: Restriction) -> datetime:
     if given.comparator is Comparator.MATCHES:
-        given.refuse_value(": given for a time; allowed: = != < <= > >=;")
-    return given.time()
+        given.refuse_value("the operator : given for a time; allowed: = != < <= > >=;")
+    try:
+        return parse_time(given.value.text)
+    except ValueError as error:
+        given.refuse_value(str(error))
 
 
 def _severity(given: Restriction) -> int:

@@ -103,11 +103,11 @@ class _Reader:
     def check(self) -> Iterator[Violation]:
         entry = self._entry
         if entry.proto_payload is not None:
-            allowed = "textPayload or jsonPayload; a job's log keeps no other payload"
+            allowed = "textPayload or jsonPayload, because a job's log keeps only these"
             yield Violation(f"{self._at}protoPayload", f"given; allowed: {allowed}")
         if entry.text_payload is not None and entry.json_payload is not None:
             yield Violation(
-                f"{self._at}jsonPayload", "given beside textPayload; allowed: one of the two"
+                f"{self._at}jsonPayload", "given together with textPayload; allowed: one of the two"
             )
         match = _LOG_NAME.fullmatch(self._log_name)
         if match is None or not _LOG_ID.fullmatch(unquote(match[2])):
@@ -116,7 +116,7 @@ class _Reader:
             allowed = f"at most {MAX_INSERT_ID} characters"
             yield self._wrong("insertId", f"{len(entry.insert_id)} characters", allowed)
         if not is_plain(entry.json_payload or {}):
-            allowed = "at most 50 levels, without the character U+0000"
+            allowed = "an object of at most 50 levels, without the character U+0000"
             yield Violation(f"{self._at}jsonPayload", f"given otherwise; allowed: {allowed}")
         size = len(_encode(entry.encode()).encode("utf-8", "replace"))
         if size > MAX_ENTRY_BYTES:

@@ -50,12 +50,12 @@ def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     image, tier = master_image(training), tier_of(training)
     if tier in _DISTRIBUTED and not image:
         yield (
-            f"{_AT}.scaleTier {tier.name} starts workers and parameter servers, which only "
-            "TensorFlow programs and custom containers use: for other programs they stand "
-            "idle"
+            f"{_AT}.scaleTier {tier.name} starts workers and parameter servers, but only "
+            "TensorFlow programs and custom containers use them. With other programs these "
+            "replicas are idle"
         )
     if training.use_chief_in_tf_config is not None and not image:
-        yield f"{_AT}.useChiefInTfConfig has no effect: the job isn't a custom container"
+        yield f"{_AT}.useChiefInTfConfig has no effect: the job doesn't run a custom container"
     yield from _ignored_arguments(training)
     for name in ("package_uris", "python_module"):
         if image and not has_prebuilt_image(training) and getattr(training, name):
@@ -99,7 +99,10 @@ def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
     if (training.job_dir or "").startswith("/"):
         yield f"{_AT}.jobDir is a path of this machine; Google's service takes only gs://"
     if _PROJECT_ID.match(training.network or ""):
-        yield f"{_AT}.network names its project by its id; Google's service takes only its number"
+        yield (
+            f"{_AT}.network contains the id of the project; Google's service takes only "
+            "the project's number"
+        )
     for each in staffed(training, catalogue):
         config = each.role.config
         in_image = config.image_uri or master_image(training)
@@ -115,13 +118,13 @@ def _version_parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[s
         return
     if not training.runtime_version:
         yield (
-            f"{_AT}.runtimeVersion isn't given, so {_chosen(training, catalogue)} is used; "
+            f"{_AT}.runtimeVersion isn't given, so the job gets {_chosen(training, catalogue)}; "
             "Google's service requires a runtimeVersion and a pythonVersion"
         )
     elif not training.python_version:
         yield (
-            f"{_AT}.pythonVersion isn't given, so the runtime version's is used; Google's "
-            "service requires one"
+            f"{_AT}.pythonVersion isn't given, so the job gets the Python of the runtime "
+            "version; Google's service requires a pythonVersion"
         )
 
 
@@ -130,9 +133,7 @@ def _chosen(training: TrainingInput, catalogue: Catalogue) -> str:
     runtimes, python = catalogue.runtimes, training.python_version or ""
     versions = (v for o in runtimes.offers if o.runtime.python == python for v in o.versions)
     version = next(versions, runtimes.default) if python else runtimes.default
-    return (
-        f"runtime {version}, the newest with Python {python}," if python else f"runtime {version}"
-    )
+    return f"runtime {version}, the newest with Python {python}" if python else f"runtime {version}"
 
 
 def _has_tpu(each: Staffed, catalogue: Catalogue) -> bool:
@@ -171,11 +172,11 @@ def _parameter_warnings(parameter: ParameterSpec, field: str) -> Iterator[str]:
             yield f"{field}.{to_camel(name)} has no effect on a parameter of type {kind.name}"
     values = parameter.categorical_values or []
     if kind is ParameterType.CATEGORICAL and len(set(values)) < len(values):
-        yield f"{field}.categoricalValues has a value twice: it counts once"
+        yield f"{field}.categoricalValues contains a value twice; the value counts once"
     bounds = parameter.min_value, parameter.max_value
     ranged = kind in (ParameterType.DOUBLE, ParameterType.INTEGER) and bounds != (None, None)
     if ranged and (bounds[0] or 0.0) == (bounds[1] or 0.0):
-        yield f"{field}: its bounds are equal, so it is the same in all trials"
+        yield f"{field}: minValue and maxValue are equal, so all trials get the same value"
 
 
 def _alias(name: str) -> str:

@@ -90,6 +90,6 @@ def parse_etag(etag: str) -> int:
     try:
         return int(base64.b64decode(etag.encode(), validate=True))
     except (binascii.Error, ValueError):
-        allowed = "the etag of the job, as you read it"
+        allowed = "the etag that the service returned with the job"
         violation = Violation("etag", f"{describe(etag)} given; allowed: {allowed}")
         raise InvalidArgument.of((violation,)) from None

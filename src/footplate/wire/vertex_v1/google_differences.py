@@ -38,9 +38,9 @@ def differences(
             "Google's service takes only gs://"
         )
     if _PROJECT_ID.match(spec.network or ""):
-        yield f"{at}.network: Google's service requires the project's number, not its name"
+        yield f"{at}.network: Google's service requires the project's number, not the project's id"
     if spec.tensorboard and not spec.service_account:
-        yield f"{at}.tensorboard: Google's service requires a serviceAccount with it"
+        yield f"{at}.tensorboard: Google's service requires a serviceAccount with this field"
     key = job.encryption_spec.kms_key_name if job.encryption_spec else None
     for field, name in ((f"{at}.tensorboard", spec.tensorboard), ("encryptionSpec", key)):
         found = _LOCATION.match(name or "")
@@ -58,17 +58,20 @@ def study_differences(job: HyperparameterTuningJob) -> Iterator[str]:
     for index, metric in enumerate(metrics[:MAX_METRICS]):
         if metric.safety_config is not None:
             yield (
-                f"studySpec.metrics[{index}].safetyConfig has no effect here; Google's "
-                "service avoids trials that it calls unsafe"
+                f"studySpec.metrics[{index}].safetyConfig has no effect here; Google's service "
+                "avoids unsafe trials"
             )
 
 
 def _pool_differences(pool: WorkerPoolSpec, at: str, *, primary: bool) -> Iterator[str]:
     if primary and pool.replica_count is None:
-        yield f"{at}.replicaCount isn't given, so it is 1; Google's pages require it"
+        yield (
+            f"{at}.replicaCount isn't given, so 1 replica starts; Google's documentation "
+            "requires a replicaCount"
+        )
     machine = pool.machine_spec
     if machine and machine.gpu_partition_size and (machine.accelerator_count or 0) > 1:
         yield (
             f"{at}.machineSpec.gpuPartitionSize: Google's service requires acceleratorCount 1 "
-            "with it"
+            "with this field"
         )

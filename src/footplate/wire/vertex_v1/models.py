@@ -41,8 +41,8 @@ class ReservationAffinity(JsonModel):
 class MachineSpec(JsonModel):
     WITHOUT_EFFECT: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
-            "min_gpu_driver_version": "the driver is the machine's own",
-            "multihost_gpu_node_count": "it counts for deployed models alone",
+            "min_gpu_driver_version": "jobs use the driver of the machine",
+            "multihost_gpu_node_count": "only deployed models use this field",
         }
     )
     machine_type: Text | None = None

@@ -16,8 +16,8 @@ from footplate.wire.vertex_v1.models import (
 )
 from footplate.wire.vertex_v1.study_models import StudySpec
 
-_FOR_SERVING = "it is kept for the product that serves the model"
-_NO_DATASETS = "managed datasets aren't served; give gcsDestination"
+_FOR_SERVING = "only the product that serves the model uses this field"
+_NO_DATASETS = "Footplate has no managed datasets; give gcsDestination"
 
 
 class Port(JsonModel):

@@ -76,7 +76,7 @@ def _parameter(given: ParameterSpec) -> Parameter:
     if (categories := given.categorical_value_spec) is not None:
         texts = tuple(dict.fromkeys(categories.values or ()))
         return CategoricalParameter(name, texts, categories.default_value, branches)
-    raise ValueError(f"{name}: no kind of values given")
+    raise ValueError(f"the parameter {name} has no type of values")
 
 
 def _branches(given: ParameterSpec) -> Iterator[Branch]:

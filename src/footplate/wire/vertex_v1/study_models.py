@@ -120,9 +120,10 @@ class StudyStoppingConfig(JsonModel):
 class StudySpec(JsonModel):
     REFUSED: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
-            "convex_stop_config": "give convexAutomatedStoppingSpec, which replaces it",
-            "transfer_learning_config": "name the earlier studies: the query parameter learnFrom "
-            "of a study, the label footplate-learn-from of a job",
+            "convex_stop_config": "give convexAutomatedStoppingSpec instead",
+            "transfer_learning_config": "name the earlier studies in the query parameter "
+            "learnFrom (for a study), or in the label "
+            "footplate-learn-from (for a job)",
         }
     )
     metrics: list[MetricSpec] | None = None

@@ -82,11 +82,11 @@ def _parameter_warnings(parameter: ParameterSpec, at: str) -> Iterator[str]:
     categories = parameter.categorical_value_spec
     values = (categories and categories.values) or []
     if len(set(values)) < len(values):
-        yield f"{at}.categoricalValueSpec has a value twice: it counts once"
+        yield f"{at}.categoricalValueSpec contains a value twice; the value counts once"
     bounds = parameter.double_value_spec or parameter.integer_value_spec
     given = bounds is not None and (bounds.min_value, bounds.max_value) != (None, None)
     if bounds and given and (bounds.min_value or 0) == (bounds.max_value or 0):
-        yield f"{at}: its bounds are equal, so it is the same in all trials"
+        yield f"{at}: minValue and maxValue are equal, so all trials get the same value"
     for index, child in enumerate(parameter.conditional_parameter_specs or ()):
         if child.parameter_spec is not None:
             field = f"{at}.conditionalParameterSpecs[{index}].parameterSpec"

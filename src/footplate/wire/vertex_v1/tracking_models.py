@@ -62,7 +62,7 @@ class Labelled(Named):
 class MetadataStore(Tracked):
     OUTPUT_ONLY: ClassVar[frozenset[str]] = _ADDED_BY_THE_SERVICE | {"state"}
     REFUSED: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"dataplex_config": "Dataplex isn't there; query the store's own lineage"}
+        {"dataplex_config": "Footplate has no Dataplex; query the lineage of the metadata store"}
     )
     encryption_spec: EncryptionSpec | None = None
 

@@ -66,7 +66,8 @@ def read_id(kind: Kind, given: str | None) -> str | None:
         return None
     if not kind.client_id:
         raise _wrong(
-            kind.id_field, f"{describe(given)} given; allowed: none, because the service gives one"
+            kind.id_field,
+            f"{describe(given)} given; allowed: no id, because the service chooses the id",
         )
     refuse(tuple(check_id(given, kind.id_field)))
     return given
@@ -93,7 +94,7 @@ def read_batch(
         name = _name(outer, f"{at}.parent")
         kind_of_outer = OUTER[kind.collection]
         if name.kind != kind_of_outer or not (name == parent or name.is_in(parent)):
-            rule = f"{outer} given; allowed: one of {kind_of_outer}, {parent} or in it"
+            rule = f"{outer} given; allowed: {parent}, or a name of {kind_of_outer} below {parent}"
             violations.append(Violation(f"{at}.parent", rule))
         made.append((name, str(own_id) if own_id else None, _fields(item)))
     refuse(tuple(violations))

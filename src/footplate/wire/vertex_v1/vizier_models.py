@@ -74,8 +74,8 @@ class LookupStudyRequest(JsonModel):
 class SuggestTrialsRequest(JsonModel):
     REFUSED: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
-            "contexts": "a study searches its whole space; make a study of its own for each "
-            "context, or create trials in it with trials.create"
+            "contexts": "a study has no contexts; create a study for each context, or create "
+            "trials with trials.create"
         }
     )
     suggestion_count: Int32 | None = None

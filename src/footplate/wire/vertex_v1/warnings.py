@@ -39,7 +39,7 @@ def unknown_warnings(model: type[JsonModel], body: JsonObject) -> tuple[str, ...
     """Newer clients send fields that aren't known here, and some that are have no effect."""
     found = [(v.field, v.description) for v in unknown_fields(model, body)]
     found += fields_without_effect(model, body)
-    warnings = [f"{field} is stored and has no effect: {reason}" for field, reason in found]
+    warnings = [f"{field} is stored, but has no effect: {reason}" for field, reason in found]
     if len(warnings) > MAX_WARNINGS:
         warnings[MAX_WARNINGS:] = [f"{len(warnings) - MAX_WARNINGS} more fields have no effect"]
     return tuple(warnings)
@@ -48,8 +48,8 @@ def unknown_warnings(model: type[JsonModel], body: JsonObject) -> tuple[str, ...
 def unknown_parity(model: type[JsonModel], body: JsonObject) -> Iterator[str]:
     if next(unknown_fields(model, body), None) is not None:
         yield (
-            "this service doesn't know some fields; Google's service refuses fields that it "
-            "doesn't know"
+            "this service stores unknown fields without effect; Google's service refuses unknown "
+            "fields"
         )
 
 
@@ -65,8 +65,8 @@ def spec_warnings(
     base = spec.base_output_directory
     if spec.tensorboard and not (base and base.output_uri_prefix):
         yield (
-            f"{at}.tensorboard has no effect without baseOutputDirectory: event files are looked "
-            "for in its folder logs/"
+            f"{at}.tensorboard has no effect without baseOutputDirectory: Footplate looks for "
+            "event files in the folder logs/ of that directory"
         )
     if spec.service_account:
         yield describe_account(f"{at}.serviceAccount")
@@ -88,7 +88,7 @@ def _pool_warnings(pool: models.WorkerPoolSpec, at: str) -> Iterator[str]:
         specific = ReservationAffinityType.SPECIFIC_RESERVATION
         if (affinity.key or affinity.values) and affinity.reservation_affinity_type != specific:
             yield (
-                f"{at}.machineSpec.reservationAffinity: key and values count only with "
+                f"{at}.machineSpec.reservationAffinity: key and values have an effect only with "
                 "SPECIFIC_RESERVATION"
             )
     for name in ("container_spec", "python_package_spec"):
@@ -102,7 +102,7 @@ def _variable_warnings(variables: Sequence[models.EnvVar], at: str) -> Iterator[
     counts = Counter(variable.name for variable in variables if variable.name)
     several = ((name, count) for name, count in counts.items() if count > 1)
     for name, count in islice(several, MAX_WARNINGS):
-        yield f"{at}: {describe(name)} is given {count} times; the last one counts"
+        yield f"{at}: the variable {describe(name)} is given {count} times; the last value counts"
 
 
 def _scheduling_warnings(scheduling: models.Scheduling, at: str) -> Iterator[str]:

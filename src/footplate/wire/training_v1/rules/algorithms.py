@@ -57,10 +57,16 @@ def _check_tag(
     allowed = ", ".join(reported(values))
     if not tag:
         if not search.resume_previous_job_id:
-            said = f"required: what {algorithm.name} reports with these arguments, one of {allowed}"
+            said = (
+                f"required: a metric that {algorithm.name} reports with these arguments, "
+                f"one of {allowed}"
+            )
             yield Violation(field, said)
     elif tag not in reported(values):
-        said = f"{describe(tag)} given; {algorithm.name} reports with these arguments {allowed}"
+        said = (
+            f"{describe(tag)} given; allowed: {allowed}, the metrics that "
+            f"{algorithm.name} reports with these arguments"
+        )
         yield Violation(field, said)
 
 
@@ -73,8 +79,8 @@ def _check_parameter(given: ParameterSpec, algorithm: Algorithm, field: str) -> 
         yield Violation(f"{field}.parameterName", said)
     elif parameter.kind is Kind.PATH:
         said = (
-            f"{describe(name)} given, which names data; allowed: another argument, "
-            "because all trials train on the same data"
+            f"{describe(name)} given, the location of data; allowed: another argument, because "
+            "all trials train on the same data"
         )
         yield Violation(f"{field}.parameterName", said)
     elif given.type is ParameterType.DOUBLE and parameter.kind is Kind.INTEGER:
@@ -108,11 +114,14 @@ def _texts(given: ParameterSpec) -> Iterator[tuple[str, str]]:
 _AT = "trainingInput"
 _IMAGE = f"{_AT}.masterConfig.imageUri"
 _ARGS = f"{_AT}.args"
-_IMAGES_ONLY = "it reads images as TFRecords, and Footplate's built-in algorithms read tables"
+_IMAGES_ONLY = "this algorithm reads images, but Footplate's built-in algorithms read only tables"
 NOT_SERVED = {
     "image_classification": _IMAGES_ONLY,
     "image_object_detection": _IMAGES_ONLY,
-    "tab_net": "Footplate doesn't have its network; wide_deep_learner_cpu trains on such tables",
+    "tab_net": (
+        "Footplate doesn't have this algorithm's network; wide_deep_learner_cpu "
+        "trains on the same tables"
+    ),
 }
 """Why other algorithms of Google's aren't run."""
 
@@ -132,7 +141,7 @@ def check_algorithm(
     yield from _check_images(training, name)
     yield from _check_cluster(training, catalogue, algorithm)
     if not training.job_dir and not clouded(f"{_AT}.jobDir"):
-        said = f"required by {name}: the directory that gets the model, such as gs://BUCKET/JOB"
+        said = f"required by {name}: the directory for the model, such as gs://BUCKET/JOB"
         yield Violation(f"{_AT}.jobDir", said)
     if clouded(_ARGS):
         return
@@ -144,8 +153,8 @@ def check_algorithm(
 
 def _refusal(name: str) -> str:
     if name in NOT_SERVED:
-        why = f"{name} isn't served here: {NOT_SERVED[name]}"
-        return f"{why}; train with a program of your own, or take {', '.join(ALGORITHMS)}"
+        why = f"Footplate has no {name}: {NOT_SERVED[name]}"
+        return f"{why}; train with a program of your own, or use {', '.join(ALGORITHMS)}"
     known = nearest(name, ALGORITHMS, "built-in algorithms")
     return f"{describe(name)} is not a built-in algorithm; {known}"
 
@@ -153,9 +162,9 @@ def _refusal(name: str) -> str:
 def _check_other_images(training: TrainingInput) -> Iterator[Violation]:
     for role in roles(training):
         if not role.primary and image_name(role.config.image_uri) is not None:
-            said = f"{describe(role.config.image_uri)} given, a built-in algorithm"
+            given = f"{describe(role.config.image_uri)} given, a built-in algorithm"
             yield Violation(
-                f"{role.config_field}.imageUri", f"{said}; allowed with the same image for masters"
+                f"{role.config_field}.imageUri", f"{given}; allowed: the same image for the master"
             )
 
 
@@ -171,7 +180,10 @@ def _check_images(training: TrainingInput, name: str) -> Iterator[Violation]:
             ("containerArgs", role.config.container_args),
         ):
             if value and not training.args:
-                said = f"{describe(value)} given; {name} takes its arguments in {_ARGS}"
+                said = (
+                    f"{describe(value)} given; the algorithm {name} takes its arguments "
+                    f"only from {_ARGS}"
+                )
                 yield Violation(f"{role.config_field}.{field}", said)
 
 
@@ -183,7 +195,7 @@ def _check_cluster(
     if not wrong:
         return
     allowed = "a master and workers" if algorithm.distributed else "one replica, the master"
-    way_out = "" if algorithm.distributed else "; xgboost_dist trains on several"
+    way_out = "" if algorithm.distributed else "; xgboost_dist trains on several replicas"
     if tier_of(training) is not ScaleTier.CUSTOM:
         said = f"{tier_of(training).name} has {' and '.join(f'{e.role.name}s' for e in wrong)}"
         yield Violation(

@@ -109,14 +109,17 @@ def _check_home(role: Role, catalogue: Catalogue) -> Iterator[Violation]:
     kind = catalogue.machine_types.get(role.machine_type)
     if kind is not None and of_vertex(kind, catalogue):
         instead = "cloud_tpu" if kind.family is Family.TPU else "n1-standard-8 or a2-highgpu-1g"
-        said = f"{describe(kind.name)} given, which is a machine type of Vertex AI only"
-        yield Violation(role.type_field, f"{said}; allowed: those of ml v1, such as {instead}")
+        given = f"{describe(kind.name)} given, a machine type of Vertex AI only"
+        rule = f"allowed: machine types of AI Platform Training (ml v1), such as {instead}"
+        yield Violation(role.type_field, f"{given}; {rule}")
 
 
 def _missing_type(role: Role) -> str:
     if role.primary:
         return "required with scaleTier CUSTOM: a machine type, such as n1-standard-4"
-    return f"required beside {role.name}Count {role.count}: a machine type, such as n1-standard-4"
+    return (
+        f"required, because {role.name}Count is {role.count}: a machine type, such as n1-standard-4"
+    )
 
 
 def _check_predefined(training: TrainingInput, catalogue: Catalogue) -> Iterator[Violation]:
@@ -124,7 +127,9 @@ def _check_predefined(training: TrainingInput, catalogue: Catalogue) -> Iterator
     tier = tier_of(training).name
     if tier not in catalogue.scale_tiers:
         known = listed([*catalogue.scale_tiers, ScaleTier.CUSTOM.name])
-        yield Violation(_TIER, f"{tier} given, which the catalogue doesn't have; allowed: {known}")
+        yield Violation(
+            _TIER, f"{tier} given, a scale tier that the catalogue doesn't have; allowed: {known}"
+        )
     only = f"allowed only with scaleTier CUSTOM, but scaleTier is {tier}"
     for role in roles(training):
         if role.machine_type:

@@ -51,9 +51,7 @@ def check_configs(
         image = role.config.image_uri or master_image(training)
         yield from check_image(role.config.image_uri, image_field)
         if role.config.image_uri and not master_image(training) and not clouded(_MASTER_IMAGE):
-            said = (
-                "given without masterConfig.imageUri, which it needs: all roles must be containers"
-            )
+            said = "given without masterConfig.imageUri: all roles must be containers"
             yield Violation(image_field, f"{describe(role.config.image_uri)} {said}, or none")
         yield from _check_start(role, training, in_image=bool(image) or unknown_image)
         if role.config.tpu_tf_version:
@@ -71,9 +69,9 @@ def _check_start(role: Role, training: TrainingInput, *, in_image: bool) -> Iter
         ("containerArgs", role.config.container_args),
     ):
         field = f"{role.config_field}.{name}"
-        wrong = [] if in_image else ["given without imageUri, which it needs"]
+        wrong = [] if in_image else ["given without imageUri, the image to start"]
         if training.args:
-            wrong.append("given beside trainingInput.args; allowed: one of them")
+            wrong.append("given together with trainingInput.args; allowed: one of the two")
         if given and wrong:
             yield Violation(field, f"{describe(given)} {', and '.join(wrong)}")
         else:
@@ -138,7 +136,7 @@ def check_job(understood: ParseResult[Job], catalogue: Catalogue) -> Iterator[Vi
     yield from check_labels(job.labels or {})
     if job.prediction_input is not None:
         yield Violation(
-            "predictionInput", "Footplate serves no batch prediction; allowed: trainingInput"
+            "predictionInput", "Footplate runs no batch predictions; allowed: trainingInput"
         )
     training = job.training_input
     if training is None:

@@ -56,7 +56,7 @@ def _check_versions(training: TrainingInput, catalogue: Catalogue) -> Iterator[V
     ):
         field = f"{_AT}.{name}"
         if version and master_image(training):
-            said = "given beside masterConfig.imageUri; allowed: one of the two"
+            said = "given together with masterConfig.imageUri; allowed: one of the two"
             yield Violation(field, f"{describe(version)} {said}")
             wrong_form = True
         elif version and not _VERSION.fullmatch(version):

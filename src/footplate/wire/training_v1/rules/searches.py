@@ -57,7 +57,7 @@ def check_search(
         yield from _check_parameter(parameter, field, clouded)
         if search.algorithm is Algorithm.GRID_SEARCH and parameter.type is ParameterType.DOUBLE:
             allowed = "INTEGER, CATEGORICAL, DISCRETE"
-            said = f"DOUBLE given; allowed with algorithm GRID_SEARCH: {allowed}"
+            said = f"type DOUBLE given; allowed with algorithm GRID_SEARCH: {allowed}"
             yield Violation(f"{field}.type", said)
 
 
@@ -102,7 +102,10 @@ def _check_resumed(search: HyperparameterSpec, job: Job) -> Iterator[Violation]:
     except InvalidArgument as error:
         yield Violation(field, error.violations[0].description)
     if resumed == job.job_id:
-        yield Violation(field, f"{describe(resumed)} given, this job; allowed: an earlier one")
+        yield Violation(
+            field,
+            f"{describe(resumed)} given, the id of this job; allowed: the id of an earlier job",
+        )
 
 
 def _check_parameter(
@@ -135,7 +138,7 @@ def _check_bounds(
 ) -> Iterator[Violation]:
     """Clients drop a bound of 0, so an absent one is wrong only where it can't be meant as 0."""
     low, high = parameter.min_value or 0.0, parameter.max_value or 0.0
-    required = f"required for {kind.name}; an absent bound is 0"
+    required = f"required for {kind.name}; a bound that isn't given counts as 0"
     missing_low = parameter.min_value is None and (high < 0 or parameter.max_value is None)
     missing_high = parameter.max_value is None and low >= 0
     if missing_low:
@@ -154,5 +157,5 @@ def _check_categories(parameter: ParameterSpec, field: str) -> Iterator[Violatio
         yield Violation(f"{field}.categoricalValues", said)
     for name, bound in (("minValue", parameter.min_value), ("maxValue", parameter.max_value)):
         if bound:
-            said = f"{bound:g} given; allowed for CATEGORICAL: no bounds"
+            said = f"{bound:g} given; parameters of type CATEGORICAL have no bounds"
             yield Violation(f"{field}.{name}", said)

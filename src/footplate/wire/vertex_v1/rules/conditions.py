@@ -49,7 +49,7 @@ class Conditions:
             if not given and any(self._clouded(f"{at}.{name}") for name in _KINDS):
                 return
             said = " and ".join(given) or "no condition"
-            allowed = f"{self._wanted}, which fits the kind of the parent"
+            allowed = f"{self._wanted}, which fits the type of the parent parameter"
             yield Violation(at, f"{said} given; allowed: {allowed}")
         else:
             yield from self._check_values(child, f"{at}.{self._wanted}.values")
@@ -72,7 +72,7 @@ class Conditions:
     def _check_values(self, child: ConditionalParameterSpec, field: str) -> Iterator[Violation]:
         values = self._values_of(child)
         if not values:
-            yield Violation(field, "required: values of the parent, at least one")
+            yield Violation(field, "required: at least one value of the parent parameter")
         if len(values) > MAX_VALUES:
             yield Violation(field, f"{len(values)} given; allowed: at most {MAX_VALUES}")
         if any(self._clouded(f"{self._at}.{name}") for name in _SPECS):
@@ -102,11 +102,11 @@ class Conditions:
         parent = self._parent
         if parent.integer_value_spec is not None:
             low, high = _bounds(parent.integer_value_spec)
-            return f"{low} to {high}, as the parent has"
+            return f"{low} to {high}, the bounds of the parent parameter"
         discrete, categories = parent.discrete_value_spec, parent.categorical_value_spec
         values: Sequence[float | str] = (discrete and discrete.values) or ()
         values = (categories and categories.values) or values
-        return f"the parent's values {describe(list(values))}"
+        return f"the values of the parent parameter, {describe(list(values))}"
 
 
 def _given(child: ConditionalParameterSpec) -> dict[str, Sequence[float | str] | None]:

@@ -77,7 +77,7 @@ def _check_variables(variables: Sequence[EnvVar], at: str) -> Iterator[Violation
         yield Violation(at, f"{len(variables)} given; allowed: at most {MAX_VARIABLES}")
     for index, variable in enumerate(variables[:MAX_VARIABLES]):
         field = f"{at}[{index}].name"
-        allowed = "letters, digits and underscores, first no digit"
+        allowed = "letters, digits and underscores, without a digit at the start"
         if not variable.name:
             yield Violation(field, f"required: {allowed}")
         elif not _VARIABLE.fullmatch(variable.name):
@@ -151,7 +151,7 @@ def _check_no_reducer(pool: WorkerPoolSpec, place: str, field: str) -> Iterator[
     if reduction.is_image(image or ""):
         yield Violation(
             f"{place}.containerSpec.imageUri",
-            f"the image of Reduction Server given; allowed in {field}[{reduction.POOL}] alone",
+            f"the image of Reduction Server given; allowed only in {field}[{reduction.POOL}]",
         )
 
 

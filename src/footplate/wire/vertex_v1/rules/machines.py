@@ -38,10 +38,12 @@ def check_pool_machines(
         field, machine, spec = f"{at}.machineSpec", machine_of(given), given or models.MachineSpec()
         kind = catalogue.machine_types.get(machine.machine_type)
         if not machine.machine_type:
-            yield Violation(f"{field}.machineType", "required: such as n1-standard-4")
+            yield Violation(
+                f"{field}.machineType", "required: a machine type, such as n1-standard-4"
+            )
         elif kind is not None and (meant := _name_here(kind)):
-            said = f"{describe(kind.name)} given, a name of AI Platform Training (ml v1)"
-            yield Violation(f"{field}.machineType", f"{said}; allowed: {meant} in its place")
+            rule = f"a machine type of AI Platform Training (ml v1); use {meant} instead"
+            yield Violation(f"{field}.machineType", f"{describe(kind.name)} given, {rule}")
             machine = replace(machine, machine_type="")
         requests.append(MachineRequest(machine, *(f"{field}.{name}" for name in _FIELDS)))
         yield from _check_extras(spec, kind, field)
@@ -93,7 +95,7 @@ def _check_reservation(affinity: models.ReservationAffinity, at: str) -> Iterato
     if kind is not ReservationAffinityType.SPECIFIC_RESERVATION:
         return
     if not affinity.key:
-        wanted = "such as compute.googleapis.com/reservation-name"
+        wanted = "a key such as compute.googleapis.com/reservation-name"
         yield Violation(f"{at}.key", f"required with SPECIFIC_RESERVATION: {wanted}")
     if not affinity.values:
         wanted = "the names of reservations"

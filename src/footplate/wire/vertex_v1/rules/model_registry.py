@@ -59,16 +59,20 @@ def check_place(model_id: str | None, parent: str | None) -> Iterator[Violation]
     yield from _PARENT.check(parent, "parentModel")
     if model_id and parent:
         yield Violation(
-            "modelId", "given beside parentModel, which has an id; allowed: one of the two"
+            "modelId",
+            "given together with parentModel, which contains an id; allowed: one of the two",
         )
     elif model_id and not _MODEL_ID.fullmatch(model_id):
-        rule = "lowercase letters, digits, _ and -, first a letter or _, at most 63 characters"
+        rule = "at most 63 lowercase letters, digits, _ and -; the first is a letter or _"
         yield Violation("modelId", f"{describe(model_id)} given; allowed: {rule}")
 
 
 def check_alias_changes(changes: list[str] | None) -> Iterator[Violation]:
     if not changes:
-        yield Violation("versionAliases", "required: aliases to add, or to remove with a leading -")
+        yield Violation(
+            "versionAliases",
+            "required: aliases to add, and aliases to remove with a - before each",
+        )
     for index, change in enumerate(changes or ()):
         yield from _check_alias(change.removeprefix("-"), f"versionAliases[{index}]")
 
@@ -89,5 +93,5 @@ def check_export(export: ExportModel) -> Iterator[Violation]:
 
 def _check_alias(alias: str, field: str) -> Iterator[Violation]:
     if not _ALIAS.fullmatch(alias):
-        rule = "2 to 128 letters, digits and dashes, first a lowercase letter"
+        rule = "2 to 128 letters, digits and dashes; the first is a lowercase letter"
         yield Violation(field, f"{describe(alias)} given; allowed: {rule}")

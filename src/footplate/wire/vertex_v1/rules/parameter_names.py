@@ -82,5 +82,7 @@ def _children(
 
 
 def _twice(name: str, field: str) -> Violation:
-    allowed = "one parameter of a name, or several for distinct values of one parent"
+    allowed = (
+        "one parameter with this name, or several for different values of one parent parameter"
+    )
     return Violation(field, f"{describe(name)} given twice; allowed: {allowed}")

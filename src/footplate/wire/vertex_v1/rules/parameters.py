@@ -104,7 +104,9 @@ def _check_parameter(
         field = f"{at}.conditionalParameterSpecs[{index}]"
         yield from conditions.check(child, field)
         if child.parameter_spec is None:
-            yield Violation(f"{field}.parameterSpec", "required: the parameter that depends")
+            yield Violation(
+                f"{field}.parameterSpec", "required: the parameter that depends on this one"
+            )
         else:
             below = f"{field}.parameterSpec"
             yield from _check_parameter(
@@ -122,7 +124,7 @@ def _check_kind(
         yield Violation(at, f"{said} given; allowed: exactly one of {', '.join(_KINDS)}")
     scale = parameter.scale_type
     if scale and parameter.categorical_value_spec is not None:
-        said = f"{scale.name} given for categories; allowed: only with numbers"
+        said = f"{scale.name} given for a categorical parameter; allowed: only with numbers"
         yield Violation(f"{at}.scaleType", said)
     log_scale = scale.name if scale in _LOG_SCALES else ""
     for name, spec in specs.items():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from footplate.wire.vertex_v1.resource_models import PersistentResource, ResourcePool
 
 _ID = Form(
-    "1 to 63 lowercase letters, digits and dashes, first a letter, last no dash",
+    "1 to 63 lowercase letters, digits and dashes; the first is a letter, the last no dash",
     re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
 )
 _NETWORK = resource("projects/PROJECT/global/networks/NETWORK")
@@ -68,7 +68,13 @@ def check_pools(pools: list[ResourcePool]) -> Iterator[Violation]:
         at = f"resourcePools[{index}]"
         yield from _ID.check(pool.id, f"{at}.id")
         if pool.id and ids[pool.id] > 1:
-            yield Violation(f"{at}.id", f"{describe(pool.id)} is the id of another pool, too")
+            yield Violation(
+                f"{at}.id",
+                (
+                    f"{describe(pool.id)} given, the id of another pool; "
+                    "allowed: a different id for each pool"
+                ),
+            )
         yield from _check_size(pool, at)
 
 
@@ -84,7 +90,7 @@ def _check_size(pool: ResourcePool, at: str) -> Iterator[Violation]:
     yield from _check_count(most, f"{at}.maxReplicaCount")
     if least and most and least > most:
         yield Violation(
-            f"{at}.maxReplicaCount", f"{most} given; allowed: {least} (minReplicaCount) and more"
+            f"{at}.maxReplicaCount", f"{most} given; allowed: {least} (minReplicaCount) or more"
         )
 
 
@@ -103,8 +109,8 @@ def _check_runtime(given: PersistentResource) -> Iterator[Violation]:
         yield Violation(
             "resourceRuntimeSpec.raySpec",
             (
-                "given, but Footplate has no Ray clusters: leave it out, and start Ray in a "
-                "custom job"
+                "given, but Footplate has no Ray clusters: leave this field out, and start Ray "
+                "in a custom job"
             ),
         )
     account = spec.service_account_spec

@@ -104,7 +104,7 @@ def _check_data(data: InputDataConfig) -> Iterator[Violation]:
         )
         yield Violation(f"{_DATA}.datasetId", said)
     if data.bigquery_destination is not None:
-        said = f"given, but Footplate has no BigQuery: use {_FILES}"
+        said = f"given, but Footplate can't write to BigQuery: use {_FILES}"
         yield Violation(f"{_DATA}.bigqueryDestination", said)
     for name in _SPLITS:
         if getattr(data, name) is not None:
@@ -132,14 +132,14 @@ def _check_upload(pipeline: CustomTask | TuningTask) -> Iterator[Violation]:
     if model.artifact_uri:
         yield Violation(
             f"{field}.artifactUri",
-            "given, but the model's files are those of AIP_MODEL_DIR: leave it out",
+            "given, but Footplate takes the model's files from AIP_MODEL_DIR: leave this field out",
         )
     spec, inputs = spec_of(pipeline), pipeline.training_task_inputs
     if isinstance(inputs, TuningInputs):
         metrics = (inputs.study_spec and inputs.study_spec.metrics) or []
         if len(metrics) > 1:
-            said = f"given with {len(metrics)} metrics, which give no single best trial"
-            yield Violation(field, f"{said}; allowed: with one metric")
+            said = f"given with {len(metrics)} metrics, so that no single trial is the best"
+            yield Violation(field, f"{said}; allowed: only with one metric")
     if spec is not None:
         at = INPUTS if spec is inputs else f"{INPUTS}.trialJobSpec"
         yield from _check_model_directory(spec, at)
@@ -149,7 +149,10 @@ def _check_model_directory(spec: CustomJobSpec, at: str) -> Iterator[Violation]:
     prefix = spec.base_output_directory and spec.base_output_directory.output_uri_prefix
     where = f"{at}.baseOutputDirectory"
     if not prefix:
-        said = "required with modelToUpload: the model's files lie in its folder model/"
+        said = (
+            "required with modelToUpload: Footplate reads the model's files from this "
+            "directory's folder model/"
+        )
         yield Violation(where, said)
     elif prefix.startswith("/"):
         said = f"{describe(prefix)} given; allowed with modelToUpload: gs://BUCKET/PATH"

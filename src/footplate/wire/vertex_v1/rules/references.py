@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _CONTEXT = resource(f"{LOCATION}/metadataStores/STORE/contexts/CONTEXT")
 _NAME = Form(
-    "1 to 63 lowercase letters, digits and dashes, first a letter, last no dash",
+    "1 to 63 lowercase letters, digits and dashes; the first is a letter, the last no dash",
     re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
 )
 _MODEL = resource(f"{LOCATION}/models/MODEL")

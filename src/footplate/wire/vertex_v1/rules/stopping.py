@@ -63,7 +63,7 @@ def _check_convex(
         yield Violation(f"{at}.minStepCount", said)
     name = spec.learning_rate_parameter_name
     if name and name not in (known := sorted(set(names_in(study.parameters or ())))):
-        said = f"{describe(name)} given; allowed: a parameter's name: {describe(known)}"
+        said = f"{describe(name)} given; allowed: one of the parameters {describe(known)}"
         yield Violation(f"{at}.learningRateParameterName", said)
 
 
@@ -107,7 +107,10 @@ def _check_constraints(
             yield from _check_constraint(constraint, f"{at}.{name}", clouded)
     low, high = least and least.max_duration, most and most.max_duration
     if low and high and seconds(low) > seconds(high):
-        said = f"{low} given; allowed: at most that of maximumRuntimeConstraint, which is {high}"
+        said = (
+            f"{low} given; allowed: at most the maxDuration of maximumRuntimeConstraint, "
+            f"which is {high}"
+        )
         yield Violation(f"{at}.minimumRuntimeConstraint.maxDuration", said)
 
 

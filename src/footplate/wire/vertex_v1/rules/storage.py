@@ -79,7 +79,9 @@ def _check_distinct(points: Sequence[str], at: str) -> Iterator[Violation]:
     for index, point in enumerate(points):
         if point and point in seen:
             field = f"{at}[{index}].mountPoint"
-            yield Violation(field, f"{describe(point)} given twice; allowed: one share at a place")
+            yield Violation(
+                field, f"{describe(point)} given twice; allowed: one share for each mount point"
+            )
         seen.add(point)
 
 

@@ -34,7 +34,7 @@ def check_study(
     parameters, field = study.parameters or [], f"{at}.parameters"
     count = sum(1 for _ in names_in(parameters))
     if not parameters:
-        yield Violation(field, "required: the parameters to search, at least one")
+        yield Violation(field, "required: at least one parameter to search")
     elif count > MAX_PARAMETERS:
         yield Violation(field, f"{count} given; allowed: at most {MAX_PARAMETERS}")
     else:
@@ -53,9 +53,12 @@ def check_study(
 def _check_metrics(metrics: Sequence[MetricSpec], at: str) -> Iterator[Violation]:
     """A goal that isn't given is MAXIMIZE."""
     if not metrics:
-        yield Violation(at, "required: what the trials report, at least one metric")
+        yield Violation(at, "required: at least one metric that the trials report")
     elif all(metric.safety_config for metric in metrics):
-        yield Violation(at, "all have a safetyConfig; allowed: at least one without, to optimise")
+        yield Violation(
+            at,
+            "all metrics have a safetyConfig; required: at least one metric without, to optimise",
+        )
     seen: set[str] = set()
     for index, metric in enumerate(metrics):
         field, name = f"{at}[{index}].metricId", metric.metric_id or ""
@@ -64,7 +67,9 @@ def _check_metrics(metrics: Sequence[MetricSpec], at: str) -> Iterator[Violation
         elif any(c.isspace() for c in name):
             yield Violation(field, f"{describe(name)} given; allowed: a name without white space")
         elif name in seen:
-            yield Violation(field, f"{describe(name)} given twice; allowed: one metric of a name")
+            yield Violation(
+                field, f"{describe(name)} given twice; allowed: a different name for each metric"
+            )
         yield from check_metric_length(name, field)
         seen.add(name)
         if metric.safety_config is not None:

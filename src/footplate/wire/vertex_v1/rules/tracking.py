@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from footplate.wire.vertex_v1.tracking_kinds import Kind
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
-_ID_RULE = "1 to 128 lowercase letters, digits and dashes, first a letter or digit"
+_ID_RULE = "1 to 128 lowercase letters, digits and dashes; the first is a letter or digit"
 MAX_SCHEMA_TITLE = 256
 MAX_PLUGIN_DATA = 87_384
 """65 KiB as base64."""

@@ -64,7 +64,7 @@ def check_added(
     request: AddTrialMeasurementRequest, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
     if request.measurement is None:
-        yield Violation("measurement", "required: what was measured")
+        yield Violation("measurement", "required: the measurement to add")
     else:
         yield from check_measurement(request.measurement, "measurement", clouded)
 
@@ -78,7 +78,7 @@ def check_completion(
     if request.infeasible_reason:
         yield from check_text(request.infeasible_reason, "infeasibleReason", MAX_REASON)
         if not request.trial_infeasible:
-            said = f"{describe(request.infeasible_reason)} given; allowed: with trialInfeasible"
+            said = f"{describe(request.infeasible_reason)} given; allowed only with trialInfeasible"
             yield Violation("infeasibleReason", said)
 
 
@@ -95,7 +95,7 @@ def check_trial(trial: Trial, clouded: Callable[[str], bool]) -> Iterator[Violat
     if trial.final_measurement is not None:
         yield from check_measurement(trial.final_measurement, "finalMeasurement", clouded)
         if trial.state not in (None, TrialState.STATE_UNSPECIFIED, TrialState.SUCCEEDED):
-            said = f"given with {state.name}; allowed: with SUCCEEDED"
+            said = f"given with the state {state.name}; allowed only with the state SUCCEEDED"
             yield Violation("finalMeasurement", said)
     measurements = trial.measurements or []
     if len(measurements) > MAX_MEASUREMENTS:
@@ -124,7 +124,9 @@ def check_measurement(
         if not name:
             yield Violation(path, "required: a metric of the study")
         elif name in seen:
-            yield Violation(path, f"{describe(name)} given twice; allowed: one value of a metric")
+            yield Violation(
+                path, f"{describe(name)} given twice; allowed: one value for each metric"
+            )
         seen.add(name)
 
 
@@ -142,7 +144,7 @@ def _check_parameters(trial: Trial, clouded: Callable[[str], bool]) -> Iterator[
         if not name:
             yield Violation(f"{at}.parameterId", "required: a parameter of the study")
         elif name in seen:
-            said = f"{describe(name)} given twice; allowed: one value of a parameter"
+            said = f"{describe(name)} given twice; allowed: one value for each parameter"
             yield Violation(f"{at}.parameterId", said)
         seen.add(name)
         if parameter.value is None and not clouded(f"{at}.value"):
