@@ -23,7 +23,9 @@ def allow_host_option() -> Callable[[Callable[P, R]], Callable[P, R]]:
         multiple=True,
         callback=_check,
         metavar="HOST",
-        help="Let programs reach this host directly, beside the proxy; may be repeated.",
+        help=(
+            "Let programs reach this host directly, without the proxy; may be given several times."
+        ),
     )
 
 

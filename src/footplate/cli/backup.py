@@ -32,10 +32,13 @@ _MAX_NAMED = 10
     "--keep",
     type=click.IntRange(1),
     metavar="N",
-    help="Remove all backups in DIR but the newest N, once the new one is whole.",
+    help="Keep the newest N backups in DIR: remove older ones when the new backup is complete.",
 )
 @click.option(
-    "--check", "only_check", is_flag=True, help="Check the newest backup in DIR, and make none."
+    "--check",
+    "only_check",
+    is_flag=True,
+    help="Only check the newest backup in DIR, and make no new backup.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def command(
@@ -99,13 +102,13 @@ def _warn(made: Made, settings: Settings) -> None:
     """Warns the user of the data that the backup doesn't hold."""
     if settings.database_url is not None:
         report(
-            "The jobs are in PostgreSQL, so this backup has none of them: back them up with "
-            "`pg_dump`."
+            "The jobs are in PostgreSQL, so this backup doesn't contain them: back up the "
+            "database with `pg_dump`."
         )
     for binding in settings.buckets:
         report(
-            f"Bucket {binding.name} is bound to {binding.target}: this backup has none of its "
-            "objects."
+            f"Bucket {binding.name} is bound to {binding.target}, so this backup doesn't contain "
+            "its objects."
         )
     for path, why in list(made.skipped.items())[:_MAX_NAMED]:
         report(f"Left out {path!r}: {why}.")

@@ -109,7 +109,7 @@ def accelerator_option(function: Callable[P, R]) -> Callable[P, R]:
 @click.option(
     "--family",
     type=click.Choice(_FAMILIES, case_sensitive=False),
-    help="Only machine types of this family; all replicas of a job have one family.",
+    help="Only machine types of this family; all replicas of a job must have the same family.",
 )
 @list_options
 @with_session
@@ -167,7 +167,9 @@ _ACCELERATOR_COLUMNS = {"NAME": "name", "KIND": "kind", "MEMORY_GB": "memoryGb"}
 
 
 @click.command("accelerators")
-@click.option("--region", metavar="REGION", help="Only what a zone of this region has.")
+@click.option(
+    "--region", metavar="REGION", help="Only accelerators that a zone of this region has."
+)
 @list_options
 @with_session
 def accelerators(session: Session, listing: Listing, region: str | None) -> None:
@@ -217,7 +219,8 @@ _REGION_COLUMNS = {"NAME": "name", "ZONES": "zones", "ACCELERATORS": "accelerato
     metavar="TYPE",
     shell_complete=offered("accelerators"),
     help=(
-        "Only regions with a zone that has this; if given several times, one zone has all of them."
+        "Only regions with a zone that has this accelerator; if given several times, one "
+        "zone has all of the accelerators."
     ),
 )
 @list_options
@@ -300,8 +303,8 @@ command = Group(
     (
         Entry("machine-types", machine_types, "List machine types."),
         Entry("accelerators", accelerators, "List accelerators."),
-        Entry("regions", regions, "List regions, and what their zones have."),
-        Entry("scale-tiers", scale_tiers, "List scale tiers, and the clusters they stand for."),
+        Entry("regions", regions, "List regions, and the accelerators of their zones."),
+        Entry("scale-tiers", scale_tiers, "List scale tiers, and the machines of each tier."),
         Entry("check", "catalogue_check", "Check a catalogue file of your own."),
     ),
     help="""What jobs can ask for: machine types, accelerators, regions, scale tiers.
@@ -311,6 +314,6 @@ command = Group(
     footplate catalogue regions --accelerator=nvidia-tesla-t4
     footplate catalogue check own.toml
 
-    A running server is asked; without one, the catalogue of the settings is shown.
+    The commands ask the running server; without a server, they show the catalogue of the settings.
     """,
 )

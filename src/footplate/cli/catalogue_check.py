@@ -45,7 +45,7 @@ def command(file: Path, layout: Layout) -> None:
     found = changes(encode_catalogue(before), encode_catalogue(after))
     counts = Counter(str(change["change"]) for change in found)
     says = ", ".join(f"{verb} {counts[verb]}" for verb in ("adds", "changes", "removes"))
-    click.echo(f"{file} is valid; it {says} entries.", err=True)
+    click.echo(f"The file {file} is valid: it {says} entries.", err=True)
     if found:
         shown = [_row(change) for change in found] if layout.takes_rows else found
         click.echo(render_list(shown, layout, _COLUMNS, fold=True))

@@ -83,7 +83,10 @@ def read_config(path: Path, command: str) -> JsonObject:
     content = _read_file(path)
     for field, other in _RECOGNISED_KEYS.items():
         if field in content and other != command:
-            raise InvalidArgument(f"--config: {path} has {field}, which is for `footplate {other}`")
+            raise InvalidArgument(
+                f"--config: the file {path} has the field {field} of "
+                f"another command, `footplate {other}`"
+            )
     return content
 
 
@@ -93,23 +96,23 @@ def _read_file(path: Path) -> JsonObject:
     except OSError as error:
         raise InvalidArgument(f"--config: {path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise InvalidArgument(f"--config: {path} is not UTF-8 text") from None
+        raise InvalidArgument(f"--config: the file {path} is not UTF-8 text") from None
     try:
         # S506 would want SafeLoader by name; this is one.
         content = yaml.load(text, _Loader)  # noqa: S506
     except yaml.YAMLError as error:
-        raise InvalidArgument(f"--config: {path} is not YAML: {_fault(error)}") from None
+        raise InvalidArgument(f"--config: the file {path} is not YAML: {_fault(error)}") from None
     except RecursionError:
-        raise InvalidArgument(f"--config: {path} is nested too deeply") from None
+        raise InvalidArgument(f"--config: the file {path} is nested too deeply") from None
     if content is None:
         return {}
     if _is_endless(content):
         raise InvalidArgument(
-            f"--config: {path} has over {_MOST_VALUES} values, counting what aliases (*name) "
-            "stand for; write them out instead"
+            f"--config: the file {path} has over {_MOST_VALUES} values, because aliases (*name) "
+            "repeat values; write the values out instead"
         )
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        raise InvalidArgument(f"--config: {path} is not a mapping of fields")
+        raise InvalidArgument(f"--config: the file {path} is not a mapping of fields")
     return content
 
 

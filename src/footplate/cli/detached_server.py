@@ -66,8 +66,8 @@ def start_detached(settings: Settings, words: Sequence[str]) -> None:
         f"\n"
         f"  {url}  see and submit jobs in a browser\n"
         f"\n"
-        "It goes on when this terminal closes; `footplate down` stops it, and ends its jobs.\n"
-        f"`kill {process.pid}` stops the service alone. Its messages are in {log}."
+        "The service continues when this terminal closes; `footplate down` stops it and its jobs.\n"
+        f"`kill {process.pid}` stops only the service. The log of the service is {log}."
     )
 
 

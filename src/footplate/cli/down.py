@@ -39,7 +39,7 @@ _MOST_NAMED = 5
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait for the jobs' end.",
+    help="How long to wait until the jobs have ended.",
 )
 @yes_option
 @with_session
@@ -87,9 +87,9 @@ def _ask(session: Session, service: Service) -> None:
     ]
     text = "These jobs would end:\n" + disarm("\n".join(lines))
     if not sys.stdin.isatty():
-        raise Failure(f"others may use this server. {text}\nAdd --yes to end them all.")
+        raise Failure(f"others may use this server. {text}\nAdd --yes to end all these jobs.")
     click.echo(text, err=True)
-    click.confirm("End them all, and stop the service?", abort=True, err=True)
+    click.confirm("End all these jobs, and stop the service?", abort=True, err=True)
 
 
 def _active(service: Service) -> dict[str, list[str]]:
@@ -123,8 +123,8 @@ def _wait(service: Service, timeout_s: float) -> None:
             return
         time.sleep(INTERVAL_S)
     raise DeadlineExceeded(
-        f"the service still waits for its jobs after {timeout_s:g} s; it stops by itself when "
-        "they have ended"
+        f"the service still waits for its jobs after {timeout_s:g} s; the service stops by "
+        "itself when the jobs have ended"
     )
 
 
@@ -135,7 +135,7 @@ def _end_left_behind(session: Session) -> None:
     settings = session.settings()
     count = sum(left_behind(settings).values())
     if not count:
-        click.echo("No server runs, and no job runs without one.", err=True)
+        click.echo("No server is running, and no job is running.", err=True)
         return
     _say(count)
     end_left_behind(settings)

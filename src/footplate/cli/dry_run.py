@@ -53,7 +53,7 @@ def _report(verdict: Verdict, *, failing: bool) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNLIMITED
     top, rest = headline(verdict, width), report(verdict, width)
     if failing:
-        top = "FAILS: the job would be accepted, and fail when its packages are installed."
+        top = "FAILS: the service would accept the job, but can't install the job's packages."
     click.secho(disarm(top), fg="red" if failing else _colour(verdict))
     if not verdict.violations:
         click.echo()
@@ -80,9 +80,9 @@ UNLIMITED = 100_000
 _HEADINGS = ("REPLICAS", "MACHINE", "VCPUS", "MEMORY", "ACCELERATORS", "DISK")
 _PACKAGE_HEADINGS = ("PACKAGE", "ROLES", "RUNTIME", "RESULT")
 _PARITY = {
-    True: "Google's service would accept it, by its rules.",
-    False: "Google's service would refuse it:",
-    None: "It isn't certain whether Google's service would accept it:",
+    True: "Google's service would accept the job, by Google's documented rules.",
+    False: "Google's service would refuse the job:",
+    None: "It isn't certain whether Google's service would accept the job:",
 }
 
 
@@ -98,8 +98,8 @@ def _headline(verdict: Verdict) -> str:
     if verdict.refusal is not None:
         return f"REJECTED: {verdict.refusal}"
     if verdict.queue is None or verdict.queue.starts_now:
-        return "ACCEPTED: it would start now."
-    return f"ACCEPTED: it would not start now. {verdict.queue.text}"
+        return "ACCEPTED: the job would start now."
+    return f"ACCEPTED: the job would not start now. {verdict.queue.text}"
 
 
 def report(verdict: Verdict, width: int = UNLIMITED) -> str:
@@ -117,7 +117,7 @@ def report(verdict: Verdict, width: int = UNLIMITED) -> str:
 def report_packages(checks: Sequence[PackageCheck]) -> str:
     """Reports each package in a line; an error that several share stands once, below them."""
     if not checks:
-        return "Packages: none of the user's."
+        return "Packages: the job has no packages."
     rows = [(c.package, ", ".join(c.roles), c.runtime, _package_result(c)) for c in checks]
     errors = dict.fromkeys(c.error for c in checks if c.error)
     listed = f"Packages:\n{table(_PACKAGE_HEADINGS, rows)}"

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from footplate.cli.session import Session
 
 
-_NO_PROXY = "this server has no proxy: start it without --no-proxy, and without proxy_port = none"
+_NO_PROXY = (
+    "this server has no proxy: restart the server without --no-proxy and without proxy_port = none"
+)
 _TIMEOUT_S = 10.0
 
 
@@ -53,7 +55,7 @@ _EVAL = {
     type=click.Choice(list(_SET)),
     default="sh",
     show_default=True,
-    help="sh stands for bash and zsh, too.",
+    help="The shell that reads the lines; sh also stands for bash and zsh.",
 )
 @click.option("--unset", is_flag=True, help="Print lines that remove the variables again.")
 @allow_host_option()
@@ -109,8 +111,8 @@ def led_variables(session: Session, region: str, allowed: tuple[str, ...]) -> di
         raise Failure(_NO_PROXY)
     if not answers(proxy):
         raise Failure(
-            f"the server's proxy doesn't answer at {proxy.host}:{proxy.port}: open this port, "
-            f"or forward it: ssh -L {proxy.port}:127.0.0.1:{proxy.port} HOST"
+            f"the server's proxy doesn't answer at {proxy.host}:{proxy.port}: open this port, or "
+            f"forward the port with ssh -L {proxy.port}:127.0.0.1:{proxy.port} HOST"
         )
     target, project = session.target(), session.project
     files = write_files(target, project, proxy, allowed, os.environ)

@@ -183,7 +183,7 @@ class Follower:
                 if not away_since:
                     away_since = time.monotonic()
                     self._queue.put(
-                        "The server doesn't answer; the job goes on. Waiting for the server..."
+                        "The server doesn't answer; the job continues. Waiting for the server..."
                     )
                 elif time.monotonic() - away_since > TIMEOUT_S:
                     self._queue.put(error)

@@ -29,9 +29,8 @@ _IDLE = (
 HELP_NAMES = ["-h", "--help"]
 _LEVELS = ("debug", "info", "warning", "error", "critical", "none")
 _REFUSED = {
-    "--flatten": "--flatten is not supported; print --format=json, and flatten it with jq",
-    "--filter": "this list has no --filter, as its API has none; filter what --format=json prints "
-    "with jq",
+    "--flatten": "--flatten is not supported; flatten the output of --format=json with jq",
+    "--filter": "the API of this list has no filter; filter the output of --format=json with jq",
 }
 """gcloud's that are refused with the way out: by clients of theirs they would be missed."""
 _VALUED = frozenset({*_IDLE, "--flatten", "--verbosity", "--url", "--data-dir"})

@@ -46,7 +46,7 @@ def _guess(session: Session, name: JobName) -> Iterator[str]:
     except ServiceError:
         elsewhere = []
     if elsewhere:
-        yield f"  the id belongs to jobs elsewhere: {', '.join(elsewhere)}"
+        yield f"  these other jobs have the id: {', '.join(elsewhere)}"
         yield f"  show one: footplate jobs describe {elsewhere[0]}"
         return
     try:
@@ -58,13 +58,13 @@ def _guess(session: Session, name: JobName) -> Iterator[str]:
     hint = nearest(name.job_id, known, "jobs") if known else ""
     if shown:
         newest = shown[0].name
-        yield f"  {newest} has this display name{_and_more(len(shown) - 1)}"
+        yield f"  the job {newest} has this display name{_and_more(len(shown) - 1)}"
     elif hint.startswith("did you mean"):
         yield f"  {hint}"
     elif not known:
-        others = "--project names another project"
+        others = "choose another project with --project"
         if not isinstance(name, TrainingJobName):
-            others = "--project and --region name others"
+            others = "choose others with --project and --region"
         yield f"  {name.collection} has no jobs; {others}"
 
 
@@ -85,7 +85,7 @@ def _beside(session: Session, name: JobName) -> Iterator[Job]:
         yield from service.jobs_beside(name)
 
 
-_GCLOUD = "leave it out: `footplate` takes the words that follow gcloud"
+_GCLOUD = "leave the word gcloud out: `footplate` takes the words that follow gcloud"
 _STORAGE = "buckets are in `footplate storage`"
 _TRAINING_ONLY = "Footplate trains models, but neither keeps nor serves them"
 _MODELS = "`gcloud ai models` lists and changes models, under `footplate env`"
@@ -99,15 +99,18 @@ UNSUPPORTED_COMMANDS: Mapping[str, Mapping[str, str]] = {
     "ai-platform": dict.fromkeys(("models", "versions", "predict", "explain"), _TRAINING_ONLY),
     "jobs": {
         **dict.fromkeys(("submit", "create", "run"), _MAKERS),
-        "stream-logs": "`footplate jobs logs --follow` does it",
+        "stream-logs": "`footplate jobs logs --follow` follows a job",
         "delete": "`footplate jobs delete` takes jobs of all kinds",
         "prune": "`footplate jobs prune` takes jobs of all kinds",
     },
     "hp-tuning-jobs": {
-        "import": "create a study and its trials with a client of Vizier, and give its id to "
-        "`create --learn-from`"
+        "import": "create a study and its trials with a client of Vizier, and give the study's "
+        "id to `create --learn-from`"
     },
-    "storage": {"mb": "`footplate storage buckets create` makes one", "mv": "use `cp`, then `rm`"},
+    "storage": {
+        "mb": "`footplate storage buckets create` makes a bucket",
+        "mv": "use `cp`, then `rm`",
+    },
 }
 """By group: what others have of that name, and what there is in its place."""
 

@@ -25,7 +25,7 @@ def at_interrupt(text: str) -> None:
 def job_goes_on(job_id: str, commands: Mapping[str, str]) -> str:
     """``commands``: by verb."""
     return (
-        f"Interrupted; job {job_id} goes on.\n"
+        f"Interrupted; job {job_id} continues.\n"
         f"  follow it: {commands['stream-logs']}\n"
         f"  end it:    {commands['cancel']}"
     )

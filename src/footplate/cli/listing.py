@@ -48,7 +48,9 @@ class Listing:
             there = [r for r in found if read(r, path) is not None]
             lacking = [r for r in found if read(r, path) is None]
             if lacking and not there:
-                click.echo(f"Note: --sort-by: nothing here has the field {path}.", err=True)
+                click.echo(
+                    f"Note: --sort-by: no entry of this list has the field {path}.", err=True
+                )
             there.sort(key=lambda r: _rank(read(r, path)), reverse=order.startswith("~"))
             found = [*there, *lacking]
         return found
@@ -70,7 +72,7 @@ def list_options(function: Callable[P, R]) -> Callable[P, R]:
         "--page-size",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Asked for at a time; changes nothing in what is shown.",
+        help="Number of entries in each request to the server; the output stays the same.",
     )
     @click.option(
         "--sort-by",
@@ -78,7 +80,7 @@ def list_options(function: Callable[P, R]) -> Callable[P, R]:
         type=ListValue(),
         default="",
         metavar="FIELD,...",
-        help="Order by fields; ~FIELD for descending.",
+        help="Sort by these fields; ~FIELD sorts in descending order.",
     )
     @format_option("table")
     @functools.wraps(function)
@@ -103,8 +105,8 @@ filter_option = click.option(
     "condition",
     default="",
     metavar="EXPRESSION",
-    help="Only what matches, as the API's own filters have it: FIELD=VALUE, != < <= > >=, : "
-    "(contains), AND, OR, NOT.",
+    help="Show only what matches, in the syntax of the API's filters: FIELD=VALUE, != < <= > >=, "
+    ": (contains), AND, OR, NOT.",
 )
 uri_option = click.option("--uri", is_flag=True, help="Print resource names only.")
 """It goes into the Listing."""

@@ -77,5 +77,5 @@ command = Group(
         Entry("describe", describe, "Show what a region has."),
         Entry("list", list_, "List regions."),
     ),
-    help="Where training jobs run.",
+    help="Show where training jobs run.",
 )

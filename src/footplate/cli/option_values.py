@@ -116,7 +116,7 @@ class UserArgsCommand(click.Command):
         except click.NoSuchOption as error:
             if error.possibilities:
                 raise
-            hint = f"The program's own options come last: -- {error.option_name} ..."
+            hint = f"Give the program's own options last, after --: -- {error.option_name} ..."
             name = error.option_name
             raise click.NoSuchOption(name, f"{error.message} {hint}", ctx=ctx) from None
         ctx.params["user_args"] = user_args

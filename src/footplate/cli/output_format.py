@@ -63,7 +63,7 @@ def read_format(text: str) -> Layout:
     if not known or not all(map(_PATH.fullmatch, fields)):
         raise InvalidArgument(
             f"{text!r} given; allowed: table, json, yaml, csv, csv(FIELD,...) and "
-            "value(FIELD,...); use jq on json for more"
+            "value(FIELD,...); for other formats, use jq on json"
         )
     if kind == "value" and not fields:
         raise InvalidArgument("value requires fields, such as value(name,state)")

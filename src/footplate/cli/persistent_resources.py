@@ -46,7 +46,7 @@ _resource_argument = click.argument("resource", metavar="RESOURCE")
     multiple=True,
     type=DictValue(_POOL_KEYS),
     metavar="KEY=VALUE,...",
-    help=f"Machines of one type; may be repeated. Keys: {', '.join(_POOL_KEYS)}.",
+    help=f"Machines of one type; repeat the option for more. Keys: {', '.join(_POOL_KEYS)}.",
 )
 @click.option("--display-name", default="", metavar="NAME", help="A name for people.")
 @click.option(
@@ -176,7 +176,7 @@ def delete(session: Session, resource: str, region: str) -> None:
     name = _name(session, resource, region)
     with session.connect() as service:
         service.persistent_resources.delete(name)
-    click.echo(f"{name} goes when its jobs have ended.", err=True)
+    click.echo(f"{name} will be deleted when its jobs have ended.", err=True)
 
 
 @click.command("reboot")
@@ -211,8 +211,8 @@ command = Group(
         Entry("create", create, "Reserve machines for jobs."),
         Entry("list", list_, "List persistent resources."),
         Entry("describe", describe, "Show a persistent resource."),
-        Entry("reboot", reboot, "Remove the environments of its jobs."),
-        Entry("delete", delete, "Give its machines back."),
+        Entry("reboot", reboot, "Remove the environments of the resource's jobs."),
+        Entry("delete", delete, "Delete a persistent resource, and free its machines."),
     ),
     help="""Machines that stay reserved for a project's jobs, with their environments.
 

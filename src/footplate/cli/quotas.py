@@ -49,7 +49,7 @@ def quota_region_option(default: str = ANY) -> Callable[[Callable[P, R]], Callab
         default=default,
         show_default=True,
         metavar="REGION",
-        help="Region; '*' for each region by itself.",
+        help="Region; '*' sets the limit in each region separately.",
     )
 
 
@@ -91,7 +91,7 @@ def _show_in_force(quota: Quota, layout: Layout) -> None:
         return
     if not quota.resources:
         everybody = ANY in (quota.project, quota.region)
-        unused = "" if everybody else ", and its jobs use nothing"
+        unused = "" if everybody else ", and the project's jobs use nothing"
         click.echo(f"No limits for {_place(quota)}{unused}.", err=True)
         return
     click.echo(f"In force for {_whose(quota)}:", err=True)
@@ -102,8 +102,8 @@ def _show_in_force(quota: Quota, layout: Layout) -> None:
             used = say_amount(resource.name, resource.used or 0)
             click.echo(
                 (
-                    f"{used} in use, which is more than the limit. Running jobs go on; other jobs "
-                    "wait until enough is free."
+                    f"{used} in use, which is more than the limit. Running jobs continue; other "
+                    "jobs wait until enough is free."
                 ),
                 err=True,
             )
@@ -245,7 +245,10 @@ def _tell_what_stays(quota: Quota, asked: set[str]) -> None:
     stay = [r.name for r in quota.resources if (r.project, r.region, r.source) == here]
     names = [name for name in stay if not asked or fold(name) in asked]
     if names:
-        text = f"{', '.join(names)} stays limited by [[quotas]] of footplate.toml; change it there."
+        text = (
+            f"A table [[quotas]] of footplate.toml still limits {', '.join(names)}; "
+            "change the limit there."
+        )
         click.echo(text, err=True)
 
 
@@ -253,24 +256,24 @@ command = Group(
     "quotas",
     (
         Entry("list", list_, "List the limits that are set."),
-        Entry("describe", describe, "Show what a project may hold, and holds now."),
-        Entry("set", set_, "Limit what a project may hold."),
+        Entry("describe", describe, "Show what a project may use, and uses now."),
+        Entry("set", set_, "Limit what a project may use."),
         Entry("unset", unset, "Take limits back."),
     ),
-    help="""How much the jobs of one project may hold at once in one region.
+    help="""How much the jobs of one project may use at once in one region.
 
     Resources are vcpus, jobs, and each type of accelerator by its name, such as
     NVIDIA_TESLA_T4 (nvidia-tesla-t4 works, too). Without a quota only the machines limit a
-    project. A job that finds no room in its project's quota waits; one that asks for more than
-    the whole of it is refused.
+    project. A job waits while other jobs use up its project's quota; the service refuses a job
+    that asks for more than the whole quota.
 
     \b
     footplate quotas set NVIDIA_TESLA_T4=4 vcpus=64 --project=ads --region=us-central1
-    footplate quotas set jobs=10 --project='*'         ten jobs for every project by itself
+    footplate quotas set jobs=10 --project='*'         ten jobs for each project separately
     footplate quotas describe --project=ads
     footplate quotas unset vcpus --project=ads --region=us-central1
 
-    What is set here is kept in the database, counts at once, and beats [[quotas]] tables of
-    footplate.toml.
+    The database keeps the limits that these commands set. They apply at once, and override
+    [[quotas]] tables of footplate.toml.
     """,
 )

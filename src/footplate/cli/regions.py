@@ -101,7 +101,7 @@ def check(session: Session, regions: tuple[str, ...], layout: Layout) -> None:
 def _show(found: Sequence[Resource]) -> None:
     if not found:
         click.echo("No region is bound to an engine: all jobs run on this machine.", err=True)
-        click.echo("  bind one with a [[regions]] table in footplate.toml", err=True)
+        click.echo("  bind a region with a [[regions]] table in footplate.toml", err=True)
     for region in found:
         click.echo(f"{region['name']}: {region['where']}, {_state(region)}")
         for text in _texts(region, "facts"):
@@ -113,13 +113,13 @@ def _show(found: Sequence[Resource]) -> None:
 command = Group(
     "regions",
     (
-        Entry("list", list_, "List what regions are bound to."),
-        Entry("check", check, "Check the engines, and what they have."),
+        Entry("list", list_, "List the engines that regions are bound to."),
+        Entry("check", check, "Check the engines, and show their machines."),
     ),
     help="""Where jobs run: on this machine, or on an engine that a region is bound to.
 
-    A [[regions]] table of footplate.toml binds a region to Slurm, Kubernetes or Ray, with what
-    machine types and accelerators stand for there. Jobs choose by their region, and change in
-    nothing else.
+    A [[regions]] table of footplate.toml binds a region to Slurm, Kubernetes or Ray, and says
+    what machine types and accelerators mean there. A job chooses the engine by its region, and
+    needs no other change.
     """,
 )

@@ -19,7 +19,7 @@ from footplate.cli.option_values import size
     "--data-dir",
     type=click.Path(),
     metavar="DIR",
-    help="Data directory to make; it must be empty.  [env: FOOTPLATE_DATA_DIR]",
+    help="Data directory to create; an existing one must be empty.  [env: FOOTPLATE_DATA_DIR]",
 )
 @click.option("--skip-damaged", is_flag=True, help="Leave out files that the disk has damaged.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
@@ -56,7 +56,7 @@ def command(directory: Path, data_dir: str | None, *, skip_damaged: bool, as_jso
         click.echo(json.dumps(document, indent=2))
     else:
         for path in restored.damaged:
-            report(f"Left out {path!r}: it is damaged.")
+            report(f"Left out the file {path!r}, which is damaged.")
         files = count_files(restored.files)
         click.echo(f"Restored {files}, {size(restored.size_bytes)}, of {backup} to {root}.")
     if restored.damaged:

@@ -151,29 +151,37 @@ def _summary(inventory: Inventory) -> list[str]:
     count = inventory.environments
     what = "1 environment" if count == 1 else f"{count} environments"
     held = f"{what}, {size(inventory.environments_bytes)}{limit}"
-    lines = [f"{inventory.cache}: {held}; {size(inventory.free_bytes)} of the disk are free"]
+    lines = [
+        (
+            f"The cache {inventory.cache} has {held}; {size(inventory.free_bytes)} of the "
+            "disk are free"
+        )
+    ]
     if inventory.others:
         lines.append(
-            f"{size(inventory.others_bytes)} of it belong to no runtime of the catalogue, or "
-            "are left over from builds that ended early; `footplate runtimes prune` removes "
+            f"{size(inventory.others_bytes)} of the cache belong to no runtime of the catalogue, "
+            "or are left over from builds that ended early. `footplate runtimes prune` removes "
             "leftovers"
         )
     if inventory.uv_cache:
         used = size(inventory.uv_cache_bytes)
-        lines.append(f"{inventory.uv_cache}: {used}, uv's own (prune --uv-cache)")
+        lines.append(f"uv's own cache {inventory.uv_cache} has {used} (prune --uv-cache)")
     return lines
 
 
 @click.command("build")
 @click.argument("name", metavar="RUNTIME")
-@click.option("--gpu", is_flag=True, help="Build what replicas with GPUs use.")
+@click.option("--gpu", is_flag=True, help="Build the environment for replicas with GPUs.")
 @click.option(
     "--slice",
     "part",
     default="full",
     show_default=True,
     metavar="SLICE",
-    help="A part of the runtime, such as scikit-learn, which is enough for many programs.",
+    help=(
+        "Build only this part of the runtime, such as scikit-learn, which is enough for "
+        "many programs."
+    ),
 )
 @_data_dir_option
 def build(name: str, part: str, data_dir: str | None, *, gpu: bool) -> None:
@@ -206,11 +214,16 @@ def build(name: str, part: str, data_dir: str | None, *, gpu: bool) -> None:
     "--keep-below",
     type=Size(),
     metavar="SIZE",
-    help="Remove this much, least recently used first: 20GB.",
+    help="Remove the least recently used environments until the rest takes at most SIZE: 20GB.",
 )
-@click.option("--all", "everything", is_flag=True, help="Remove all that no running replica uses.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Remove all environments that no running replica uses.",
+)
 @click.option("--uv-cache", is_flag=True, help="Let uv prune its own cache as well.")
-@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
+@click.option("--dry-run", is_flag=True, help="Only show what the command would remove.")
 @_data_dir_option
 def prune(
     unused_for: float | None,
@@ -243,7 +256,7 @@ def prune(
     _notify(pruned.removed)
     click.echo(f"Freed {_total(pruned.removed)}.")
     for found in pruned.kept:
-        click.echo(f"Kept {_name(found)}: it is in use.", err=True)
+        click.echo(f"Kept {_name(found)}, which is in use.", err=True)
     if uv_cache:
         click.echo(f"uv's own cache: freed {size(there.prune_uv())}.")
 
@@ -287,7 +300,7 @@ def _total(found: Sequence[CacheEntry]) -> str:
 command = Group(
     "runtimes",
     (
-        Entry("list", list_, "Show and build the runtimes that jobs run in."),
+        Entry("list", list_, "List the runtimes that jobs run in."),
         Entry("build", build, "Build a runtime before a job needs it."),
         Entry("prune", prune, "Remove environments that nothing uses."),
     ),
@@ -298,6 +311,7 @@ command = Group(
     footplate runtimes build 2.11
     footplate runtimes prune --unused-for=30d --dry-run
 
-    A job builds what it lacks by itself; what a running replica uses is never removed.
+    A job builds missing environments by itself. Environments that a running replica uses are
+    never removed.
     """,
 )

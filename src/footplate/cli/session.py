@@ -117,8 +117,8 @@ def find_server(settings: Settings) -> Target:
     found = [server for server in map(announced, files) if server is not None]
     if not found:
         raise Unavailable(
-            f"no Footplate server runs with the data directory {settings.data_dir}; "
-            "start one with `footplate up`, or pass its address with --url or --data-dir"
+            f"no Footplate server runs with the data directory {settings.data_dir}; start a "
+            "server with `footplate up`, or name another one with --url or --data-dir"
         )
     url, _ = next((server for server in found if is_there(server[1])), found[0])
     return Target(url, settings.token)
@@ -152,7 +152,7 @@ _ANY_PROJECT = click.option(
     shell_complete=offered("projects"),
     default="",
     metavar="PROJECT",
-    help="Only jobs of this project. Without it those of all projects.",
+    help="Only jobs of this project; the default is all projects.",
 )
 
 
@@ -171,7 +171,10 @@ def _with_server(function: Callable[Concatenate[Session, P], R]) -> Callable[P, 
         "--url",
         envvar="FOOTPLATE_URL",
         metavar="URL",
-        help="The server, if not the one of the data directory.  [env: FOOTPLATE_URL]",
+        help=(
+            "URL of the server; the default is the server of the data directory.  [env: "
+            "FOOTPLATE_URL]"
+        ),
     )
     @click.option(
         "--data-dir",
@@ -202,7 +205,7 @@ def region_option() -> Callable[[Callable[P, R]], Callable[P, R]]:
         envvar=["CLOUDSDK_AI_REGION", "CLOUDSDK_COMPUTE_REGION"],
         default=lambda: default_region(os.environ, "ai", DEFAULT_REGION),
         shell_complete=offered("regions"),
-        show_default=f"that of gcloud's configuration, or {DEFAULT_REGION}",
+        show_default=f"the region in gcloud's configuration, or {DEFAULT_REGION}",
         metavar="REGION",
         help="Region; `footplate catalogue regions` lists them.",
     )

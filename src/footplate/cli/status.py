@@ -76,7 +76,7 @@ def _stopped(session: Session) -> JsonObject:
         left = left_behind(settings)
     except FailedPrecondition as error:
         raise Unavailable(
-            f"a server uses {settings.data_dir}, but doesn't answer: it is starting, ending "
+            f"the server of {settings.data_dir} doesn't answer: it is starting, ending "
             "or very busy; try again in a moment"
         ) from error
     jobs: JsonObject = {state.value: count for state, count in left.items()}
@@ -85,7 +85,7 @@ def _stopped(session: Session) -> JsonObject:
 
 def _show(document: JsonObject) -> None:
     if document["url"] is None:
-        click.echo("No server runs; `footplate up` starts it.")
+        click.echo("No server is running; `footplate up` starts one.")
     else:
         click.echo(f"Footplate {document['version']} answers at {document['url']}")
         click.echo(f"  process  {document['pid']}")

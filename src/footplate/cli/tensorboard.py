@@ -34,7 +34,7 @@ _BUCKET = "gs://"
     default=DEFAULT_PORT,
     show_default=True,
     metavar="PORT",
-    help="Port to answer at, 0 for a free one.",
+    help="Port to listen on; 0 chooses a free port.",
 )
 @region_option()
 @with_session
@@ -59,8 +59,8 @@ def command(session: Session, /, region: str, port: int, place: str) -> None:
     folder = _find_folder(session, region, place)
     if not folder.is_dir() or next(folder.rglob(_EVENT_FILES), None) is None:
         raise Failure(
-            f"{place}: there are no event files in {folder}; a program writes them with "
-            "TensorBoard's or TensorFlow's summary writers"
+            f"{place}: there are no event files in {folder}; programs write event files with the "
+            "summary writers of TensorBoard or TensorFlow"
         )
     # -P: the working directory may hold what a program wrote, and has no modules of ours.
     words = ["-P", "-m", "tensorboard.main", "--logdir", str(folder), "--host", "127.0.0.1"]

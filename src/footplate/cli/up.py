@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     "--port",
     type=click.IntRange(0, 65535),
     metavar="PORT",
-    help="Port to listen on; 0 takes a free one.  [env: FOOTPLATE_PORT; default: 8470]",
+    help="Port to listen on; 0 chooses a free port.  [env: FOOTPLATE_PORT; default: 8470]",
 )
 @click.option(
     "--data-dir",
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     "--no-proxy",
     is_flag=True,
     help=(
-        "Start no proxy, which leads unchanged programs to the service.  [env: "
+        "Start no proxy; the proxy connects unchanged programs to the service.  [env: "
         "FOOTPLATE_PROXY_PORT=none]"
     ),
 )
 @click.option(
     "--detach",
     is_flag=True,
-    help="Return when the service answers; it goes on when the terminal closes.",
+    help="Return when the service answers; the service continues when the terminal closes.",
 )
 def command(
     port: int | None,
@@ -95,15 +95,17 @@ def command(
     left = serve(settings, on_ready=greet)
     click.echo("\nThe service has stopped.", err=True)
     if left:
-        noun = "1 job goes" if left == 1 else f"{left} jobs go"
-        click.echo(f"{noun} on without it; the next `footplate up` takes them over.", err=True)
+        continuing = "1 job continues" if left == 1 else f"{left} jobs continue"
+        click.echo(
+            f"{continuing} without the service; the next `footplate up` takes over.", err=True
+        )
 
 
 def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str]) -> None:
     click.echo(f"Footplate answers at {url} (data in {data_dir}).")
     if leader is not None:
         click.echo(
-            f"It follows {leader}, which leads the service; if that one ends, another server leads."
+            f"The server {leader} leads the service; if that server stops, another server leads."
         )
     for line in machine:
         click.echo(line)
@@ -112,6 +114,6 @@ def _greet(url: str, data_dir: str, leader: str | None, machine: Sequence[str]) 
         f"  {url:<35}  see and submit jobs in a browser\n"
         "  footplate run -- python submit.py    run an unchanged Vertex AI script against it\n"
         '  eval "$(footplate env)"              or lead all programs of a shell to it\n'
-        "  footplate status                     see what it does\n\n"
-        "Ctrl-C stops the service, not its jobs; `footplate down` ends them, too."
+        "  footplate status                     show the service and its jobs\n\n"
+        "Ctrl-C stops the service, but not its jobs; `footplate down` stops both."
     )

@@ -39,7 +39,7 @@ def _sum(hours: object) -> str:
     "--end-date",
     default="",
     metavar="DATE",
-    help="Last day. Without it today; without both the last 30 days.",
+    help="Last day; the default is today. Without both dates, the last 30 days.",
 )
 @list_options
 @with_all_projects

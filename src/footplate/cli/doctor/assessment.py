@@ -56,7 +56,7 @@ def conclusion(findings: Sequence[Finding]) -> str:
     return (
         f"Jobs can run here, with limits: see {', '.join(limited)}."
         if limited
-        else ("Jobs can run here.")
+        else "Jobs can run here."
     )
 
 
@@ -72,9 +72,14 @@ def judge_isolation(report: Mapping[str, object], wanted: str) -> Finding:
     why = "; ".join(map(str, reasons)) if isinstance(reasons, list) else ""
     if not containment_mode:
         way_out = (
-            "set isolation = auto" if wanted != "auto" else "run footplate up to see its error"
+            "set isolation = auto" if wanted != "auto" else "run footplate up to see the error"
         )
-        return Finding("isolation", Verdict.FAILED, why or "doctor can't try it", way_out)
+        return Finding(
+            "isolation",
+            Verdict.FAILED,
+            why or "footplate doctor can't test the isolation of programs",
+            way_out,
+        )
     level = levels.find(containment_mode)
     words = "" if level is None else levels.describe(level.guaranteed, level.missing)
     text = f"{containment_mode}: {words}"
@@ -106,12 +111,12 @@ def judge_engine(problem: str, info: Mapping[str, Any], version: Mapping[str, An
     )
     if info.get("Driver") == "vfs":
         return Finding(
-            "containers", Verdict.LIMITED, f"{text}: vfs copies each image for each container",
+            "containers", Verdict.LIMITED, f"{text}: vfs copies the image for each container",
             "install fuse-overlayfs, or use a filesystem that has overlay",
         )  # fmt: skip
     if rootless and groups == "1":
         return Finding(
-            "containers", Verdict.LIMITED, f"{text}: processors and memory can't be limited",
+            "containers", Verdict.LIMITED, f"{text}: the engine can't limit CPUs and memory",
             "start the machine with cgroups v2 (systemd.unified_cgroup_hierarchy=1)",
         )  # fmt: skip
     return Finding("containers", Verdict.OK, text)
@@ -121,7 +126,9 @@ def judge_gpus(models: Sequence[str], notes: Sequence[str], *, hidden: bool) -> 
     """``hidden``: this machine has GPUs that no program sees."""
     counted = {model: models.count(model) for model in models}
     text = ", ".join(f"{count} {model}" for model, count in counted.items())
-    text = text or "this machine has none; in emulate mode, jobs that ask for GPUs run without"
+    text = text or (
+        "this machine has no GPUs; in emulate mode, jobs that ask for GPUs run without them"
+    )
     verdict = Verdict.LIMITED if hidden or (models and notes) else Verdict.OK
     return Finding("gpus", verdict, "; ".join((text, *notes)))
 
@@ -129,7 +136,7 @@ def judge_gpus(models: Sequence[str], notes: Sequence[str], *, hidden: bool) -> 
 def judge_disk(path: str, free: int, total: int, problem: str) -> Finding:
     """``problem``: why nothing can be written there; empty: something can."""
     if problem:
-        way_out = "choose another with --data-dir or FOOTPLATE_DATA_DIR"
+        way_out = "choose another directory with --data-dir or FOOTPLATE_DATA_DIR"
         return Finding("disk", Verdict.FAILED, f"{path}: {problem}", way_out)
     text = f"{free / 10**9:.1f} of {total / 10**9:.1f} GB free for {path}"
     if free < FULL_DISK_BYTES:
@@ -151,8 +158,8 @@ def judge_pythons(found: Mapping[str, str | None], problem: str) -> Finding:
     way_out = f"uv python install {' '.join(missing)}"
     if not here:
         text = (
-            f"this machine has no interpreter for packages ({', '.join(missing)}); container "
-            "images need none"
+            f"this machine has no Python interpreter for packages ({', '.join(missing)}); "
+            "container images bring their own"
         )
         return Finding("python", Verdict.LIMITED, text, way_out)
     text = f"{', '.join(here)} for packages"
@@ -167,8 +174,9 @@ def judge_reduction(*, installed: bool) -> Finding:
         return Finding("reduction", Verdict.OK, "reduction servers can run")
     return Finding(
         "reduction", Verdict.LIMITED,
-        "jobs with reduction servers can't run: footplate-reduction isn't installed with its C++ "
-        "library", "install g++, then run pip install ./reduction in the clone of Footplate",
+        "jobs with reduction servers can't run: the package footplate-reduction isn't installed "
+        "with its C++ library",
+        "install g++, then run pip install ./reduction in the clone of Footplate",
     )  # fmt: skip
 
 
@@ -184,7 +192,7 @@ def judge_port(host: str, port: int, server: str | None, problem: str) -> Findin
 
 def judge_database(shown: str, version: str, problem: str) -> Finding:
     if problem:
-        way_out = "start it, or correct the setting database_url"
+        way_out = "start the database, or correct the setting database_url"
         return Finding("database", Verdict.FAILED, f"{shown}: {problem}", way_out)
     return Finding("database", Verdict.OK, f"{version} at {shown}" if version else shown)
 

@@ -168,9 +168,11 @@ def list_jobs(
         )
         found = listing.of(job.resource for job in jobs)
         found = with_restarts(service, found, listing, uri_of)
-    where = f" in project {session.project}; --project names another one"
+    where = f" in project {session.project}; choose another project with --project"
     if kind.regional:
-        where = f" in project {session.project}, {region}; --project and --region name others"
+        where = (
+            f" in project {session.project}, {region}; choose others with --project and --region"
+        )
     tuned = not kind.regional and any(map(is_tuning, found))
     columns = {**kind.columns, **_TUNED} if tuned else kind.columns
     print_jobs(found, listing, where, columns, uri_of)
@@ -213,7 +215,7 @@ def show_usage(
     with session.connect() as service:
         replicas = service.usage(name, replica=replica, points=points)
     if not replicas:
-        click.echo(f"The service knows nothing yet of what job {name.job_id} uses.", err=True)
+        click.echo(f"The service hasn't measured yet what job {name.job_id} uses.", err=True)
     elif layout.kind == "table":
         click.echo(usage_table(replicas))
     else:
@@ -237,7 +239,7 @@ def stream_logs(
         job = follower.run(events=not job.state.terminal)
     except KeyboardInterrupt:
         commands = job_commands(name, session.flags)
-        screen.note(f"\nNo longer following job {name.job_id}; it goes on.")
+        screen.note(f"\nNo longer following job {name.job_id}; the job continues.")
         screen.note(f"  follow it again: {commands['stream-logs']}")
         screen.note(f"  end it:          {commands['cancel']}")
         sys.exit(INTERRUPTED)

@@ -98,7 +98,9 @@ def _pools(spec: JsonObject) -> list[JsonObject]:
     """gcloud's own example writes a lone pool without the list around it: it has one here."""
     found = spec.get("workerPoolSpecs")
     if not isinstance(found, list) or not found:
-        raise InvalidArgument("workerPoolSpecs: none in --config, and no --worker-pool-spec")
+        raise InvalidArgument(
+            "workerPoolSpecs: required: in the --config file, or as --worker-pool-spec"
+        )
     made: list[JsonObject] = []
     for pool in found:
         if not isinstance(pool, dict | None):
@@ -142,7 +144,9 @@ class PoolArguments:
         if self.pools:
             check_pools(self.pools)
         if self._local and self.package_uris:
-            raise click.UsageError("--python-package-uris doesn't go with local-package-path")
+            raise click.UsageError(
+                "--python-package-uris can't be combined with local-package-path"
+            )
 
     def stage(self, storage: PackageStore) -> list[JsonObject]:
         """The pools' specs, with local code packaged and uploaded, or built into an image."""
@@ -168,10 +172,10 @@ class PoolArguments:
         check_local_code(read_local_code(self.pools[0]))
         if self._image is not None:
             read_image_name(self._image, _IMAGE_OPTION)
-            click.secho(f"Not built and pushed now: {self._image}", err=True, dim=True)
+            click.secho(f"Would build and push {self._image}", err=True, dim=True)
             return self._made(())
         uri = f"{self._location}/{PACKAGE}.tar.gz"
-        click.secho(f"Not built and uploaded now: {uri}", err=True, dim=True)
+        click.secho(f"Would build and upload {uri}", err=True, dim=True)
         return self._made([uri])
 
     def uploads(self) -> Uploads | None:

@@ -38,15 +38,15 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
         click.option(
             "--persistent-resource-id",
             metavar="ID",
-            help="The persistent resource whose machines it runs on.",
+            help="The persistent resource whose machines run the job.",
         ),
         click.option(
             "--staging-bucket",
             metavar="gs://BUCKET",
             shell_complete=offered("places"),
             help=(
-                "Bucket for local code; without it gs://PROJECT-footplate-staging, which is made "
-                "when needed."
+                "Bucket for local code; the default is gs://PROJECT-footplate-staging, which the "
+                "command creates when needed."
             ),
         ),
         click.option(
@@ -75,7 +75,7 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
             "--config",
             type=click.Path(),
             metavar="FILE",
-            help="YAML file with a CustomJobSpec; options override it.",
+            help="YAML file with a CustomJobSpec; options override the file.",
         ),
         click.option(
             "--worker-pool-spec",
@@ -83,7 +83,10 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
             type=DictValue(POOL_KEYS),
             multiple=True,
             metavar="KEY=VALUE,...",
-            help="A worker pool; the first one has the primary replica. Repeat it for more.",
+            help=(
+                "A worker pool; the first pool has the primary replica. Repeat the option "
+                "for more pools."
+            ),
         ),
     ):
         function = option(function)

@@ -61,7 +61,7 @@ def restarts(events: Sequence[Event]) -> str:
         return ""
     counts = Counter("all replicas" if e.kind == "RETRY" else e.replica for e in again)
     counted = ", ".join(f"{who} {_times(count)}" for who, count in counts.items())
-    return f"Started again: {counted}. The last time: {again[-1].message}"
+    return f"Restarts: {counted}. Last restart: {again[-1].message}"
 
 
 def _times(count: int) -> str:

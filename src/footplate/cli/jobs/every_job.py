@@ -96,13 +96,13 @@ def place_options(function: Callable[P, R]) -> Callable[P, R]:
         default="",
         metavar="REGION",
         shell_complete=offered("regions"),
-        help="Only jobs of this region. Without it those of all regions.",
+        help="Only jobs of this region; the default is all regions.",
     )
     @click.option(
         "--kind",
         type=click.Choice([*KINDS]),
         default=None,
-        help="Only jobs of this kind. Without it those of all kinds.",
+        help="Only jobs of this kind; the default is all kinds.",
     )
     @functools.wraps(function)
     def wrapper(region: str, kind: str | None, *args: P.args, **kw: P.kwargs) -> R:
@@ -178,20 +178,23 @@ def describe(session: Session, place: Place, layout: Layout, jobs: tuple[str, ..
 @_JOBS
 @click.option("--follow", "-f", is_flag=True, help="Follow the job to its end. Takes one JOB.")
 @click.option(
-    "--tail", type=click.IntRange(min=1), metavar="N", help="Only the last N lines so far."
+    "--tail",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the last N lines that the job has printed.",
 )
 @click.option(
     "--task-name",
     "replica",
     default="",
     metavar="REPLICA",
-    help="Only the lines of this one, such as worker-0.",
+    help="Only the lines of this replica, such as worker-0.",
 )
 @click.option(
     "--trial",
     type=click.IntRange(min=1),
     metavar="NUMBER",
-    help="Of a tuning job: only the lines of this trial.",
+    help="Only the lines of this trial of a tuning job.",
 )
 @place_options
 @with_all_projects
@@ -216,7 +219,7 @@ def logs(
       footplate jobs logs census_1 --follow
     """
     if follow and (len(jobs) > 1 or tail is not None):
-        raise click.UsageError("--follow takes one JOB, and no --tail")
+        raise click.UsageError("--follow takes only one JOB, and can't be combined with --tail")
     _act("print_logs", session, place, jobs, follow=follow, replica=replica, trial=trial, tail=tail)
 
 
@@ -269,7 +272,7 @@ def delete(session: Session, place: Place, jobs: tuple[str, ...]) -> None:
     help="Only jobs in this state: SUCCEEDED, FAILED or CANCELLED; may be given several times.",
 )
 @filter_option
-@click.option("--dry-run", is_flag=True, help="Only show which jobs it would delete.")
+@click.option("--dry-run", is_flag=True, help="Only show which jobs the command would delete.")
 @yes_option
 @format_option("table")
 @place_options
@@ -298,7 +301,8 @@ def prune(
     chosen = Choice(**choice)
     if chosen == Choice(None, (), ""):
         raise click.UsageError(
-            "give --older-than, --state or --filter; `--older-than=0s` means all that have ended"
+            "give --older-than, --state or --filter; `--older-than=0s` chooses all jobs that "
+            "have ended"
         )
     _act("prune_jobs", session, place, chosen, layout, dry_run=dry_run, yes=yes)
 

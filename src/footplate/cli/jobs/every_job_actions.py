@@ -71,7 +71,7 @@ def list_jobs(
         found = listing.of(_jobs(service, session, place, asked, listing.page_size))
     where = ""
     if session.project or place.region or place.kind:
-        where = "; --project, --region and --kind choose other jobs"
+        where = "; choose other jobs with --project, --region and --kind"
     print_jobs(found, listing, where, _COLUMNS, lambda resource: str(resource["name"]))
 
 
@@ -194,7 +194,7 @@ def prune_jobs(
     with session.connect() as service:
         found = list(_jobs(service, session, place, asked))
         if not found:
-            click.echo("No job matches, or none is old enough; nothing is deleted.", err=True)
+            click.echo("No job that has ended matches; nothing is deleted.", err=True)
         elif dry_run:
             click.echo(render_list(found, layout, _PRUNED))
             click.echo(f"Would delete {_count(len(found))}.", err=True)
@@ -257,8 +257,8 @@ def _find(service: Service, session: Session, place: Place, text: str) -> JobNam
         shown = _names(service, session, place, f"displayName={_quoted(text)}")
         raise NotFound(_missing(text, session.project, place, shown))
     raise InvalidArgument(
-        f"{len(found)} jobs have the id {text!r}: {_listed(found)}; give a whole name, or "
-        "--project, --region or --kind"
+        f"{len(found)} jobs have the id {text!r}: {_listed(found)}; give the full name of a job, "
+        "or --project, --region or --kind"
     )
 
 
@@ -281,10 +281,10 @@ def _missing(text: str, project: str, place: Place, shown: Sequence[JobName]) ->
     where = f"with {flags}" if flags else "in any project or region"
     if not shown:
         return (
-            f"there is no job {text!r} {where}\n  list them: footplate jobs list {flags}".rstrip()
+            f"there is no job {text!r} {where}\n  list jobs: footplate jobs list {flags}".rstrip()
         )
     noun = "the display name of" if len(shown) == 1 else f"the display name of {len(shown)} jobs:"
-    return f"no job has the id {text!r} {where}; it is {noun} {_listed(shown)}"
+    return f"no job has the id {text!r} {where}; {text!r} is {noun} {_listed(shown)}"
 
 
 def _listed(names: Sequence[JobName]) -> str:

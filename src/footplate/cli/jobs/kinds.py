@@ -86,8 +86,8 @@ TRAINING = Kind(
     texts={
         "list": """List the jobs of a project, newest first.
 
-    TUNES is the metric of a tuning job; no list has the jobs of its trials. RESTARTS says how
-    often replicas started again, if any did.""",
+    The column TUNES shows the metric of a tuning job, and RESTARTS how often replicas started
+    again. No list shows the jobs that run trials.""",
     },
     summaries={"trials": "Show the trials of a tuning job, and the best one."},
     examples={
@@ -124,13 +124,13 @@ TUNING = Kind(
     tuning_example="1234567890123456789",
     metavar="HPTUNING_JOB",
     texts={
-        "describe": "Show a job with its trials, and why it failed or what it waits for. "
-        "--format=table has a line with the count of its trials and the best one; `trials` shows "
-        "them all.",
+        "describe": "Show a job with its trials, and why it failed or what it waits for. With "
+        "--format=table, one line shows the number of trials and the best trial; "
+        "`trials` shows all trials.",
         "list": "List the tuning jobs of a project, newest first.",
         "stream-logs": "Print what the trials of a job print, from the first line to the last.",
-        "events": "Show what has happened to a job so far: trials that began and ended, and how "
-        "it ended.",
+        "events": "Show the events of a job so far: which trials started and ended, and how the "
+        "job ended.",
         "cancel": (
             "End a job and its running trials. Trials that have ended keep their results. A job "
             "that has ended stays as it is."

@@ -25,26 +25,34 @@ def _options(function: Callable[P, R]) -> Callable[P, R]:
             "--output-image-uri",
             metavar="IMAGE",
             help="Build this image with the container engine, from --executor-image-uri, and run "
-            "it.",
+            "the image.",
         ),
         click.option(
             "--service-account-key-file",
             type=click.Path(exists=True, dir_okay=False, resolve_path=True),
             metavar="FILE",
-            help="Credentials for Google's own services: GOOGLE_APPLICATION_CREDENTIALS of the "
-            "program.",
+            help="Credentials for Google's own services; the program gets the file in "
+            "GOOGLE_APPLICATION_CREDENTIALS.",
         ),
         click.option(
             "--gpu",
             is_flag=True,
             help="Let the program use a GPU of this machine, if there is one.",
         ),
-        _several("--extra-dirs", "DIR", "More folders in it that the program needs."),
-        _several("--extra-packages", "FILE", "Built packages (.tar.gz, .whl) in it."),
+        _several(
+            "--extra-dirs", "DIR", "More folders in --local-package-path that the program needs."
+        ),
+        _several(
+            "--extra-packages", "FILE", "Built packages (.tar.gz, .whl) in --local-package-path."
+        ),
         _several("--requirements", "REQUIREMENT", "Packages to install, such as pandas,tqdm>=4."),
-        click.option("--python-module", metavar="MODULE", help="Module in it to run."),
         click.option(
-            "--script", metavar="FILE", help="Python or bash file in it to run, by its path."
+            "--python-module", metavar="MODULE", help="Module in --local-package-path to run."
+        ),
+        click.option(
+            "--script",
+            metavar="FILE",
+            help="Path of the Python or bash file in --local-package-path to run.",
         ),
         click.option(
             "--local-package-path",
@@ -60,8 +68,8 @@ def _options(function: Callable[P, R]) -> Callable[P, R]:
             required=True,
             metavar="IMAGE",
             help=(
-                "Prebuilt image of Vertex AI, which names the runtime; with --output-image-uri "
-                "any image, as the base of the new one."
+                "Prebuilt image of Vertex AI, which selects the runtime; with --output-image-uri "
+                "any image, as the base of the new image."
             ),
         ),
     ):

@@ -30,7 +30,7 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
         click.option(
             "--python-version",
             metavar="VERSION",
-            help="Python of the runtime, such as 3.7. Not an option of gcloud's.",
+            help="Python version of the runtime, such as 3.7. gcloud has no such option.",
         ),
         click.option(
             "--runtime-version",
@@ -38,7 +38,7 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
             shell_complete=offered("runtime_versions"),
             help=(
                 "AI Platform runtime, such as 2.21 or 1.15; the default is the newest. gcloud "
-                "has no such option: it takes the Python that it finds."
+                "has no such option, and uses this machine's Python."
             ),
         ),
         click.option(
@@ -46,8 +46,8 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
             type=click.Path(),
             metavar="DIR",
             help=(
-                "Folder for the program's files, or gs://BUCKET/PATH, which is not kept; the "
-                "program gets it as --job-dir."
+                "Folder for the program's files; the program gets its path as --job-dir. Files "
+                "in gs://BUCKET/PATH are removed after the run."
             ),
         ),
         click.option(
@@ -58,7 +58,10 @@ def _program_options(function: Callable[P, R]) -> Callable[P, R]:
             help="Folder with the Python package; the default is the current one.",
         ),
         click.option(
-            "--module-name", required=True, metavar="MODULE", help="Module to run: trainer.task."
+            "--module-name",
+            required=True,
+            metavar="MODULE",
+            help="Module to run, such as trainer.task.",
         ),
     ):
         function = option(function)

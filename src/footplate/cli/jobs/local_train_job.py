@@ -85,8 +85,8 @@ def _stage(service: Service, program: Program, place: str | GcsUri | None) -> li
     buckets = [_STAGE]
     if isinstance(place, GcsUri):
         buckets.append(place.bucket)
-        text = f"Note: {place} is a folder of this run, and removed with it; to keep what is "
-        click.secho(f"{text}written, give --job-dir a folder.", err=True, fg="yellow")
+        text = f"Note: the files in {place} are removed after this run; to keep them, give a folder"
+        click.secho(f"{text} as --job-dir.", err=True, fg="yellow")
     for bucket in dict.fromkeys(buckets):
         service.storage.create_bucket(PROJECT, bucket)
     return stage(service.storage, GcsUri(_STAGE, ""), program.packages)

@@ -75,18 +75,18 @@ def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
             "--check-packages",
             is_flag=True,
             help=(
-                "With --dry-run: build the packages and resolve what they require, as replicas "
-                "of the job would, and install none. Exits with 1 if they can't be installed. "
-                "Builds the runtime's environment if the server lacks it."
+                "With --dry-run: build the packages and resolve their requirements as the job "
+                "would, but install nothing. The exit code is 1 if the packages can't be "
+                "installed. Builds the runtime's environment if the server lacks it."
             ),
         ),
         click.option(
             "--dry-run",
             is_flag=True,
             help=(
-                "Create nothing: print what is wrong with the job, or what would run where. "
-                "Exits with 1 if the service would refuse the job. --format=json prints "
-                "everything."
+                "Create nothing: print what is wrong with the job, or where its replicas would "
+                "run. The exit code is 1 if the service would refuse the job. --format=json "
+                "prints everything."
             ),
         ),
         click.option("--async", "detach", is_flag=True, help="Don't follow the job (the default)."),
@@ -106,9 +106,15 @@ def account_options(function: Callable[P, R]) -> Callable[P, R]:
         click.option(
             "--enable-web-access", is_flag=True, help="Allow shells in the job's replicas."
         ),
-        click.option("--network", metavar="NETWORK", help="Stored, but without effect here."),
         click.option(
-            "--service-account", metavar="EMAIL", help="Ask for access to this API (api_access)."
+            "--network",
+            metavar="NETWORK",
+            help="Footplate stores this value, but the value has no effect.",
+        ),
+        click.option(
+            "--service-account",
+            metavar="EMAIL",
+            help="Ask for access to Footplate's API (setting api_access).",
         ),
         click.option(
             "--labels",
@@ -128,7 +134,9 @@ def create_options(function: Callable[P, R]) -> Callable[P, R]:
         submitting_options,
         kms_options,
         click.option(
-            "--enable-dashboard-access", is_flag=True, help="Stored, but without effect here."
+            "--enable-dashboard-access",
+            is_flag=True,
+            help="Footplate stores this value, but the value has no effect.",
         ),
         account_options,
     ):
@@ -137,7 +145,10 @@ def create_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 display_name_option = click.option(
-    "--display-name", required=True, metavar="NAME", help="Name to show; need not be unique."
+    "--display-name",
+    required=True,
+    metavar="NAME",
+    help="Name to show; several jobs may have the same name.",
 )
 
 
@@ -193,8 +204,8 @@ def learn_from_option(function: Callable[P, R]) -> Callable[P, R]:
         "--learn-from",
         metavar="ID",
         shell_complete=offered("searches"),
-        help="Earlier tuning job, or study of Vizier, whose trials this search starts from. "
-        f"It becomes the label {LABEL}.",
+        help="Earlier tuning job, or study of Vizier, whose trials this search starts from. The "
+        f"id becomes the label {LABEL} of the job.",
     )(function)
 
 

@@ -193,7 +193,10 @@ def _drop_machines(given: JsonObject, options: Mapping[str, object]) -> None:
             given[name] = {key: config[key] for key in config if key != "acceleratorConfig"}
             dropped.append(f"{name}.acceleratorConfig")
     if dropped:
-        note = f"Note: --scale-tier={tier} leaves out the file's {', '.join(dropped)}."
+        note = (
+            f"Note: because of --scale-tier={tier}, the job leaves out the --config "
+            f"file's {', '.join(dropped)}."
+        )
         click.secho(note, err=True, fg="yellow")
 
 
@@ -265,7 +268,7 @@ class PackageArguments:
                 self._check_module(build_package(folder).archive)
             built = [f"{location}/{folder.name}.tar.gz"]
         uris = [*built, *(str(staged_uri(location, archive)) for archive in local)]
-        click.secho(f"Not built and uploaded now: {', '.join(uris)}", err=True, dim=True)
+        click.secho(f"Would build and upload {', '.join(uris)}", err=True, dim=True)
         return [*uris, *self._remote()]
 
     def _check_module(self, built: Archive) -> None:

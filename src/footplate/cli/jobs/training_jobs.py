@@ -50,8 +50,9 @@ if TYPE_CHECKING:
     metavar="REGION",
     shell_complete=offered("regions"),
     help=(
-        "Region of the job. Without it the file's region, CLOUDSDK_AI_PLATFORM_REGION, "
-        "CLOUDSDK_COMPUTE_REGION, that of gcloud's configuration, or us-central1."
+        "Region of the job; the default is the --config file's region, "
+        "CLOUDSDK_AI_PLATFORM_REGION, CLOUDSDK_COMPUTE_REGION, the region in gcloud's "
+        "configuration, or us-central1."
     ),
 )
 @account_options
@@ -120,7 +121,7 @@ def training(
     type=DictValue(),
     default={},
     metavar="KEY=VALUE,...",
-    help="Labels to add, or to give another value.",
+    help="Labels to add, or to change the value of.",
 )
 @click.option("--clear-labels", is_flag=True, help="Remove all other labels.")
 @click.option(
@@ -166,7 +167,7 @@ def update(
 
 
 _SUMMARIZE = click.option(
-    "--summarize", is_flag=True, help="Show it in small tables; --format has no effect then."
+    "--summarize", is_flag=True, help="Show the job in small tables; --format then has no effect."
 )
 _SUBMIT = Group(
     "submit",

@@ -47,25 +47,27 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
     function = gathered("packages", PackageOptions)(function)
     for option in (
         click.option(
-            "--python-version", metavar="VERSION", help="Python of the runtime, such as 3.7."
+            "--python-version",
+            metavar="VERSION",
+            help="Python version of the runtime, such as 3.7.",
         ),
         click.option(
             "--runtime-version",
             metavar="VERSION",
             shell_complete=offered("runtime_versions"),
-            help="AI Platform runtime, such as 2.21 or 1.15; without it the newest.",
+            help="AI Platform runtime, such as 2.21 or 1.15; the default is the newest.",
         ),
         click.option(
             "--staging-bucket",
             metavar="gs://BUCKET",
             shell_complete=offered("places"),
-            help="Where packages are uploaded; the default is JOB_DIR/packages.",
+            help="Where the command uploads packages; the default is JOB_DIR/packages.",
         ),
         click.option(
             "--job-dir",
             metavar="gs://BUCKET/PATH",
             shell_complete=offered("places"),
-            help="Directory for the job's files; the program gets it as --job-dir, too.",
+            help="Directory for the job's files; the program gets the path as --job-dir.",
         ),
         click.option(
             "--packages",
@@ -80,16 +82,18 @@ def program_options(function: Callable[P, R]) -> Callable[P, R]:
             type=click.Path(),
             metavar="DIR",
             help=(
-                "Folder with a Python package, which is built with the setup.py or "
-                "pyproject.toml beside it, or with one that footplate makes."
+                "Folder with a Python package. The command builds the package with the setup.py "
+                "or pyproject.toml beside the folder, or writes a setup.py if neither exists."
             ),
         ),
-        click.option("--module-name", metavar="MODULE", help="Module to run: trainer.task."),
+        click.option(
+            "--module-name", metavar="MODULE", help="Module to run, such as trainer.task."
+        ),
         click.option(
             "--config",
             type=click.Path(),
             metavar="FILE",
-            help="YAML file with a Job of the API; options override it.",
+            help="YAML file with a Job of the API; options override the file.",
         ),
     ):
         function = option(function)
@@ -131,7 +135,9 @@ def cluster_options(function: Callable[P, R]) -> Callable[P, R]:
 
 def tf_config_options(function: Callable[P, R]) -> Callable[P, R]:
     for option in (
-        click.option("--tpu-tf-version", metavar="VERSION", help="TensorFlow of TPU workers."),
+        click.option(
+            "--tpu-tf-version", metavar="VERSION", help="TensorFlow version of TPU workers."
+        ),
         click.option(
             "--use-chief-in-tf-config",
             type=click.BOOL,

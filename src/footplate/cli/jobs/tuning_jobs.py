@@ -32,24 +32,27 @@ if TYPE_CHECKING:
     type=click.Path(),
     required=True,
     metavar="FILE",
-    help="YAML file with studySpec, trialJobSpec and, if you like, counts; options override it.",
+    help=(
+        "YAML file with studySpec, trialJobSpec and, optionally, trial counts; options "
+        "override the file."
+    ),
 )
 @click.option(
     "--max-trial-count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Trials in all; the default is the file's number, or 1.",
+    help="Number of trials in all; the default is the number in the --config file, or 1.",
 )
 @click.option(
     "--parallel-trial-count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Trials at a time; the default is the file's number, or 1.",
+    help="Number of trials at a time; the default is the number in the --config file, or 1.",
 )
 @click.option(
     "--algorithm",
     type=click.Choice(["algorithm-unspecified", "grid-search", "random-search"]),
-    help="How parameters are chosen; algorithm-unspecified is the Bayesian search.",
+    help="Algorithm that chooses the parameters; algorithm-unspecified means Bayesian search.",
 )
 @learn_from_option
 @create_options
@@ -119,7 +122,7 @@ command = Group(
     ),
     help="""Search for hyperparameters: each trial is a run of the whole job.
 
-    Trial 3 of job 123 is run by the custom job 123-3, which is in no list. Programs run there:
-    `footplate ai custom-jobs` has stacks, usage and ssh for it.
+    The custom job 123-3 runs trial 3 of job 123. No list shows such a job, but the commands
+    stacks, usage and ssh of `footplate ai custom-jobs` take its id.
     """,
 )

@@ -41,7 +41,7 @@ TRIAL_OPTION: Decorator = click.option(
     type=click.IntRange(min=1),
     metavar="NUMBER",
     shell_complete=offered("trials"),
-    help="Of a tuning job: only the lines of this trial, to its end.",
+    help="Only the lines of this trial of a tuning job, to the trial's end.",
 )
 
 VERBS = {
@@ -64,15 +64,16 @@ VERBS = {
     ),
     "trials": Verb(
         "Show the trials of a job, and which is the best.",
-        """Show the trials of a tuning job: their parameters, results and times; the best one
-has a star.
+        """Show the trials of a tuning job: their parameters, results and times; a star
+marks the best one.
 
 Fields of --filter and --sort-by are the metrics and parameters of the job, and: trial, state,
 best, step (or training_steps), seconds, machine_seconds, start_time, end_time, stopped_early,
-stop_reason, infeasible_reason, suggested_as, suggestion. (A name that is taken already:
-metrics.NAME, parameters.NAME; one with blanks: metrics."NAME".) States are those of the job's API:
-AI Platform has FAILED and CANCELLED where Vertex AI has INFEASIBLE. CSV, JSON and YAML have
-everything in them, unrounded. `value(...)` takes the same names, and those of the JSON.""",
+stop_reason, infeasible_reason, suggested_as, suggestion. If a metric or parameter has one of these
+names, write metrics.NAME or parameters.NAME; for a name with blanks, metrics."NAME". The states
+are those of the job's API: AI Platform has FAILED and CANCELLED where Vertex AI has INFEASIBLE.
+CSV, JSON and YAML contain all fields, unrounded. `value(...)` takes the same names, and the names
+in the JSON.""",
         (
             click.option(
                 "--filter",
@@ -87,7 +88,7 @@ everything in them, unrounded. `value(...)` takes the same names, and those of t
                 default="",
                 metavar="FIELD,...",
                 shell_complete=offered("trial_fields"),
-                help="Order by fields; ~FIELD for descending.",
+                help="Sort by these fields; ~FIELD sorts in descending order.",
             ),
             click.option(
                 "--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N trials."
@@ -103,8 +104,8 @@ everything in them, unrounded. `value(...)` takes the same names, and those of t
                 "--curves",
                 is_flag=True,
                 help=(
-                    "All measurements that trials have reported, and not their results; with "
-                    "--format=json, one a line."
+                    "Show all measurements that trials have reported instead of results; with "
+                    "--format=json, one measurement per line."
                 ),
             ),
             click.option(
@@ -144,8 +145,8 @@ everything in them, unrounded. `value(...)` takes the same names, and those of t
     "events": Verb(
         "Show what has happened to a job.",
         (
-            "Show what has happened to a job so far: waits, restarts and their reasons, hangs, "
-            "its end."
+            "Show the events of a job so far: waits, restarts and their reasons, hangs, and the "
+            "job's end."
         ),
         (format_option("table"),),
         ("{job}", "{job} --format='value(kind,replica,message)'"),
@@ -155,8 +156,8 @@ everything in them, unrounded. `value(...)` takes the same names, and those of t
         """Show where the Python processes of a running job stand, and which replicas differ.
 
 Replicas whose main threads stand in the same place are shown together, the largest group first.
-In a hang that group waits, and the process that differs is the one it waits for. The command
-stops no process.""",
+In a hang, the largest group waits for the process that stands elsewhere. The command stops no
+process.""",
         (
             click.option(
                 "--replica",
@@ -171,7 +172,7 @@ stops no process.""",
                 type=click.Choice(("text", "json")),
                 default="text",
                 show_default=True,
-                help="text compares main threads; json has all threads, too.",
+                help="text compares main threads; json contains all threads.",
             ),
         ),
         ("{job}", "{job} --replica={worker}"),
@@ -192,7 +193,7 @@ CPU is in percent of one vCPU. Bytes read, written, received and sent are totals
             click.option(
                 "--points",
                 type=click.IntRange(1, _MOST_POINTS),
-                help="Number of parts into which charts divide the time.",
+                help="Number of parts into which charts divide the job's time.",
             ),
             format_option("table"),
         ),
@@ -200,11 +201,11 @@ CPU is in percent of one vCPU. Bytes read, written, received and sent are totals
     ),
     "ssh": Verb(
         "Open a shell in a replica of a running job.",
-        """Open a shell in a replica of a running job: in its working directory, with its variables,
-in its isolation.
+        """Open a shell in a replica of a running job: in the replica's working directory,
+with its environment variables and its isolation.
 
-The job must have been made with --enable-web-access. Ends as the shell does, with 255 if
-there is none. The shell ends with the replica's program at the latest.""",
+The job must have been created with --enable-web-access. The exit code is the shell's, or 255 if
+no shell opens. The shell ends at the latest when the replica's program ends.""",
         (
             click.option(
                 "--replica",
@@ -228,7 +229,7 @@ there is none. The shell ends with the replica's program at the latest.""",
     "delete": Verb("Delete a job that has ended.", "Delete a job that has ended, with its logs."),
 }
 _ALSO = {
-    "stream-logs": """Lines come at once, and none is lost when the server restarts meanwhile. The
+    "stream-logs": """Lines appear at once, and no line is lost when the server restarts. The
 exit code is 0 if the job succeeded, else 1. Ctrl-C ends the command, not the job.""",
     "events": "stream-logs shows the same while the job runs.",
 }

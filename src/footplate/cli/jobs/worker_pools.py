@@ -94,18 +94,19 @@ def _check_software(pool: dict[str, str]) -> None:
         if "executor-image-uri" not in pool:
             raise _wrong("local-package-path requires executor-image-uri")
         if ("python-module" in pool) == ("script" in pool):
-            raise _wrong("local-package-path requires python-module or script, and not both")
+            raise _wrong("local-package-path requires either python-module or script")
         return
     if ("executor-image-uri" in pool) == ("container-image-uri" in pool):
-        raise _wrong("give executor-image-uri or container-image-uri")
+        raise _wrong("give either executor-image-uri or container-image-uri")
     if "container-image-uri" in pool and "python-module" in pool:
         raise _wrong(
-            "python-module doesn't go with container-image-uri, whose program is in the image"
+            "python-module can't be combined with container-image-uri, because the image "
+            "contains the program"
         )
     if "executor-image-uri" in pool and "python-module" not in pool:
         raise _wrong("executor-image-uri requires python-module")
     if unexpected := [key for key in LOCAL_KEYS if key in pool]:
-        raise _wrong(f"{', '.join(unexpected)}: allowed with local-package-path only")
+        raise _wrong(f"{', '.join(unexpected)}: allowed only with local-package-path")
 
 
 def _check_same_software(pool: dict[str, str], first: dict[str, str]) -> None:
@@ -117,9 +118,9 @@ def _check_same_software(pool: dict[str, str], first: dict[str, str]) -> None:
         if key in pool and pool[key] != first.get(key):
             known = f"{key}={first[key]}" if key in first else f"no {key}"
             raise _wrong(
-                f"{key}={pool[key]} in a further pool, but the first one has {known}. All "
-                "pools run the first pool's local package, except one with Reduction "
-                "Server's image: leave the key out"
+                f"{key}={pool[key]} given in another pool, but the first pool has {known}. All "
+                "pools, except one with Reduction Server's image, run the first pool's local "
+                "package: leave the key out"
             )
 
 

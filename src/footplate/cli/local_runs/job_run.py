@@ -55,7 +55,7 @@ def follow(connect: Callable[[], Service], name: JobName, *, named: bool) -> tup
     """The job as it ended, and whether that was asked for by Ctrl-C."""
 
     def cancel() -> None:
-        click.echo("\nCancelling the job, and waiting for its end.", err=True)
+        click.echo("\nCancelling the job, and waiting until it has ended.", err=True)
         with connect() as service:
             service.cancel(name)
 
@@ -126,7 +126,7 @@ def private_service(
 
 def _announced(process: subprocess.Popen[bytes]) -> Target:
     line = process.stdout.readline() if process.stdout else b""
-    announcement = json.loads(line) if line else {"error": "its process has ended"}
+    announcement = json.loads(line) if line else {"error": "the process of the service has ended"}
     if "error" in announcement:
         raise FailedPrecondition(f"the private service can't start: {announcement['error']}")
     return Target(announcement["url"], announcement["token"])

@@ -28,8 +28,8 @@ class LocalRun:
             raise click.UsageError("give either --script or --python-module")
         if self.output_image_uri is not None and self.service_account_key_file is not None:
             raise click.UsageError(
-                "--service-account-key-file doesn't go with --output-image-uri: a container "
-                "can't see the file"
+                "--service-account-key-file can't be combined with --output-image-uri: a "
+                "container can't see the file"
             )
 
 

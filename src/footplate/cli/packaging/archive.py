@@ -116,7 +116,7 @@ def copy_tree(source: Path, target: Path) -> None:
         shutil.copytree(source, target, ignore=ignore, ignore_dangling_symlinks=True)
     except shutil.Error as error:
         path, _, reason = error.args[0][0]
-        raise InvalidArgument(f"{path} can't be copied for packaging: {reason}") from None
+        raise InvalidArgument(f"{path} can't be copied into the package: {reason}") from None
 
 
 def _walk(folder: Path, above: frozenset[Path]) -> Iterator[Path]:

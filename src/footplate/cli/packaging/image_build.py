@@ -36,9 +36,9 @@ def read_image_name(text: str, option: str) -> ImageReference:
     try:
         reference = parse_reference(text)
     except MalformedReference as error:
-        raise InvalidArgument(f"{option}: '{text}' names no image: {error}") from None
+        raise InvalidArgument(f"{option}: '{text}' is not the name of an image: {error}") from None
     if reference.digest:
-        raise InvalidArgument(f"{option}: '{text}' has a digest; allowed: NAME:TAG")
+        raise InvalidArgument(f"{option}: the image name '{text}' has a digest; allowed: NAME:TAG")
     return reference
 
 

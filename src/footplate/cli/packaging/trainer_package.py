@@ -76,8 +76,8 @@ def _run_uv(copy: Path, out: Path, *, shown: Path) -> None:
         said = (done.stderr + done.stdout).strip().replace(str(copy), str(shown))
         tail = "\n".join(f"  {line}" for line in said.splitlines()[-_TAIL:])
         raise InvalidArgument(
-            f"the package in {shown} doesn't build:\n{tail}\n"
-            "Build it yourself, and give the file with --packages instead of --package-path."
+            f"the package in {shown} doesn't build:\n{tail}\nBuild the package yourself, and "
+            "give the file with --packages instead of --package-path."
         )
 
 
@@ -92,8 +92,12 @@ def check_module(
     packages = {name.partition(".")[0] for name in known}
     if module in known or (own_build and module.partition(".")[0] not in packages):
         return
-    way = nearest(module, known, "modules") if known else "it has no module that can be run"
-    raise InvalidArgument(f"{field}: {module!r} given, which {archive.name} lacks; {way}")
+    way = (
+        nearest(module, known, "modules") if known else "the package has no module that can be run"
+    )
+    raise InvalidArgument(
+        f"{field}: {module!r} given, a module that {archive.name} doesn't have; {way}"
+    )
 
 
 def _modules(archive: Archive) -> Iterator[str]:
@@ -179,11 +183,13 @@ def check_package(given: Path) -> Path:
         raise InvalidArgument(f"--package-path: {given} is not a folder")
     if not (folder / "__init__.py").is_file():
         raise InvalidArgument(
-            f"--package-path: {given} is not a Python package: it has no __init__.py; "
-            "give the folder with the modules, such as trainer/, not the one around it"
+            f"--package-path: {given} is not a Python package: it has no __init__.py; give the "
+            "folder with the modules, such as trainer/, not its parent folder"
         )
     if "." in folder.name or not is_module(folder.name):
-        raise InvalidArgument(f"--package-path: {folder.name!r} can't be the name of a package")
+        raise InvalidArgument(
+            f"--package-path: {folder.name!r} can't be the name of a Python package"
+        )
     return folder
 
 
@@ -205,8 +211,8 @@ def _parity_notes(folder: Path, files: dict[str, Source]) -> tuple[str, ...]:
         return ()
     shown = ", ".join(left_out[:_SHOWN]) + (", ..." if len(left_out) > _SHOWN else "")
     note = (
-        f"gcloud would leave out {len(left_out)} of the files ({shown}): "
-        f"a setup.py in {folder.parent} that names them works in both places."
+        f"gcloud would leave out {len(left_out)} of the files ({shown}). To include them with "
+        f"gcloud, too, name them in a setup.py in {folder.parent}."
     )
     return (note,)
 

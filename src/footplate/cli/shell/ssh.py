@@ -88,9 +88,9 @@ def find_uri(job: Job, replica: str) -> str:
         return uris[choose_replica(replica, tuple(uris))]
     if not _wants_access(job.resource):
         raise FailedPrecondition(
-            f"job {job.name.job_id} has no shells: it doesn't set enableWebAccess. Submit it with "
-            "--enable-web-access, enable_web_access=True of the SDK, or enableWebAccess: true in "
-            "the job's jobSpec or trainingInput"
+            f"job {job.name.job_id} allows no shells, because it doesn't set enableWebAccess. "
+            "Submit the job with --enable-web-access, enable_web_access=True of the SDK, or "
+            "enableWebAccess: true in the jobSpec or trainingInput"
         )
     if is_tuning(job.resource):
         raise FailedPrecondition(said_of_runs(job.name))

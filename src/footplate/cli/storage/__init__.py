@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     default="",
     metavar="TARGET",
     help=(
-        "Serve this place as the bucket: gs://BUCKET or s3://BUCKET, with a prefix if wanted, or "
-        "a folder of this machine. The command adds it to footplate.toml in the data directory, "
-        "which the server reads when it starts."
+        "What to serve as the bucket: gs://BUCKET or s3://BUCKET, with an optional prefix, or a "
+        "folder of this machine. The command adds the binding to footplate.toml in the data "
+        "directory, which the server reads when it starts."
     ),
 )
 @click.option("--read-only", is_flag=True, help="With --bind: make the bucket read-only.")
@@ -71,7 +71,7 @@ def create(
         _bind(session, urls, location, target, read_only=read_only)
         return
     if read_only:
-        raise click.UsageError("--read-only is for buckets with --bind.")
+        raise click.UsageError("--read-only is allowed only with --bind.")
     with session.connect() as service:
         for url in urls:
             bucket = GcsUri.parse(url if "://" in url else f"gs://{url}", "bucket").bucket
@@ -83,11 +83,11 @@ def _bind(
     session: Session, urls: tuple[str, ...], location: str, target: str, *, read_only: bool
 ) -> None:
     if len(urls) > 1 or location:
-        raise click.UsageError("--bind is for one bucket, without --location.")
+        raise click.UsageError("--bind takes one bucket, and can't be combined with --location.")
     if session.url:
         raise click.UsageError(
-            "--bind changes footplate.toml in the data directory: call it on the server's machine, "
-            "without --url and FOOTPLATE_URL."
+            "--bind changes footplate.toml in the data directory: run the command on the "
+            "server's machine, without --url and FOOTPLATE_URL."
         )
     # Imported here: a help text has no use for the settings.
     from footplate.cli.storage.binding import bind
@@ -95,7 +95,9 @@ def _bind(
     bucket = GcsUri.parse(urls[0] if "://" in urls[0] else f"gs://{urls[0]}", "bucket").bucket
     path = bind(session.settings().data_dir, bucket, target, read_only=read_only)
     click.echo(f"Bound gs://{bucket}/ to {target} in {path}.", err=True)
-    click.echo("The server serves it when it starts again: footplate down; footplate up", err=True)
+    click.echo(
+        "The server serves this bucket after a restart: footplate down; footplate up", err=True
+    )
 
 
 @click.command("delete")
@@ -140,7 +142,7 @@ _URLS = Layout("value", ("url",))
     "places", nargs=-1, metavar="[gs://BUCKET[/PATH]...]", shell_complete=offered("places")
 )
 @click.option("--long", "-l", "long_form", is_flag=True, help="Show sizes and times, too.")
-@click.option("--recursive", "-r", "-R", is_flag=True, help="List what is in folders, too.")
+@click.option("--recursive", "-r", "-R", is_flag=True, help="List the objects in folders, too.")
 @list_options
 @with_session
 def ls(
@@ -194,7 +196,9 @@ def _in_folder(storage: Storage, uri: GcsUri) -> Iterator[Resource]:
     if found is None:
         if exact:
             return
-        raise Failure(f"{uri} does not exist; `footplate storage ls gs://{uri.bucket}` lists all")
+        raise Failure(
+            f"{uri} does not exist; `footplate storage ls gs://{uri.bucket}` lists the bucket"
+        )
     for prefix in found.prefixes:
         yield {"url": f"gs://{uri.bucket}/{prefix}"}
     yield from map(_row, found.objects)
@@ -213,7 +217,7 @@ def _row(stored: StoredObject) -> Resource:
     shell_complete=offered("places_or_files"),
 )
 @click.argument("target", metavar="DESTINATION", shell_complete=offered("places_or_files"))
-@click.option("--recursive", "-r", "-R", is_flag=True, help="Folders, with all that is in them.")
+@click.option("--recursive", "-r", "-R", is_flag=True, help="Copy folders, with all files in them.")
 @with_session
 def cp(session: Session, sources: tuple[str, ...], target: str, *, recursive: bool) -> None:
     """Copy files into a bucket, out of one, or from one to another.
@@ -283,7 +287,7 @@ def cat(session: Session, urls: tuple[str, ...]) -> None:
     "-r",
     "-R",
     is_flag=True,
-    help="Delete all that is below a folder; for a bucket alone, the bucket as well.",
+    help="Delete all objects below a folder; for gs://BUCKET, the bucket as well.",
 )
 @with_session
 def rm(session: Session, urls: tuple[str, ...], *, recursive: bool) -> None:
@@ -299,7 +303,7 @@ def rm(session: Session, urls: tuple[str, ...], *, recursive: bool) -> None:
     for uri in uris:
         if not uri.path and not recursive:
             raise click.UsageError(
-                f"{uri} is a bucket; --recursive deletes it, and all that is in it"
+                f"{uri} is a bucket; --recursive deletes the bucket with all its objects"
             )
     with session.connect() as service:
         for uri in uris:
@@ -339,6 +343,6 @@ command = Group(
     ),
     help="""Manage buckets and their objects.
 
-    A bucket is a folder of the service. A job's packages and its job directory are in one.
+    A bucket is a folder of the service, and holds the packages and job directories of jobs.
     """,
 )

@@ -38,7 +38,10 @@ def bind(data_dir: Path, bucket: str, target: str, *, read_only: bool) -> Path:
     try:
         bindings = read_bindings(tomllib.loads(after)["buckets"])
     except tomllib.TOMLDecodeError as error:
-        raise FailedPrecondition(f"{path}: {error}; add this by hand:\n\n{table}") from None
+        raise FailedPrecondition(
+            f"the file {path} is not TOML: {error}; correct the file, "
+            f"and add this table:\n\n{table}"
+        ) from None
     check_folders(bindings, data_dir)
     check_packages(bindings)
     path.parent.mkdir(parents=True, exist_ok=True)

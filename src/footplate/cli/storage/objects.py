@@ -33,7 +33,7 @@ def matching(storage: Storage, uri: GcsUri, *, recursive: bool) -> list[StoredOb
     """
     found = [*_below(storage, uri)] if recursive else [*_exact(storage, uri)]
     if not found:
-        hint = "" if recursive else "; --recursive takes what is below a folder"
+        hint = "" if recursive else "; --recursive includes all objects below a folder"
         raise Failure(f"no objects match {uri}{hint}")
     return found
 
@@ -126,7 +126,9 @@ def _files(storage: Storage, source: Place, *, recursive: bool) -> Iterator[tupl
             yield stored.place, str(path.relative_to(parent)) if inside else path.name
     elif source.is_dir():
         if not recursive:
-            raise InvalidArgument(f"{source} is a folder; --recursive copies what is in it")
+            raise InvalidArgument(
+                f"{source} is a folder; --recursive copies a folder with its files"
+            )
         root = source.resolve()
         for file in sorted(root.rglob("*")):
             if file.is_file():

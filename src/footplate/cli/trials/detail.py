@@ -78,7 +78,9 @@ def _curves(view: TrialsView, curve: Sequence[MeasurementView]) -> Iterator[str]
         values = [m.values[name] for m in points]
         first, last = points[0], points[-1]
         chart = sparkline(values, CURVE_WIDTH)
-        ends = f"{figure(values[0])} at step {first.step} to {figure(values[-1])} at {last.step}"
+        ends = (
+            f"{figure(values[0])} at step {first.step} to {figure(values[-1])} at step {last.step}"
+        )
         count = "1 measurement" if len(points) == 1 else f"{len(points)} measurements"
         yield f"{chart}  {name}: {ends}, {count}"
 

@@ -101,8 +101,8 @@ def find_trial(view: TrialsView, number: int, flags: str) -> TrialView:
     for trial in view.trials:
         if trial.number == number:
             return trial
-    there = "there is none yet"
+    there = "the job has no trials yet"
     if view.trials:
-        there = f"there are trials {view.trials[0].number} to {view.trials[-1].number}"
+        there = f"the job has trials {view.trials[0].number} to {view.trials[-1].number}"
     command = job_commands(view.job, flags)["trials"]
     raise NotFound(f"job {view.job.job_id} has no trial {number}: {there}; see `{command}`")

@@ -75,7 +75,7 @@ def show_trials(
 ) -> None:
     """Shows trials as the options say."""
     if watch and (curves or trial is not None or not layout.kind == "table"):
-        raise click.UsageError("--watch doesn't go with --curves, --trial or --format")
+        raise click.UsageError("--watch can't be combined with --curves, --trial or --format")
     if trial is not None and curves:
         condition, trial = f"number={trial}", None
     chosen = Selection(condition, sort_by, limit)
@@ -164,7 +164,7 @@ def _watch_trials(session: Session, name: JobName, chosen: Selection) -> None:
         job = watch_table(session, name, chosen.read)
     except KeyboardInterrupt:
         commands = job_commands(name, session.flags)
-        click.echo(f"\nNo longer watching job {name.job_id}; it goes on.", err=True)
+        click.echo(f"\nNo longer watching job {name.job_id}; the job continues.", err=True)
         click.echo(f"  watch it again: {commands['trials']} --watch", err=True)
         click.echo(f"  end it:         {commands['cancel']}", err=True)
         sys.exit(INTERRUPTED)

@@ -58,7 +58,7 @@ def earlier_line(view: TrialsView) -> str:
         return ""
     trials = "1 trial" if earlier.trials == 1 else f"{earlier.trials} trials"
     if earlier.best is None:
-        return f"Earlier: {trials} of {earlier.source}, none with a result."
+        return f"Earlier study: {trials} of {earlier.source}, none with a result."
     best = f"the best with {values_of(earlier.best)} ({_which(earlier)})"
     return f"Earlier: {trials}, {best}. {_compared(view, earlier.best)}"
 
