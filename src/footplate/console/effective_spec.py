@@ -71,7 +71,9 @@ def look_up(value: Any, path: str) -> Any:
 def _region(job: Any, *, ml: bool) -> Value:
     if ml:
         return Value("region", str(job["region"]), "trainingInput.region")
-    return Value("region", str(job["region"]), why="the address that the request was sent to")
+    return Value(
+        "region", str(job["region"]), why="the address to which the client sent the request"
+    )
 
 
 def _pool(reader: _Reader, pool: Any, request: Any, *, ml: bool) -> Iterator[Value]:
@@ -80,14 +82,16 @@ def _pool(reader: _Reader, pool: Any, request: Any, *, ml: bool) -> Iterator[Val
     machine, title = machines([pool]), f"{role}: machines"
     if ml:
         tier = look_up(request, _TIER)
-        why = f"what the scale tier {tier} stands for" if tier else "default: scale tier BASIC"
+        why = f"the machines of the scale tier {tier}" if tier else "default: scale tier BASIC"
         yield reader.value(title, machine, f"{_ROLES.get(role, 'master')}Type", why)
     else:
-        why = "the request gives none"
+        why = "the request gives no value"
         yield reader.value(title, machine, f"{at}.machineSpec.machineType", why)
     disk = f"{pool['bootDiskSizeGb']} GB {pool['bootDiskType']}"
     field = f"{_ROLES.get(role, 'master')}Config.diskConfig" if ml else f"{at}.diskSpec"
-    yield reader.value(f"{role}: boot disk", disk, field, "default of both of Google's services")
+    yield reader.value(
+        f"{role}: boot disk", disk, field, "default, as in both of Google's services"
+    )
     program = pool["program"]
     if ml and str(program.get("runtime", "")).startswith("version:"):
         version, _, python = str(program["runtime"]).removeprefix("version:").partition("/")
@@ -102,16 +106,16 @@ def _limits(reader: _Reader, spec: Any, *, ml: bool) -> Iterator[Value]:
         "longest running time",
         duration(spec["maxRunningTimeS"]),
         "scheduling.maxRunningTime" if ml else "scheduling.timeout",
-        "default of both of Google's services: a week",
+        "default, as in both of Google's services: a week",
     )
-    never = "default: it waits until there is room"
+    never = "default: the job waits until machines are free"
     if not ml:
         never += " (only jobs with strategy FLEX_START have a limit)"
     yield reader.value(
         "longest waiting time",
         "none" if wait is None else duration(wait),
         "scheduling.maxWaitTime" if ml else "scheduling.maxWaitDuration",
-        never if wait is None else "default of strategy FLEX_START: a day",
+        never if wait is None else "default of the strategy FLEX_START: a day",
     )
     if ml:
         yield reader.value("priority", str(spec["priority"]), "scheduling.priority", "default: 0")
@@ -119,9 +123,7 @@ def _limits(reader: _Reader, spec: Any, *, ml: bool) -> Iterator[Value]:
         ("restarts of lost replicas", "maxRestarts"),
         ("restarts of the whole job", "maxRetries"),
     ):
-        why = (
-            f"setting of this service: {'max_restarts' if name == 'maxRestarts' else 'max_retries'}"
-        )
+        why = f"this service's setting {'max_restarts' if name == 'maxRestarts' else 'max_retries'}"
         field = "scheduling.disableRetries"
         yield reader.value(title, str(spec[name]), field, why)
 
@@ -136,7 +138,7 @@ def _rest(reader: _Reader, spec: Any, *, ml: bool) -> Iterator[Value]:
         "directories",
         f"{named} (programs get paths)" if as_paths else named,
         "jobDir" if ml else "baseOutputDirectory",
-        "of the tuning job, for this trial" if directories else "default: none",
+        "the tuning job's directory, for this trial" if directories else "default: none",
     )
     for title, name in (
         ("service account", "serviceAccount"),
@@ -146,4 +148,4 @@ def _rest(reader: _Reader, spec: Any, *, ml: bool) -> Iterator[Value]:
     ):
         if spec.get(name):
             field = "persistentResourceId" if name == "persistentResource" else name
-            yield reader.value(title, str(spec[name]), field, "of the tuning job")
+            yield reader.value(title, str(spec[name]), field, "a value of the tuning job")

@@ -51,7 +51,8 @@ async def _compare(visit: Visit) -> Response:
     names = _names(visit)
     if not 2 <= len(names) <= _MOST_COMPARED:
         raise InvalidArgument(
-            f"{len(names)} jobs are chosen; choose 2 to {_MOST_COMPARED} in the list of jobs"
+            f"{len(names)} jobs chosen; choose 2 to {_MOST_COMPARED} jobs to compare in the "
+            "list of jobs"
         )
     paths = [f"/footplate/v1/{name}" for name in names]
     jobs: list[Any] = await asyncio.gather(*(visit.get(f"{path}/details") for path in paths))
@@ -78,7 +79,7 @@ async def _look(visit: Visit, name: str) -> Chosen:
     except ServiceError as error:
         return Chosen(name, name, "", error.message)
     title = str(job["displayName"] or job["jobId"])
-    problem = "" if job["state"] in TERMINAL else "It has not ended: cancel it first."
+    problem = "" if job["state"] in TERMINAL else "The job has not ended: cancel the job first."
     return Chosen(name, title, str(job["state"]), problem)
 
 

@@ -37,11 +37,11 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             raise InvalidArgument(
-                "the console reads no aliases (*name): write out what they stand for"
+                "the console reads no aliases (*name): write the values out instead"
             )
         self.depth += 1
         if self.depth > _MAX_DEPTH:
-            raise InvalidArgument("this is nested too deeply")
+            raise InvalidArgument("this text is nested too deeply")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -76,7 +76,7 @@ def read_job(text: str) -> tuple[str, JsonObject]:
     if _SPEC in request:
         return "customJobs", {"displayName": "custom job", "jobSpec": request}
     allowed = ", ".join([*_KINDS, _SPEC])
-    raise InvalidArgument(f"this is not a job: it has none of the fields {allowed}")
+    raise InvalidArgument(f"this text is not a job: it has none of the fields {allowed}")
 
 
 def _read(text: str) -> JsonObject:
@@ -88,13 +88,15 @@ def _read(text: str) -> JsonObject:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise InvalidArgument(f"this is not YAML: {where}{error.problem}") from None
+        raise InvalidArgument(f"this text is not YAML: {where}{error.problem}") from None
     except yaml.YAMLError as error:
-        raise InvalidArgument(f"this is not YAML: {' '.join(str(error).split())}") from None
+        raise InvalidArgument(f"this text is not YAML: {' '.join(str(error).split())}") from None
     except (TypeError, ValueError, AttributeError, OverflowError):
         raise InvalidArgument(
-            "this has values that JSON can't hold, such as dates or sets"
+            "this text has values that JSON can't hold, such as dates or sets"
         ) from None
     if not isinstance(made, dict):
-        raise InvalidArgument("this is not a job: it must be a mapping with fields such as jobSpec")
+        raise InvalidArgument(
+            "this text is not a job: a job is a mapping with fields such as jobSpec"
+        )
     return made

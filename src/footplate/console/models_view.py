@@ -29,7 +29,7 @@ async def _download(visit: Visit) -> Response:
     place = _directory(str(chosen.get("artifactUri", "")))
     file = visit.parameter("file")
     if place is None or not file:
-        raise NotFound(f"version {chosen['versionId']} has no file {file[:200]!r}")
+        raise NotFound(f"version {chosen['versionId']} of the model has no file {file[:200]!r}")
     bucket, prefix = place
     return await download(visit, bucket, f"{prefix}{file}")
 

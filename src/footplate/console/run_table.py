@@ -80,7 +80,8 @@ def _fulfils(run: Run, condition: str) -> bool:
         if isinstance(limit, float):
             return False
         raise InvalidArgument(
-            f"{condition[:100]!r} compares with text, not a number; allowed: = and !="
+            f"the condition {condition[:100]!r} compares with a text, not a number; allowed: "
+            "= and !="
         )
     return _COMPARE[sign](str(value), wanted.strip("\"'"))
 

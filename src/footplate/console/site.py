@@ -246,13 +246,13 @@ class Site:
             return
         site = request.headers.get("sec-fetch-site", "same-origin")
         if site not in ("same-origin", "none"):
-            raise PermissionDenied("only this server's own pages may change anything here")
+            raise PermissionDenied("only pages of this server may change something on the server")
         origin = urlsplit(request.headers.get("origin", "")).netloc
         is_own = visit.is_fragment or (origin and origin == request.headers.get("host"))
         if request.url.path != "/sign-in" and not is_own:
             raise PermissionDenied(
-                "the request has neither HX-Request nor this server's Origin in its headers: "
-                "use the console's own pages"
+                "the request has neither the header HX-Request nor this server's Origin: use the "
+                "pages of the console"
             )
 
 

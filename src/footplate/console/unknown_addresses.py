@@ -76,4 +76,4 @@ async def _show(visit: Visit) -> Response:
     path = visit.parameter("path") or _PATH
     if visit.site.sessions.needed and visit.token is None:
         return visit.site.to_sign_in(visit, path)
-    raise NotFound(f"Nothing is served at {path[:200]}")
+    raise NotFound(f"This server has no page at {path[:200]}")

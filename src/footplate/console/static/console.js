@@ -44,7 +44,7 @@ function follow() {
     lost = true;
     live.textContent = "";
     live.hidden = true;
-    showProblem("The server doesn't answer. This page goes on by itself when it does.");
+    showProblem("The server doesn't answer. This page updates again when the server answers.");
     if (source.readyState === EventSource.CLOSED) {
       source = null;
       setTimeout(again, 3000);
@@ -82,7 +82,7 @@ document.body.addEventListener("htmx:responseError", (event) => {
   showProblem(plain && responseText ? responseText : `The server answered ${status}.`);
 });
 document.body.addEventListener("htmx:sendError", () => {
-  showProblem("The server doesn't answer. This page goes on by itself when it does.");
+  showProblem("The server doesn't answer. This page updates again when the server answers.");
   lost = true;
 });
 document.body.addEventListener("htmx:afterRequest", (event) => {
@@ -179,7 +179,7 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Select it by hand";
+    button.textContent = "Select the text by hand";
   }
   setTimeout(() => (button.textContent = title), 2000);
 });

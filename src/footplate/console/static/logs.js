@@ -178,7 +178,7 @@ async function exclusively(work) {
     showProblem("");
   } catch (error) {
     if (mine === generation) {
-      showProblem(error instanceof TypeError ? "The server doesn't answer. The log goes on when it does." : error.message);
+      showProblem(error instanceof TypeError ? "The server doesn't answer. The log continues when the server answers." : error.message);
     }
   } finally {
     busy = false;
@@ -234,9 +234,9 @@ function say() {
   const loading = (moreAfter && last < size) || (moreBefore && first > 0);
   if (box.childElementCount) {
     const place = current === null ? "" : matches.say(current);
-    status.textContent = complaint || place || (following ? "Following the end of the log." : "");
+    status.textContent = complaint || place || (following ? "New lines appear here as the job prints them." : "");
   } else if (size === 0) {
-    status.textContent = ended() ? "The job has printed nothing." : "Nothing has been printed yet.";
+    status.textContent = ended() ? "The job has printed nothing." : "The job has printed nothing yet.";
   } else {
     status.textContent = loading ? `Looking for lines: ${Math.round((100 * last) / size)} %` : "No line matches.";
   }

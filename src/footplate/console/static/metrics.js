@@ -70,8 +70,8 @@ async function load() {
   for (const [metric, lines] of found) put(metric, lines);
   const parts = [];
   if (more) parts.push("Reading the event files …");
-  if (omitted) parts.push("The job has more metrics: these are the first.");
-  if (restarts().length && series.length) parts.push("Dashed lines are restarts.");
+  if (omitted) parts.push("The job has more metrics than the page shows.");
+  if (restarts().length && series.length) parts.push("Dashed lines mark restarts of replicas.");
   note.textContent = parts.join(" ");
   document.getElementById("metric-empty").hidden = series.length > 0 || more;
   axis.closest("label").hidden = series.length === 0;

@@ -52,7 +52,7 @@ function hear(message) {
 function draw(mine, data) {
   undrawn += data.length;
   terminal.write(data, () => (undrawn -= data.length));
-  if (undrawn > MAX_UNDRAWN && socket === mine) end("The shell wrote faster than this page can draw; for so much output, use the command below.", true);
+  if (undrawn > MAX_UNDRAWN && socket === mine) end("The shell printed more than this page can draw; for so much output, use the command below.", true);
 }
 
 function open() {
@@ -73,7 +73,7 @@ function open() {
     }
   };
   mine.onclose = () => {
-    if (socket === mine) end("The connection has ended.", true);
+    if (socket === mine) end("The connection to the shell has ended.", true);
   };
   terminal.focus();
 }

@@ -43,7 +43,7 @@ form.addEventListener("submit", async (event) => {
     location.reload();
   } catch (error) {
     status.textContent = "";
-    showProblem(error instanceof TypeError ? "The server doesn't answer. Try again when it does." : error.message);
+    showProblem(error instanceof TypeError ? "The server doesn't answer. Try again later." : error.message);
   } finally {
     button.disabled = false;
   }
