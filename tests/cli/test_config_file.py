@@ -73,7 +73,7 @@ def test_an_empty_file_is_an_empty_object(tmp_path: Path) -> None:
         (b"a: [", "is not YAML: line 1, column 5: expected"),
         (b"- a\n", "is not a mapping of fields"),
         (b"1: a\n", "is not a mapping of fields"),
-        (b"\xff\xfe\x00", "is not UTF-8 text"),
+        (b"\xff\xfe\x00", "the file is not UTF-8 text"),
         (b"a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
     ],
 )
@@ -94,7 +94,7 @@ LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     [
         (LAUGHS, "has over 100000 values, counting what aliases"),
         ("a: &a [*a]\n", "has over 100000 values, counting what aliases"),
-        ("a: " + "[" * 5000 + "]" * 5000, "is nested too deeply"),
+        ("a: " + "[" * 5000 + "]" * 5000, "the file is nested too deeply"),
         ("? [a]\n: b\n", "is not YAML: line 1"),
     ],
     ids=["aliases", "within itself", "depth", "key"],

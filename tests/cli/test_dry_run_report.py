@@ -46,7 +46,7 @@ def test_an_engines_region_says_what_is_enforced_there() -> None:
 def test_an_accepted_job_with_its_plan() -> None:
     verdict = replace(GOOD, plan=guide(), warnings=("it is late",))
 
-    assert headline(verdict) == "ACCEPTED: it would start now."
+    assert headline(verdict) == "ACCEPTED: the job would start now."
     text = report(verdict, 80)
     zone = verdict.plan.zone if verdict.plan else ""
     assert (
@@ -113,7 +113,7 @@ def test_a_refused_job_has_a_line_for_each_field() -> None:
     lines = report(verdict).splitlines()
     assert lines[:2] == [f"- trainingInput.masterType: {long}", "- jobId: '1' given"]
     assert lines[3:] == [
-        "Google's service would refuse it:",
+        "Google's service would refuse the job:",
         "- Google's service would refuse the job for the same reasons",
     ]
     narrow = report(verdict, 80).splitlines()
@@ -132,7 +132,7 @@ def test_a_refused_job_has_a_line_for_each_field() -> None:
         (replace(GOOD, refusal="job_1 exists already"), "REJECTED: job_1 exists already"),
         (
             replace(GOOD, queue=Outlook(starts_now=False, place=2, text="job_1 holds all.")),
-            "ACCEPTED: it would not start now. job_1 holds all.",
+            "ACCEPTED: the job would not start now. job_1 holds all.",
         ),
     ],
 )
@@ -144,5 +144,5 @@ def test_parity_that_is_not_certain() -> None:
     verdict = replace(GOOD, parity=Parity(None, ("the image is new",)))
 
     assert report(verdict) == (
-        "It isn't certain whether Google's service would accept it:\n- the image is new"
+        "It isn't certain whether Google's service would accept the job:\n- the image is new"
     )

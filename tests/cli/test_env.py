@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tests.support.fake_service import FakeService
 
 NO_PROXY = (
-    "Error: this server has no proxy: start it without --no-proxy, and without proxy_port = none\n"
+    "Error: this server has no proxy: restart the server without --no-proxy and without "
+    "proxy_port = none\n"
 )
 
 
@@ -75,8 +76,8 @@ def test_a_proxy_out_of_reach_is_named(invoke: Callable[..., Result], fake: Fake
     result = invoke("env")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        "Error: the server's proxy doesn't answer at 127.0.0.1:9: open this port, or forward "
-        "it: ssh -L 9:127.0.0.1:9 HOST\n"
+        "Error: the server's proxy doesn't answer at 127.0.0.1:9: open this port, or forward the "
+        "port with ssh -L 9:127.0.0.1:9 HOST\n"
     )
 
 

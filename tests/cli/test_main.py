@@ -114,7 +114,7 @@ def test_status_asks_a_server_without_modules_that_load_slowly() -> None:
 
 
 def test_ml_engine_is_another_name_for_ai_platform(invoke: Callable[..., Result]) -> None:
-    told = "Listed 0 items in project demo; --project names another one.\n"
+    told = "Listed 0 items in project demo; choose another project with --project.\n"
     assert invoke("ml-engine", "jobs", "list").stderr == told
 
 
@@ -163,8 +163,8 @@ def test_without_a_server_the_way_out_is_named(
     result = invoke("ai", "custom-jobs", "list", f"--data-dir={data_dir}")
     assert result.exit_code == 1
     assert result.stderr == (
-        f"Error: no Footplate server runs with the data directory {data_dir}; "
-        "start one with `footplate up`, or pass its address with --url or --data-dir\n"
+        f"Error: no Footplate server runs with the data directory {data_dir}; start a server "
+        "with `footplate up`, or name another one with --url or --data-dir\n"
     )
 
 
@@ -228,8 +228,8 @@ def test_status_of_a_server_that_does_not_answer_yet(
         result = invoke("status", f"--data-dir={data_dir.root}")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        f"Error: a server uses {data_dir.root}, but doesn't answer: it is starting, "
-        "ending or very busy; try again in a moment\n"
+        f"Error: the server of {data_dir.root} doesn't answer, because it is starting, ending or "
+        "very busy; try again in a moment\n"
     )
 
 
@@ -280,7 +280,7 @@ def test_closed_streams_are_as_good_as_the_null_device(fake: FakeService) -> Non
         check=False,
         timeout=60,
     )
-    told = "Listed 0 items in project demo; --project names another one.\n"
+    told = "Listed 0 items in project demo; choose another project with --project.\n"
     assert (done.returncode, done.stderr) == (0, told)
 
 
@@ -314,10 +314,8 @@ def test_down_names_the_jobs_of_others_and_wants_a_yes(
     refused = invoke("down")
     assert refused.exit_code == 1
     assert refused.stderr == (
-        "Error: others may use this server. These jobs would end:\n"
-        "  ads: 2 jobs: census_1, census_2\n"
-        "  vision: 1 job: 7\n"
-        "Add --yes to end them all.\n"
+        "Error: others may use this server. These jobs would end:\n  ads: 2 jobs: census_1, "
+        "census_2\n  vision: 1 job: 7\nAdd --yes to end all these jobs.\n"
     )
     assert "POST /footplate/v1/down" not in leaving.calls()
     for word in ("--yes", "-y", "--quiet"):
@@ -340,8 +338,8 @@ def test_down_says_when_jobs_take_long(invoke: Callable[..., Result]) -> None:
     result = invoke("down", "--timeout=0")
     assert result.exit_code == 1
     assert result.stderr == (
-        "Ending 0 jobs.\nError: the service still waits for its jobs after 0 s; "
-        "it stops by itself when they have ended\n"
+        "Ending 0 jobs.\nError: the service still waits for its jobs after 0 s; the service "
+        "stops by itself when the jobs have ended\n"
     )
 
 
@@ -361,7 +359,7 @@ def test_a_mistyped_command_gets_a_suggestion(invoke: Callable[..., Result]) -> 
     ("words", "hint"),
     [
         ("jobs create", "`ai-platform jobs submit` and `ai custom-jobs create` make jobs."),
-        ("jobs stream-logs 7", "`footplate jobs logs --follow` does it."),
+        ("jobs stream-logs 7", "`footplate jobs logs --follow` follows a job."),
         ("ai-platform jobs delete census_1", "`footplate jobs delete` takes jobs of all kinds."),
         ("submit", "Did you mean 'ai-platform jobs submit'?"),
         ("ai-platform jobs submit census_1", "Did you mean 'training census_1'?"),
@@ -369,7 +367,7 @@ def test_a_mistyped_command_gets_a_suggestion(invoke: Callable[..., Result]) -> 
         ("ai models list", "`gcloud ai models` lists and changes models, under `footplate env`."),
         ("gcloud ai", "Leave it out: `footplate` takes the words that follow gcloud."),
         ("gsutil ls", "Buckets are in `footplate storage`."),
-        ("storage mb gs://a", "`footplate storage buckets create` makes one."),
+        ("storage mb gs://a", "`footplate storage buckets create` makes a bucket."),
         (
             "ai hp-tuning-jobs import optuna.db",
             (
@@ -409,7 +407,8 @@ def test_an_option_of_the_program_belongs_behind_dashes(invoke: Callable[..., Re
     result = invoke("ai-platform", "jobs", "submit", "training", "census_1", "--epochs=3")
     assert result.exit_code == 2
     assert result.stderr.endswith(
-        "Error: No such option '--epochs'. The program's own options come last: -- --epochs ...\n"
+        "Error: No such option '--epochs'. Give the program's own options last, after --: -- "
+        "--epochs ...\n"
     )
 
 

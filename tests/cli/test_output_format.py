@@ -95,7 +95,7 @@ def test_what_else_gcloud_has_is_refused(text: str) -> None:
         read_format(text)
     assert refused.value.message == (
         f"{text!r} given; allowed: table, json, yaml, csv, csv(FIELD,...) and value(FIELD,...); "
-        "use jq on json for more"
+        "for other formats, use jq on json"
     )
 
 

@@ -115,14 +115,9 @@ def test_jobs_that_failed_meanwhile_are_shown_with_their_last_lines(
     done = run("sh", "-c", "echo the job failed >&2; exit 1")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "the job failed\n"
-        "\n"
-        f"footplate run: {JOB} failed: {FAILED['message']}\n"
-        "The last 2 lines of its log:\n"
-        "    step 1\\x07\n"
-        "    step 2\\x07\n"
-        f"The whole log: footplate ai custom-jobs stream-logs {JOB}\n"
-        f"In the console: {fake.url}/jobs/{JOB}\n"
+        f"the job failed\n\nfootplate run: {JOB} failed: {FAILED['message']}\nThe last 2 lines "
+        "of the job's log:\n    step 1\\x07\n    step 2\\x07\nThe whole log: footplate ai "
+        f"custom-jobs stream-logs {JOB}\nIn the console: {fake.url}/jobs/{JOB}\n"
     )
     asked = [r.query for r in fake.requests if r.path == "/footplate/v1/jobs"]
     assert asked == [

@@ -99,7 +99,7 @@ def test_a_server_that_answers_something_else(
     fake.refusals["POST", f"/footplate/v1/{TRAINING}:stacks"] = Answer(body=body)
     result = invoke("ai-platform", "jobs", "stacks", "census_1")
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: the server didn't answer as Footplate does: comparison")
+    assert result.stderr.startswith("Error: the server sent an invalid answer: comparison")
 
 
 def test_a_format_that_is_none(invoke: Callable[..., Result]) -> None:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
-STRAY = "FOOTPLATE_GPUTYPE is set, which is no setting; did you mean FOOTPLATE_GPU_TYPE?"
+STRAY = (
+    "the variable FOOTPLATE_GPUTYPE is set, but Footplate has no such setting; did you "
+    "mean FOOTPLATE_GPU_TYPE?"
+)
 GREETING = """\
 Footplate answers at URL (data in DATA).
 Machine: emulate, up to 5 replicas at once, 2 simulated NVIDIA_L4; no limits on CPU or memory.
@@ -96,8 +99,8 @@ def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "Error: host: '0.0.0.0' given without a token: other machines could run programs here; "
-        "set FOOTPLATE_TOKEN, or keep to 127.0.0.1\n"
+        "Error: host: '0.0.0.0' given without a token, so anyone on the network could run "
+        "programs here; set FOOTPLATE_TOKEN, or listen on 127.0.0.1\n"
     )
 
 

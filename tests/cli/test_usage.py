@@ -136,7 +136,7 @@ def test_other_formats_have_all_of_it(invoke: Callable[..., Result]) -> None:
 def test_a_job_of_which_nothing_is_known(invoke: Callable[..., Result]) -> None:
     result = invoke("ai-platform", "jobs", "usage", "census_1")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "The service knows nothing yet of what job census_1 uses.\n"
+    assert result.stderr == "The service hasn't measured yet what job census_1 uses.\n"
 
 
 def test_a_tuning_job_names_the_jobs_that_use_something(invoke: Callable[..., Result]) -> None:

@@ -205,6 +205,6 @@ def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
         done = up(tmp_path, port)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        f"Error: grpc_port: {port} given: another program listens there; choose another grpc_port, "
-        "or 0 for a free one\n"
+        f"Error: grpc_port: {port} given: another program listens on this port; choose another "
+        "--port, or 0 for a free port\n"
     )

@@ -203,7 +203,7 @@ def test_reported_metrics_are_charts_with_tables(page: Page, service: RunningSer
     expect(metrics.locator("canvas")).to_have_count(2)
     expect(metrics.locator("figcaption")).to_have_text([HOSTILE, "loss"])
     expect(metrics.locator(".legend").last.locator("span")).to_have_text(["eval", "train"])
-    expect(page.locator("#metric-note")).to_have_text("Dashed lines are restarts.")
+    expect(page.locator("#metric-note")).to_have_text("Dashed lines mark restarts of replicas.")
     metrics.get_by_text("As a table").last.click()
     table = metrics.get_by_role("table", name="loss")
     expect(table.get_by_role("row")).to_have_text(
@@ -395,7 +395,7 @@ def test_the_definition_has_tabs(page: Page, service: RunningService) -> None:
     expect(page.get_by_role("tabpanel")).to_contain_text("gcloud ai-platform jobs submit training")
     page.keyboard.press("ArrowLeft")
     values = page.get_by_role("table", name="What the service reads in the request, and why")
-    expect(values).to_contain_text("default of both of Google's services: a week")
+    expect(values).to_contain_text("default, as in both of Google's services: a week")
 
 
 def test_a_log_is_downloaded(service: RunningService) -> None:

@@ -69,7 +69,7 @@ def test_the_page_on_connecting_names_the_token_where_there_is_one(
 def test_an_unknown_address_is_a_page(http: httpx.Client, path: str) -> None:
     answer = http.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
-    assert "Nothing is served at /" in answer.text
+    assert "This server has no page at /" in answer.text
     assert 'href="/jobs"' in answer.text
     assert "<script>" not in answer.text
     assert http.get(path, headers={"Accept": "*/*"}).json()["error"]["status"] == "NOT_FOUND"

@@ -86,7 +86,7 @@ def test_a_job_of_the_other_api_is_edited_as_text(page: Page, service: RunningSe
     expect(page.get_by_label("Machine type")).not_to_be_visible()
     expect(page.locator("#preview")).to_contain_text("wrong")
     text.fill("jobSpec: [")
-    expect(page.locator("#error-text")).to_contain_text("this is not YAML: line 1")
+    expect(page.locator("#error-text")).to_contain_text("this text is not YAML: line 1")
     text.fill(HOSTILE)
     expect(page.locator("#error-text")).to_contain_text("this is")
     page.get_by_role("button", name="Submit", exact=True).click()

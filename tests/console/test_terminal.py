@@ -55,7 +55,7 @@ def test_a_job_s_page_leads_to_a_terminal(
     check_accessibility(page)
     page.locator(".xterm-helper-textarea").focus()
     page.keyboard.press("Control+Shift+Escape")
-    expect(page.get_by_text("In a terminal of your own")).to_be_focused()
+    expect(page.get_by_text("Open this shell in your own terminal")).to_be_focused()
 
     page.locator(".xterm-helper-textarea").focus()
     page.keyboard.type("exit 3\n")

@@ -25,6 +25,6 @@ def test_a_weak_containment_mode_is_warned_of() -> None:
     assert describe_power((), 1000, isolation="auto") == ()
     (note,) = describe_power((), 1000, isolation="subreaper")
     assert note == (
-        "Programs see all processes of this machine, and can signal those of their user (setting "
-        "isolation). Set isolation = auto."
+        "Programs can see all processes of this machine, and signal those of their user (setting "
+        "isolation). To prevent this, set isolation = auto."
     )

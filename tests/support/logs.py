@@ -38,7 +38,7 @@ class MemoryLogs:
         self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line], trial: str = ""
     ) -> None:
         if self.full:
-            raise Unavailable("log lines can't be kept: the disk is full")
+            raise Unavailable("the server can't store log lines: the disk is full")
         with self._lock:
             for line in lines:
                 self._keep(self._entries.setdefault(uid, []), (attempt, replica, trial, ""), line)
@@ -54,7 +54,7 @@ class MemoryLogs:
         above: int = 0,
     ) -> None:
         if self.full:
-            raise Unavailable("log lines can't be kept: the disk is full")
+            raise Unavailable("the server can't store log lines: the disk is full")
         with self._lock:
             entries = self._entries.setdefault(uid, [])
             for line in lines:

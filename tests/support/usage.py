@@ -25,7 +25,9 @@ class MemoryUsage:
 
     def append(self, uid: JobUid, attempt: int, replica: str, samples: Sequence[Sample]) -> None:
         if self.full:
-            raise Unavailable("utilisation can't be stored: the disk is full")
+            raise Unavailable(
+                "the server can't store the utilisation of replicas: the disk is full"
+            )
         kept = self._kept.setdefault((uid, replica), [])
         for sample in samples:
             if kept and attempt < kept[-1][0]:

@@ -167,7 +167,7 @@ def test_a_place_that_may_not_be_written_to_is_named(
         data_dir.make()
     assert str(caught.value) == (
         f"data_dir: '{data_dir.root}' given, where the server can't store anything: {folder}: "
-        "this user may not write into it; choose another --data-dir"
+        "this user may not write into this folder; choose another --data-dir"
     )
 
 
@@ -182,8 +182,8 @@ def test_a_file_that_may_not_be_written_to_is_named(
     with pytest.raises(InvalidArgument) as caught:
         data_dir.make()
     assert str(caught.value) == (
-        f"data_dir: '{data_dir.root}' given, where the server can't store anything: {file}: "
-        "this user may not read and write it; choose another --data-dir"
+        f"data_dir: '{data_dir.root}' given, where the server can't store anything: {file}: this "
+        "user may not read and write this file; choose another --data-dir"
     )
 
 

@@ -64,8 +64,8 @@ def test_a_removed_setting_says_what_to_do(tmp_path: Path, value: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
         load_settings({"FOOTPLATE_NETWORK": value}, {"data_dir": tmp_path})
     text = (
-        "no such setting any more; remove it: replicas share this machine's network, and each "
-        "listens on the port that CLUSTER_SPEC names"
+        "no such setting any more; remove this setting: replicas share this machine's network, "
+        "and each replica listens on the port that CLUSTER_SPEC names"
     )
     assert [(each.field, each.description) for each in caught.value.violations] == [
         ("network", f"{tmp_path / 'footplate.toml'}: {text}"),
@@ -181,8 +181,8 @@ def test_a_file_in_the_place_of_the_directory_is_named(tmp_path: Path) -> None:
         with pytest.raises(InvalidArgument) as caught:
             load_settings({}, {"data_dir": given})
         assert str(caught.value) == (
-            f"data_dir: '{given}' given, whose footplate.toml can't be read: Not a directory; "
-            "choose a folder of your own, with --data-dir or FOOTPLATE_DATA_DIR"
+            f"data_dir: '{given}' given, but the file footplate.toml in it can't be "
+            "read: Not a directory; choose another folder with --data-dir or FOOTPLATE_DATA_DIR"
         )
 
 
@@ -235,8 +235,14 @@ def test_a_variable_that_is_nearly_a_setting_is_told() -> None:
         "FOOTPLATE_DATA_DIR": "/data",
     }
     assert strays(environ) == [
-        "FOOTPLATE_CACHEDIR is set, which is no setting; did you mean FOOTPLATE_CACHE_DIR?",
-        "FOOTPLATE_MAX_REPLICA is set, which is no setting; did you mean FOOTPLATE_MAX_REPLICAS?",
+        (
+            "the variable FOOTPLATE_CACHEDIR is set, but Footplate has no such setting; did you "
+            "mean FOOTPLATE_CACHE_DIR?"
+        ),
+        (
+            "the variable FOOTPLATE_MAX_REPLICA is set, but Footplate has no such setting; did "
+            "you mean FOOTPLATE_MAX_REPLICAS?"
+        ),
     ]
 
 

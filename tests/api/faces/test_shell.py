@@ -205,7 +205,7 @@ def test_the_token_comes_in_three_ways(
 def test_another_token_is_refused(guarded: httpx.Client, token: str) -> None:
     headers = {b"Authorization": f"Bearer {token}".encode()}
     code, _, message = error(guarded.get(JOBS, headers=headers))
-    assert (code, message) == (403, "the token is not this server's")
+    assert (code, message) == (403, "the token of this request isn't the token of this server")
 
 
 def test_health_and_supervisors_need_no_user_token(guarded: httpx.Client) -> None:

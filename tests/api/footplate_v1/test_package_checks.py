@@ -149,7 +149,7 @@ def test_a_package_that_comes_with_the_request(http: httpx.Client, resolver: Fak
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({}, "job: the body of a create request is needed"),
+        ({}, "job: required: the body of a create request"),
         ({**training(), "packages": [{"uri": "gs://a/b"}]}, "packages[0]: uri, and content"),
         ({**training(), "packages": [{"uri": "gs://a/b", "content": "?"}]}, "in base64"),
         (training("gs://stage/absent.tar.gz"), "upload it first"),

@@ -94,7 +94,7 @@ def test_what_can_not_be_asked_is_an_error(url: str) -> None:
         ({"replicas": [1]}, "[1] given"),
         ({"replicas": None}, "null given"),
         ({"replicas": ["a"] * 1001}, "allowed: a list of at most 1000"),
-        ({"replica": "a"}, "replica: can't be set; allowed: replicas"),
+        ({"replica": "a"}, "replica: this field can't be set; allowed: replicas"),
     ],
 )
 def test_a_wrong_request_says_what_is_allowed(

@@ -93,7 +93,7 @@ def test_the_lines_of_all_trials_are_those_of_the_tuning_job(
 def test_a_trial_that_has_not_started(world: World, http: httpx.Client) -> None:
     job, _ = world.tune(trials=1)
     answer = http.get(f"/footplate/v1/{job.name}/logs", params={"trial": "2", "follow": "true"})
-    told = "trial 2 of projects/demo/jobs/job_1 doesn't exist, or hasn't started"
+    told = "trial 2 of the job projects/demo/jobs/job_1 doesn't exist, or hasn't started"
     assert (answer.status_code, answer.json()["error"]["message"]) == (404, told)
 
 

@@ -38,7 +38,7 @@ def test_a_valid_file_says_what_it_changes(file: Path, invoke: Callable[..., Res
     file.write_text(CHANGES)
     result = invoke("catalogue", "check", "own.toml")
     assert result.exit_code == 0
-    assert result.stderr == "own.toml is valid; it adds 1, changes 2, removes 1 entries.\n"
+    assert result.stderr == "The file own.toml is valid: it adds 1, changes 2, removes 1 entries.\n"
     heading, *rows = result.stdout.splitlines()
     assert heading.split() == ["CHANGE", "KIND", "NAME", "DETAILS"]
     assert [" ".join(row.split()) for row in rows] == [
@@ -66,7 +66,7 @@ def test_a_file_that_changes_nothing(file: Path, invoke: Callable[..., Result]) 
     file.write_text("")
     result = invoke("catalogue", "check", "own.toml")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "own.toml is valid; it adds 0, changes 0, removes 0 entries.\n"
+    assert result.stderr == "The file own.toml is valid: it adds 0, changes 0, removes 0 entries.\n"
 
 
 def test_what_is_wrong_is_told_line_by_line(file: Path, invoke: Callable[..., Result]) -> None:
@@ -84,7 +84,7 @@ def test_what_is_wrong_is_told_line_by_line(file: Path, invoke: Callable[..., Re
 def test_a_missing_file(file: Path, invoke: Callable[..., Result]) -> None:
     result = invoke("catalogue", "check", "own.toml")
     assert result.exit_code == 1
-    assert result.stdout == "own.toml: can't be read: No such file or directory\n"
+    assert result.stdout == "own.toml: the file can't be read: No such file or directory\n"
 
 
 def test_names_in_a_file_give_the_terminal_no_commands(

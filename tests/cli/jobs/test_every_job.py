@@ -138,7 +138,7 @@ def test_list_shows_where_jobs_are_and_why_they_failed(invoke: Invoke) -> None:
     (found,) = json.loads(invoke("list", "--state=FAILED", "--format=json").stdout)
     assert (found["jobId"], found["kind"], found["state"]) == ("7", "custom", "FAILED")
     none = invoke("list", "--project=nobody")
-    assert "Listed 0 items; --project, --region and --kind choose other jobs." in none.stderr
+    assert "Listed 0 items; choose other jobs with --project, --region and --kind." in none.stderr
 
 
 @pytest.mark.parametrize(
@@ -253,5 +253,5 @@ def test_h_is_help(words: tuple[str, ...]) -> None:
 def test_other_groups_say_where_a_job_of_this_id_is(invoke: Invoke, words: tuple[str, ...]) -> None:
     result = CliRunner().invoke(main, words, prog_name="footplate")
     assert result.exit_code == 1
-    assert f"the id belongs to jobs elsewhere: {CUSTOM}" in result.stderr
+    assert f"these other jobs have the id: {CUSTOM}" in result.stderr
     assert f"show one: footplate jobs describe {CUSTOM}" in result.stderr

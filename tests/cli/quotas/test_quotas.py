@@ -110,7 +110,7 @@ def test_unset_takes_all_if_asked(invoke: Callable[..., Result], quotas: Quotas)
 def test_unset_says_what_it_cannot_take(invoke: Callable[..., Result], quotas: Quotas) -> None:
     quotas.store.change("maps", "europe-west4", {"vcpus": 1})
     there = ("--project=maps", "--region=europe-west4")
-    stays = "jobs stays limited by [[quotas]] of footplate.toml; change it there."
+    stays = "A table [[quotas]] of footplate.toml still limits jobs; change the limit there."
     assert stays not in invoke("unset", "vcpus", *there).stderr
     assert stays in invoke("unset", "JOBS", *there).stderr
     assert stays in invoke("unset", "--all", *there).stderr
@@ -175,7 +175,7 @@ class TestWithoutQuotas:
         return ()
 
     def test_describe_says_so(self, invoke: Callable[..., Result]) -> None:
-        nothing = "No limits for project ads in us-central1, and its jobs use nothing.\n"
+        nothing = "No limits for project ads in us-central1, and the project's jobs use nothing.\n"
         assert invoke("describe", *ADS).stderr == nothing
         everybody = invoke("describe", "--project=*", "--region=*")
         assert everybody.stderr == "No limits for any project in any region.\n"

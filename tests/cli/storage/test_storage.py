@@ -68,7 +68,7 @@ def test_what_is_not_there_is_told(invoke: Callable[..., Result], fake: FakeServ
     nothing = invoke("storage", "ls", "gs://one/x")
     assert (nothing.exit_code, nothing.stderr) == (
         1,
-        "Error: gs://one/x does not exist; `footplate storage ls gs://one` lists all\n",
+        "Error: gs://one/x does not exist; `footplate storage ls gs://one` lists the bucket\n",
     )
     assert invoke("storage", "ls", "gs://none").stderr == "Error: the bucket none isn't there\n"
 
@@ -116,11 +116,11 @@ def test_copies_that_cannot_be(
         return result.stderr.splitlines()[-1]
 
     assert refused(str(tmp_path), "gs://one") == (
-        f"Error: {tmp_path} is a folder; --recursive copies what is in it"
+        f"Error: {tmp_path} is a folder; --recursive copies a folder with its files"
     )
     assert refused(f"{tmp_path}/x", "gs://one") == f"Error: {tmp_path}/x does not exist"
     assert refused("gs://one/y", ".") == (
-        "Error: no objects match gs://one/y; --recursive takes what is below a folder"
+        "Error: no objects match gs://one/y; --recursive includes all objects below a folder"
     )
     assert refused("-r", "gs://one/a", str(tmp_path)) == (
         f"Error: the object 'a/../../evil' can't be a file below {tmp_path}"

@@ -240,4 +240,6 @@ def test_earlier_trials_without_a_result_are_said(
     fake.trials[JOB] = [
         answer(trial(1, parameters={}), earlier={**EARLIER, "trials": 1, "best": None})
     ]
-    assert "Earlier: 1 trial of census_0, none with a result.\n" in invoke(*TRIALS, job).stderr
+    assert (
+        "Earlier study: 1 trial of census_0, none with a result.\n" in invoke(*TRIALS, job).stderr
+    )

@@ -83,4 +83,4 @@ def test_it_goes_with_no_other_look(invoke: Callable[..., Result], job: str) -> 
     for option in ("--curves", "--trial=1", "--format=csv"):
         result = invoke("ai-platform", "jobs", "trials", job, "--watch", option)
         assert result.exit_code == 2
-        assert "--watch doesn't go with --curves, --trial or --format" in result.stderr
+        assert "--watch can't be combined with --curves, --trial or --format" in result.stderr

@@ -126,7 +126,7 @@ def test_what_goes_on_without_a_server_is_shown_and_ended(context: Context) -> N
     context.service.kill()
 
     shown = footplate(context, "status").stdout
-    assert "No server runs; `footplate up` starts it." in shown
+    assert "No server is running; `footplate up` starts one." in shown
     assert "jobs     1 RUNNING" in shown
 
     assert footplate(context, "down").stderr == "Ending 1 job.\nAll jobs have ended.\n"
@@ -150,7 +150,7 @@ def test_the_end_of_the_server_cuts_followers_off_without_noise(context: Context
     said = context.service.log.read_bytes()[told:].decode()
     assert said.splitlines()[1:] == [
         "The service has stopped.",
-        "1 job goes on without it; the next `footplate up` takes them over.",
+        "1 job goes without the service; the next `footplate up` takes over.",
     ]
 
 

@@ -105,7 +105,7 @@ def test_a_test_that_fails_shows_which_jobs_failed_and_their_last_lines(tmp_path
     )
     section = done.stdout.partition("Jobs that failed")[2]
     assert "ValueError: no rows (at task.py:3 in load)" in section, done.stdout
-    assert "The last 40 lines of its log:\n" in section
+    assert "The last 40 lines of the job's log:\n" in section
     assert "    step 49\n" in section
     assert "    ValueError: no rows\n" in section
     assert "    step 1\n" not in section

@@ -142,7 +142,10 @@ def test_patches_set_what_the_mask_names(api: Api) -> None:
         ({"resourcePools": [{}]}, "resourcePools[0].machineSpec.machineType: required"),
         (
             {"resourcePools": [{**POOL, "id": "a"}, {**POOL, "id": "a"}]},
-            'resourcePools[1].id: "a" is the id of another pool, too',
+            (
+                'resourcePools[1].id: "a" given, the id of another pool; allowed: a different id '
+                "for each pool"
+            ),
         ),
         (
             {"resourcePools": [{**POOL, "autoscalingSpec": {"minReplicaCount": 2}}]},

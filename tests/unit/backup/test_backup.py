@@ -195,7 +195,7 @@ def test_nothing_that_a_program_puts_there_leads_out_or_stops_it(
         file.write(b"x")
     (stage / os.fsdecode(b"\xff\n")).write_bytes(b"odd")
     made = back_up(data, backups)
-    assert made.skipped["buckets/stage/pipe"] == "it is not a file, folder or link"
+    assert made.skipped["buckets/stage/pipe"] == "this is neither a file nor a folder nor a link"
     assert len(made.skipped) == 2
     root = restored(backups, tmp_path)
     assert (root / "buckets/stage/out").readlink() == Path("/etc")

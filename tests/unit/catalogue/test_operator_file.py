@@ -224,7 +224,10 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
         ),
         (
             "[series.box]\nvcpus = [4]\nmemory_gb_per_vcpu = 4\n" + BOX.replace("box", "box-4"),
-            "4: machine_types.box-4: box-4 is in a series of this file already; allowed: once",
+            (
+                "4: machine_types.box-4: the machine type box-4 is already in a series of this "
+                "file; allowed: once"
+            ),
         ),
         (
             "[series.n1-standard]\nvcpus = [4]\nmemory_gb_per_vcpu = 4\negress_gbps = { 8 = 1 }",
@@ -332,7 +335,10 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
         ),
         (
             ALONE + "[remove]\nregions = ['us-east1']",
-            "16: remove.regions: with replace = true nothing is there that could be removed",
+            (
+                "16: remove.regions: replace = true already leaves out all built-in entries; "
+                "leave this list out"
+            ),
         ),
         ("replace = true", " machine_types: none is left; a catalogue needs at least one"),
         ("[runtime.mine]", "1: runtime: unknown key; did you mean runtimes?"),
@@ -345,18 +351,20 @@ def test_what_is_refused_and_where(own: File, text: str, expected: str) -> None:
 def test_what_a_removal_breaks_of_the_built_in_names_the_way_out(own: File) -> None:
     (legacy, *_) = own.refusals('[remove]\naccelerators = ["NVIDIA_TESLA_K80"]\n')
     assert legacy.startswith(" machine_types.standard_gpu.included: there is no accelerator")
-    assert legacy.endswith(" (built in: describe it anew, or remove it)")
+    assert legacy.endswith(
+        " (a built-in entry: describe the entry anew in your file, or remove it)"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("x = 1\nx = 2", "2: is not TOML: Cannot overwrite a value"),
-        ("[machine_types\n", "1: is not TOML: "),
-        ("a = " + "[" * 5000, " is nested too deeply"),
-        ("a = " + "9" * 5000, " is not TOML: "),
+        ("x = 1\nx = 2", "2: the file is not TOML: Cannot overwrite a value"),
+        ("[machine_types\n", "1: the file is not TOML: "),
+        ("a = " + "[" * 5000, " the file is nested too deeply"),
+        ("a = " + "9" * 5000, " the file is not TOML: "),
         ("replace = 0x" + "f" * 9000, "1: replace: a huge int given; allowed: true, false"),
-        ("x" * (1 << 20) + "= 1", " is larger than 1 MiB"),
+        ("x" * (1 << 20) + "= 1", " the file is larger than 1 MiB"),
     ],
 )
 def test_texts_that_are_hard_to_read(own: File, text: str, expected: str) -> None:
@@ -367,9 +375,9 @@ def test_what_is_no_text_file(tmp_path: Path) -> None:
     binary = tmp_path / "binary.toml"
     binary.write_bytes(b"\xff\xfe")
     for file, expected in (
-        (tmp_path / "none.toml", "can't be read: No such file or directory"),
-        (tmp_path, "can't be read: Is a directory"),
-        (binary, "is not UTF-8 text"),
+        (tmp_path / "none.toml", "the file can't be read: No such file or directory"),
+        (tmp_path, "the file can't be read: Is a directory"),
+        (binary, "the file is not UTF-8 text"),
     ):
         with pytest.raises(InvalidArgument) as caught:
             load_catalogue(file)

@@ -93,11 +93,15 @@ def test_built_in_runtimes_can_be_removed(folder: Path) -> None:
     ("before", "after", "said"),
     [
         ('lock = "own.txt"', 'lock = "no.txt"', "no.txt can't be read: No such file"),
-        ('lock = "own.txt"', 'lock = "."', "can't be read: Is a directory"),
+        ('lock = "own.txt"', 'lock = "."', "the file can't be read: Is a directory"),
         ('lock = "own.txt"', "", "lock is missing"),
         ('"3.12"', '"new"', "'new' given; allowed: a version such as 3.11"),
         ('["2.30"]', '["latest"]', "'latest' given; allowed: such as 2.30"),
-        ("tf-cpu.2-30.py312", "my/image", "'my/image' given; allowed: such as tf-cpu.2-30.py311"),
+        (
+            "tf-cpu.2-30.py312",
+            "my/image",
+            ("'my/image' given; allowed: the name of an image, such as tf-cpu.2-30.py311"),
+        ),
         ('versions = ["2.30"]\nimages = ["tf-cpu.2-30.py312"]', "", "no job can name it"),
         ('[[runtimes."2.30".cpu]]\nname = "own"\nlock = "own.txt"\n', "", "has no packages"),
         ('name = "own"', 'name = "own"\nsize = 1', "unknown key"),
@@ -112,10 +116,10 @@ def test_what_is_wrong_is_told(folder: Path, before: str, after: str, said: str)
     ("text", "said"),
     [
         ("", "pins nothing"),
-        ("alpha==1.0\n", "has 'alpha==1.0' without a version or a hash"),
+        ("alpha==1.0\n", "the line 'alpha==1.0' has no version or no hash"),
         (f"alpha --hash=sha256:{'0' * 64}\n", "without a version or a hash"),
-        (f"{LOCK}-r more.txt\n", "has '-r more.txt' without a version or a hash"),
-        ("x" * (5 << 20), "is larger than 4 MiB"),
+        (f"{LOCK}-r more.txt\n", "the line '-r more.txt' has no version or no hash"),
+        ("x" * (5 << 20), "the file is larger than 4 MiB"),
     ],
 )
 def test_a_lock_that_is_none(folder: Path, text: str, said: str) -> None:

@@ -41,12 +41,12 @@ def test_what_the_request_of_a_training_job_gives_is_named() -> None:
 
 def test_defaults_say_why() -> None:
     found = _values(make_job(make_training_name()), {"trainingInput": {"scaleTier": "BASIC"}})
-    assert found["master: machines"][2] == "what the scale tier BASIC stands for"
+    assert found["master: machines"][2] == "the machines of the scale tier BASIC"
     assert found["longest running time"][::2] == (
         "7 d",
-        "default of both of Google's services: a week",
+        "default, as in both of Google's services: a week",
     )
-    assert found["restarts of lost replicas"][::2] == ("5", "setting of this service: max_restarts")
+    assert found["restarts of lost replicas"][::2] == ("5", "this service's setting max_restarts")
     assert found["directories"] == ("none", "", "default: none")
 
 
@@ -75,7 +75,10 @@ def test_a_waiting_time_by_default_is_that_of_flex_start() -> None:
     spec = make_spec(name)
     waiting = replace(spec.scheduling, max_wait_time_s=86_400.0)
     found = _values(make_job(name, spec=replace(spec, scheduling=waiting)), {"jobSpec": {}})
-    assert found["longest waiting time"][::2] == ("1 d", "default of strategy FLEX_START: a day")
+    assert found["longest waiting time"][::2] == (
+        "1 d",
+        ("default of the strategy FLEX_START: a day"),
+    )
 
 
 @pytest.mark.parametrize("request_", [{}, {"a": None}, {"a": []}, {"a": {"b": "text"}}, {"a": 3}])

@@ -87,7 +87,7 @@ def test_a_script_that_is_not_there(root: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("x y", "--output-image-uri: 'x y' names no image: it has a space"),
+        ("x y", "--output-image-uri: 'x y' is not the name of an image: it has a space"),
         (f"x@sha256:{'0' * 64}", "has a digest; allowed: NAME:TAG"),
     ],
 )

@@ -55,8 +55,8 @@ def test_a_package_without_metadata_gets_a_setup(trainer: Path) -> None:
     left_out = "trainer/config.yaml, trainer/models/__init__.py, trainer/models/net.py"
     (note,) = package.notes
     assert note == (
-        f"gcloud would leave out 3 of the files ({left_out}): "
-        f"a setup.py in {trainer.parent} that names them works in both places."
+        f"gcloud would leave out 3 of the files ({left_out}). To include them with gcloud, too, "
+        f"name them in a setup.py in {trainer.parent}."
     )
 
 

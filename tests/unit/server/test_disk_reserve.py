@@ -126,7 +126,7 @@ def test_a_file_system_that_allocates_nothing_is_reported(tmp_path: Path, disk: 
     reserve = DiskReserve(tmp_path / "reserve", WHOLE, disk.look, lambda *_: None)
     reserve.maintain()
     assert reserve.state().trouble() == (
-        "no disk reserve: the file system allocates no blocks for it; 100 MiB free"
+        "no disk reserve: the file system allocates no blocks for the reserve; 100 MiB free"
     )
 
 

@@ -145,7 +145,9 @@ def test_a_partitioned_gpu_is_left_out_and_hidden(devices: Path) -> None:
     found = find(devices, FakeNvml("NVIDIA A100-SXM4-40GB", "Tesla T4", partitioned=(0,)))
     assert [gpu.id for gpu in found.gpus] == ["1"]
     assert found.hidden
-    assert found.notes == ("GPU 0 (NVIDIA A100-SXM4-40GB) is in MIG mode, so jobs don't get it",)
+    assert found.notes == (
+        ("GPU 0 (NVIDIA A100-SXM4-40GB) is in MIG mode, so jobs can't use this GPU"),
+    )
 
 
 def test_what_the_service_itself_was_left_is_all_there_is(devices: Path) -> None:
@@ -153,7 +155,10 @@ def test_what_the_service_itself_was_left_is_all_there_is(devices: Path) -> None
     found = find(devices, nvml, visible="2,0")
     assert [gpu.id for gpu in found.gpus] == ["0", "2"]
     assert found.hidden
-    assert "of 3 GPUs jobs get only those that CUDA_VISIBLE_DEVICES names" in found.notes[0]
+    assert (
+        "of this machine's 3 GPUs, jobs get only those that CUDA_VISIBLE_DEVICES names"
+        in found.notes[0]
+    )
     assert find(devices, nvml, visible="").gpus == ()
 
 

@@ -16,8 +16,8 @@ def test_a_taken_port_is_named_with_the_way_out() -> None:
         with pytest.raises(InvalidArgument) as caught:
             listen("127.0.0.1", port)
     assert str(caught.value) == (
-        f"port: {port} given: another program listens there; choose another --port, or 0 for a "
-        "free one"
+        f"port: {port} given: another program listens on this port; choose another --port, "
+        "or 0 for a free port"
     )
 
 

@@ -61,9 +61,8 @@ def test_the_line_at_the_start(tmp_path: Path) -> None:
                 "faults": {"memory": "", "CPU": "no cpu controller"},
             },
             (
-                "control groups limit each replica's memory; "
-                "the server counts what replicas use and doesn't limit it: vCPUs (no cpu "
-                "controller)"
+                "control groups limit each replica's memory; the server measures what replicas "
+                "use without limiting them: vCPUs (no cpu controller)"
             ),
         ),
         (
@@ -73,15 +72,24 @@ def test_the_line_at_the_start(tmp_path: Path) -> None:
                 "faults": {"memory": "x", "CPU": "x"},
             },
             (
-                "the server counts what replicas use and doesn't limit it: memory (x), vCPUs "
+                "the server measures what replicas use without limiting them: memory (x), vCPUs "
                 "(x): cgroup: no"
             ),
         ),
         (
             {"containment_mode": ""},
-            "the server counts what replicas use and can't limit it: it can't isolate programs",
+            (
+                "the server can't isolate programs, so it measures what replicas use without "
+                "limiting them"
+            ),
         ),
-        ({}, "the server counts what replicas use and can't limit it: it can't isolate programs"),
+        (
+            {},
+            (
+                "the server can't isolate programs, so it measures what replicas use without "
+                "limiting them"
+            ),
+        ),
     ],
 )
 def test_which_limits_hold_is_said(told: dict[str, object], words: str) -> None:

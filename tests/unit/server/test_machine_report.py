@@ -34,7 +34,7 @@ def test_nothing_is_limited_in_emulate_mode(tmp_path: Path) -> None:
     assert found["isolation"][1].startswith("cgroup: everything")
     assert found["network"] == (
         False,
-        "programs have this machine's network, each replica a port of its own",
+        "programs use this machine's network; each replica has its own port",
     )
 
 
@@ -47,11 +47,11 @@ def test_what_is_limited_and_why_not_the_rest(tmp_path: Path, settings: dict[str
     )
     assert found["CPU"] == (
         False,
-        "the server counts it and doesn't limit it: no controller",
+        "the server measures this without limiting it: no controller",
     )
     assert found["processes"] == (
         False,
-        "the server counts it and doesn't limit it: the check failed",
+        "the server measures this without limiting it: the check failed",
     )
     assert found["disk"][0]
 
@@ -65,14 +65,20 @@ def test_a_machine_that_could_not_be_tried_enforces_nothing(tmp_path: Path) -> N
     ("users", "root", "expected"),
     [
         (None, (), (False, "programs run as the user of the service")),
-        ([5, 9], (), (True, "each start of a replica has a user id that nobody else has")),
+        ([5, 9], (), (True, "each start of a replica has its own user id")),
         ([5, 5, "ml"], (), (True, "programs run as the user ml")),
         (
             [5, 5, "ml"],
             ("ads", "x"),
-            (True, "programs run as the user ml; those of ads, x are root (setting allow_root)"),
+            (
+                True,
+                (
+                    "programs run as the user ml; programs of ads, x run as root (setting "
+                    "allow_root)"
+                ),
+            ),
         ),
-        ([5, 9], (EVERY_PROJECT,), (False, "programs are root (setting allow_root)")),
+        ([5, 9], (EVERY_PROJECT,), (False, "programs run as root (setting allow_root)")),
     ],
 )
 def test_whom_programs_run_as(

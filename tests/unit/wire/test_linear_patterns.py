@@ -101,7 +101,7 @@ def test_the_syntax(pattern: str, text: str, *, found: bool) -> None:
         ("(?=a)", "no such group"),
         ("(?<!a)b", "no such group"),
         ("[[:vowel:]]", "not a class of characters"),
-        (r"\x{FFFFFF}", "this character does not exist"),
+        (r"\x{FFFFFF}", "no character has this code"),
         ("(" * 51, "deeper than 50"),
         ("(a{1000}){1000}", "too large"),
         ("(" * 8 + ")" + "{1000})" * 7, "too large"),

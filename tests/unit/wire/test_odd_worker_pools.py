@@ -158,7 +158,7 @@ def test_reduction_servers_stand_in_the_third_pool() -> None:
     for number, pools in ((1, (pool(), reducers)), (3, (pool(), pool(), {}, reducers))):
         found = violations(submit(body(*pools)))
         assert found[f"{AT}[{number}].containerSpec.imageUri"] == (
-            f"the image of Reduction Server given; allowed in {AT}[2] alone"
+            f"the image of Reduction Server given; allowed only in {AT}[2]"
         )
 
 

@@ -102,8 +102,7 @@ def test_what_is_required() -> None:
 
     assert found == {
         "jobDir": (
-            "required by linear_learner_cpu: the directory that gets the model, such as "
-            "gs://BUCKET/JOB"
+            "required by linear_learner_cpu: the directory for the model, such as gs://BUCKET/JOB"
         ),
         "args": "required by linear_learner_cpu: --training_data_path, --model_type",
     }
@@ -126,7 +125,7 @@ def test_one_algorithm_trains_on_several_replicas() -> None:
     assert found == {
         "workerCount": (
             "2 given; boosted_trees trains on one replica, the master; xgboost_dist trains on "
-            "several"
+            "several replicas"
         )
     }
     dist = trees(name="xgboost_dist:latest")
@@ -196,8 +195,8 @@ def test_what_a_tuning_job_may_search() -> None:
             },
             "parameterName",
             (
-                '"training_data_path" given, which names data; allowed: another argument, because '
-                "all trials train on the same data"
+                '"training_data_path" given, the location of data; allowed: another argument, '
+                "because all trials train on the same data"
             ),
         ),
     ],
@@ -214,7 +213,10 @@ def test_the_metric_is_one_that_is_reported() -> None:
     field = "hyperparameters.hyperparameterMetricTag"
 
     assert refused(tuned(depth, tag="accuracy"), base={}) == {
-        field: '"accuracy" given; boosted_trees reports with these arguments rmse, mae, loss'
+        field: (
+            '"accuracy" given; allowed: rmse, mae, loss, the metrics that boosted_trees '
+            "reports with these arguments"
+        )
     }
     assert refused(tuned(depth, tag=None), base={})[field].startswith("required: what boosted")
     objective: JsonObject = {

@@ -45,12 +45,12 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a count without its type": (
         [CUSTOM, {"workerCount": 2}],
         "workerType",
-        "required beside workerCount 2: a machine type, such as n1-standard-4",
+        "required, because workerCount is 2: a machine type, such as n1-standard-4",
     ),
     "an evaluator without its type": (
         [CUSTOM, {"evaluatorCount": 1}],
         "evaluatorType",
-        "required beside evaluatorCount 1: a machine type, such as n1-standard-4",
+        "required, because evaluatorCount is 1: a machine type, such as n1-standard-4",
     ),
     "a negative count": (
         [CUSTOM, {"workerType": "n1-standard-4", "workerCount": -1}],

@@ -67,8 +67,9 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
         (
             [PACKAGES, {"scaleTier": "STANDARD_1"}],
             (
-                f"{AT}.scaleTier STANDARD_1 starts workers and parameter servers, which only "
-                "TensorFlow programs and custom containers use: for other programs they stand idle"
+                f"{AT}.scaleTier STANDARD_1 starts workers and parameter servers, but only "
+                "TensorFlow programs and custom containers use them. With other programs these "
+                "replicas are idle"
             ),
         ),
         (
@@ -81,7 +82,7 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
         ),
         (
             [PACKAGES, {"useChiefInTfConfig": False}],
-            f"{AT}.useChiefInTfConfig has no effect: the job isn't a custom container",
+            f"{AT}.useChiefInTfConfig has no effect: the job doesn't run a custom container",
         ),
         (
             [IMAGE, {"pythonModule": "a.b"}],
@@ -97,7 +98,7 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
         ),
         (
             [PACKAGES, search(maxValue=1)],
-            f"{PARAMETER}: its bounds are equal, so it is the same in all trials",
+            f"{PARAMETER}: minValue and maxValue are equal, so all trials get the same value",
         ),
         (
             [PACKAGES, search(type="DISCRETE", discreteValues=[1, 2], maxValue=None)],
@@ -130,7 +131,7 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
                     maxValue=None,
                 ),
             ],
-            f"{PARAMETER}.categoricalValues has a value twice: it counts once",
+            f"{PARAMETER}.categoricalValues contains a value twice; the value counts once",
         ),
         (
             [PACKAGES, {"serviceAccount": "a@b.c"}],
@@ -159,22 +160,22 @@ TPU_WORKER: JsonObject = {**CUSTOM, "workerType": "cloud_tpu", "workerCount": 1}
         (
             [PACKAGES, {"runtimeVersion": "", "pythonVersion": ""}],
             (
-                f"{AT}.runtimeVersion isn't given, so runtime 2.21 is used; Google's service "
-                "requires a runtimeVersion and a pythonVersion"
+                f"{AT}.runtimeVersion isn't given, so the job gets runtime 2.21; Google's "
+                "service requires a runtimeVersion and a pythonVersion"
             ),
         ),
         (
             [PACKAGES, {"runtimeVersion": "", "pythonVersion": "3.7"}],
             (
-                f"{AT}.runtimeVersion isn't given, so runtime 2.11, the newest with Python 3.7, is "
-                "used; Google's service requires a runtimeVersion and a pythonVersion"
+                f"{AT}.runtimeVersion isn't given, so the job gets runtime 2.11, the newest with "
+                "Python 3.7,; Google's service requires a runtimeVersion and a pythonVersion"
             ),
         ),
         (
             [PACKAGES, {"pythonVersion": ""}],
             (
-                f"{AT}.pythonVersion isn't given, so the runtime version's is used; "
-                "Google's service requires one"
+                f"{AT}.pythonVersion isn't given, so the job gets the Python of the runtime "
+                "version; Google's service requires a pythonVersion"
             ),
         ),
         (
@@ -197,7 +198,8 @@ def test_what_differs_in_the_cloud(parts: list[JsonObject], said: str) -> None:
 def test_a_network_of_a_project_without_its_number() -> None:
     named = read(PACKAGES, {"network": "projects/mine/global/networks/n"})
     assert named.parity[0] == (
-        f"{AT}.network names its project by its id; Google's service takes only its number"
+        f"{AT}.network contains the id of the project; Google's service takes only the "
+        "project's number"
     )
 
 

@@ -48,12 +48,12 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a runtime version beside an image": (
         [IMAGE, {"pythonVersion": None}],
         "runtimeVersion",
-        '"2.21" given beside masterConfig.imageUri; allowed: one of the two',
+        '"2.21" given together with masterConfig.imageUri; allowed: one of the two',
     ),
     "a Python version beside an image": (
         [IMAGE, {"runtimeVersion": None}],
         "pythonVersion",
-        '"3.11" given beside masterConfig.imageUri; allowed: one of the two',
+        '"3.11" given together with masterConfig.imageUri; allowed: one of the two',
     ),
     "a runtime version that is none": (
         [{"runtimeVersion": "latest"}],
@@ -78,7 +78,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a command without an image": (
         [{"workerConfig": {"containerCommand": ["sh"]}}],
         "workerConfig.containerCommand",
-        '["sh"] given without imageUri, which it needs',
+        '["sh"] given without imageUri, the image to start',
     ),
     "an image with spaces": (
         [
@@ -87,8 +87,8 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         ],
         "masterConfig.imageUri",
         (
-            '"gcr.io/p /i" given, which names no image: it has a space; '
-            "allowed: REGISTRY/REPOSITORY:TAG, such as gcr.io/my-project/trainer:v1"
+            '"gcr.io/p /i" given, which is not the name of an image: it has a space; allowed: '
+            "REGISTRY/REPOSITORY:TAG, such as gcr.io/my-project/trainer:v1"
         ),
     ),
     "a key that is none": (
@@ -108,17 +108,14 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [{"args": ["x"], "workerConfig": {"containerArgs": ["a"]}}],
         "workerConfig.containerArgs",
         (
-            '["a"] given without imageUri, which it needs, and given beside trainingInput.args; '
-            "allowed: one of them"
+            '["a"] given without imageUri, the image to start, and given together with '
+            "trainingInput.args; allowed: one of the two"
         ),
     ),
     "an image for workers alone": (
         [{"workerConfig": {"imageUri": "gcr.io/p/w"}}],
         "workerConfig.imageUri",
-        (
-            '"gcr.io/p/w" given without masterConfig.imageUri, which it needs: all roles must be '
-            "containers, or none"
-        ),
+        ('"gcr.io/p/w" given without masterConfig.imageUri: all roles must be containers, or none'),
     ),
     "a TPU version where there is no TPU": (
         [CUSTOM, {"workerConfig": {"tpuTfVersion": "2.11"}}],

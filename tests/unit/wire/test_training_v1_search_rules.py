@@ -78,7 +78,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a job that goes on from itself": (
         [{"hyperparameters": {"resumePreviousJobId": "job_1"}}],
         "hyperparameters.resumePreviousJobId",
-        '"job_1" given, this job; allowed: an earlier one',
+        '"job_1" given, the id of this job; allowed: the id of an earlier job',
     ),
     "a parameter without a name": (
         [search(param(parameterName=None))],
@@ -122,7 +122,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "no upper bound": (
         [search(param(maxValue=None))],
         "hyperparameters.params[0].maxValue",
-        "required for DOUBLE; an absent bound is 0",
+        "required for DOUBLE; a bound that isn't given counts as 0",
     ),
     "bounds in the wrong order": (
         [search(param(minValue=2, maxValue=1))],
@@ -152,7 +152,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a grid over real numbers": (
         [search(algorithm="GRID_SEARCH")],
         "hyperparameters.params[0].type",
-        "DOUBLE given; allowed with algorithm GRID_SEARCH: INTEGER, CATEGORICAL, DISCRETE",
+        "type DOUBLE given; allowed with algorithm GRID_SEARCH: INTEGER, CATEGORICAL, DISCRETE",
     ),
     "no categories": (
         [search({"parameterName": "x", "type": "CATEGORICAL"})],
@@ -162,7 +162,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "bounds of categories": (
         [search(param(type="CATEGORICAL", categoricalValues=["a"], minValue=0))],
         "hyperparameters.params[0].maxValue",
-        "1 given; allowed for CATEGORICAL: no bounds",
+        "1 given; parameters of type CATEGORICAL have no bounds",
     ),
     "no discrete values": (
         [search({"parameterName": "x", "type": "DISCRETE"})],
@@ -227,7 +227,7 @@ def test_the_neighbours_pass(parts: list[JsonObject]) -> None:
 
 
 def test_without_bounds_both_are_asked_for() -> None:
-    said = "required for DOUBLE; an absent bound is 0"
+    said = "required for DOUBLE; a bound that isn't given counts as 0"
     assert refused(search(param(minValue=None, maxValue=None))) == {
         "hyperparameters.params[0].minValue": said,
         "hyperparameters.params[0].maxValue": said,

@@ -216,7 +216,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         body(container(env=[{"name": "A"}, {"name": "1A", "value": "x"}])),
         f"{POOL}.containerSpec.env[1].name",
-        '"1A" given; allowed: letters, digits and underscores, first no digit',
+        '"1A" given; allowed: letters, digits and underscores, without a digit at the start',
     ),
     (body(container(command=["ä" * 65_536])), f"{POOL}.containerSpec.command[0]", "131,072 bytes"),
     (body(container(args=["x" * 131_072])), f"{POOL}.containerSpec.args[0]", "131,072 bytes given"),

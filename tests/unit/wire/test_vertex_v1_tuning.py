@@ -172,7 +172,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         search(categories("a", scaleType="UNIT_LINEAR_SCALE")),
         f"{FIRST}.scaleType",
-        "UNIT_LINEAR_SCALE given for categories; allowed: only with numbers",
+        "UNIT_LINEAR_SCALE given for a categorical parameter; allowed: only with numbers",
     ),
     (search({**RATE, "scaleType": "LOG"}), f"{FIRST}.scaleType", '"LOG" given; allowed: SCALE_'),
     # conditions
@@ -209,7 +209,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         search(below(categories("a", "b"), when(LAYERS, "a", "c"))),
         f"{CHILD}.parentCategoricalValues.values[1]",
-        '"c" given; allowed: the parent\'s values \\["a", "b"\\]',
+        '"c" given; allowed: the values of the parent parameter, \\["a", "b"\\]',
     ),
     (
         search(below(discrete(1, 2), when_number(LAYERS, 1.001))),
@@ -219,7 +219,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         search(below(LAYERS, when_int(RATE, "5", 6))),
         f"{CHILD}.parentIntValues.values[1]",
-        "6 given; allowed: 1 to 5, as the parent has",
+        "6 given; allowed: 1 to 5, the bounds of the parent parameter",
     ),
     (
         search(below(LAYERS, when_int(double(minValue=3), 1))),
@@ -288,7 +288,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         search(RATE, convexAutomatedStoppingSpec={"learningRateParameterName": "rate"}),
         "studySpec.convexAutomatedStoppingSpec.learningRateParameterName",
-        '"rate" given; allowed: a parameter\'s name: \\["lr"\\]',
+        '"rate" given; allowed: one of the parameters \\["lr"\\]',
     ),
     (
         stopping(minNumTrials=-1),
@@ -331,7 +331,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
             maximumRuntimeConstraint={"maxDuration": "10s"},
         ),
         "studySpec.studyStoppingConfig.minimumRuntimeConstraint.maxDuration",
-        "20s given; allowed: at most that of maximumRuntimeConstraint, which is 10s",
+        "20s given; allowed: at most the maxDuration of maximumRuntimeConstraint, which is 10s",
     ),
     (
         stopping(maxDurationNoProgress="0s"),

@@ -166,7 +166,7 @@ REFUSED: list[tuple[Callable[[JsonObject], object], JsonObject, str, str]] = [
         read_trial,
         trial(state="ACTIVE", finalMeasurement=MEASURED),
         "finalMeasurement",
-        "given with ACTIVE; allowed: with SUCCEEDED",
+        "given with the state ACTIVE; allowed only with the state SUCCEEDED",
     ),
     (
         read_trial,

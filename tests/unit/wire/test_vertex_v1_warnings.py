@@ -66,7 +66,7 @@ def key(region: str) -> JsonObject:
         ),
         (
             body(container(env=[{"name": "A"}, {"name": "B"}, {"name": "A", "value": "2"}])),
-            [f'{POOL}.containerSpec.env: "A" is given 2 times; the last one counts'],
+            [f'{POOL}.containerSpec.env: the variable "A" is given 2 times; the last value counts'],
         ),
         (
             body(scheduling={"disableRetries": True, "restartJobOnWorkerRestart": True}),
@@ -84,8 +84,8 @@ def key(region: str) -> JsonObject:
         (
             body(machineSpecs=[], workerPoolSpec={}),
             [
-                "jobSpec.machineSpecs is stored and has no effect: unknown name; allowed: ",
-                "jobSpec.workerPoolSpec is stored and has no effect: unknown name; did you mean",
+                "jobSpec.machineSpecs is stored, but has no effect: unknown name; allowed: ",
+                "jobSpec.workerPoolSpec is stored, but has no effect: unknown name; did you mean",
             ],
         ),
     ],
@@ -103,11 +103,16 @@ def test_warnings(document: JsonObject, warnings: list[str]) -> None:
         (body(network=NETWORK, serviceAccount="a@b", tensorboard=board("us-central1")), []),
         (
             body(network="projects/demo/global/networks/default"),
-            ["jobSpec.network: Google's service requires the project's number, not its name"],
+            [
+                (
+                    "jobSpec.network: Google's service requires the project's number, not the "
+                    "project's id"
+                )
+            ],
         ),
         (
             body(tensorboard=board("us-central1")),
-            ["jobSpec.tensorboard: Google's service requires a serviceAccount with it"],
+            ["jobSpec.tensorboard: Google's service requires a serviceAccount with this field"],
         ),
         (
             body(tensorboard=board("us-east1"), serviceAccount="a@b"),

@@ -195,15 +195,18 @@ MACHINE = "machine-type=m"
     [
         (("",), "the first pool can't be empty: it has the primary replica"),
         (("replica-count=1",), "machine-type is missing"),
-        ((f"{MACHINE}",), "give executor-image-uri or container-image-uri"),
+        ((f"{MACHINE}",), "give either executor-image-uri or container-image-uri"),
         ((f"{MACHINE},executor-image-uri=i",), "executor-image-uri requires python-module"),
         (
             (f"{MACHINE},container-image-uri=i,python-module=m",),
-            "python-module doesn't go with container-image-uri, whose program is in the image",
+            (
+                "python-module can't be combined with container-image-uri, because the image "
+                "contains the program"
+            ),
         ),
         (
             (f"{MACHINE},container-image-uri=i,script=x",),
-            "script: allowed with local-package-path only",
+            "script: allowed only with local-package-path",
         ),
         (
             (f"{MACHINE},accelerator-count=1,container-image-uri=i",),
@@ -219,7 +222,7 @@ MACHINE = "machine-type=m"
         ),
         (
             (f"{MACHINE},local-package-path=.,executor-image-uri=i",),
-            "local-package-path requires python-module or script, and not both",
+            "local-package-path requires either python-module or script",
         ),
         (
             (f"{MACHINE},container-image-uri=i", f"{MACHINE},local-package-path=."),
@@ -231,9 +234,9 @@ MACHINE = "machine-type=m"
                 f"{MACHINE},script=y",
             ),
             (
-                "script=y in a further pool, but the first one has script=x. All pools run "
-                "the first pool's local package, except one with Reduction Server's image: leave "
-                "the key out"
+                "script=y given in another pool, but the first pool has script=x. All pools, "
+                "except one with Reduction Server's image, run the first pool's local package: "
+                "leave the key out"
             ),
         ),
         (
@@ -242,9 +245,9 @@ MACHINE = "machine-type=m"
                 f"{MACHINE},container-image-uri=i",
             ),
             (
-                "container-image-uri=i in a further pool, but the first one has no "
-                "container-image-uri. All pools run the first pool's local package, except one "
-                "with Reduction Server's image: leave the key out"
+                "container-image-uri=i given in another pool, but the first pool has no "
+                "container-image-uri. All pools, except one with Reduction Server's image, run "
+                "the first pool's local package: leave the key out"
             ),
         ),
     ],
@@ -309,7 +312,6 @@ def test_who_gives_a_display_name_is_told_the_job(
             "state": "JOB_STATE_RUNNING",
         }
     assert invoke("ai", "custom-jobs", "stream-logs", "census").stderr == (
-        f"Error: {place}/census not found\n"
-        f"  {place}/7 has this display name, and 1 older job\n"
-        "  list them: footplate ai custom-jobs list\n"
+        f"Error: {place}/census not found\n  the job {place}/7 has this display name, and 1 "
+        "older job\n  list them: footplate ai custom-jobs list\n"
     )

@@ -27,7 +27,10 @@ PATH = "/footplate/v1/projects/demo/locations/us-central1/customJobs:validate"
 PACKAGES = PATH.replace("validate", "checkPackages")
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
 GOOD = Verdict((), (), Parity(accepted=True), queue=Outlook(starts_now=True))
-ACCEPTED = "ACCEPTED: it would start now.\n\nGoogle's service would accept it, by its rules.\n"
+ACCEPTED = (
+    "ACCEPTED: the job would start now.\n\nGoogle's service would accept the job, by "
+    "Google's documented rules.\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +77,7 @@ def test_local_code_is_neither_built_nor_uploaded(
 
     uri = f"gs://{bucket}/census/footplate_local_code.tar.gz"
     assert (result.exit_code, result.stdout) == (0, ACCEPTED)
-    assert result.stderr == f"Not built and uploaded now: {uri}\n"
+    assert result.stderr == f"Would build and upload {uri}\n"
     assert fake.last("POST").query == {"staging": f"gs://{bucket}/census/", **query}
     (spec,) = fake.last("POST").json()["jobSpec"]["workerPoolSpecs"]
     assert spec["pythonPackageSpec"]["packageUris"] == [uri]
@@ -143,13 +146,12 @@ def test_packages_that_fail_end_the_dry_run_with_1(
 
     assert result.exit_code == 1
     assert result.stdout == (
-        "FAILS: the job would be accepted, and fail when its packages are installed.\n\n"
-        "Google's service would accept it, by its rules.\n\n"
-        "Packages:\n"
-        "PACKAGE                      ROLES           RUNTIME           RESULT\n"
-        "gs://stage/code.tar.gz       master          scikit-learn 1.6  FAILED\n"
-        "gs://stage/other-1.0.tar.gz  master, worker  scikit-learn 1.6  OK, installs six==1.16.0\n"
-        f"\n{error}\n"
+        "FAILS: the service would accept the job, but can't install the job's "
+        "packages.\n\nGoogle's service would accept the job, by Google's documented "
+        "rules.\n\nPackages:\nPACKAGE                      ROLES           RUNTIME           "
+        "RESULT\ngs://stage/code.tar.gz       master          scikit-learn 1.6  "
+        "FAILED\ngs://stage/other-1.0.tar.gz  master, worker  scikit-learn 1.6  OK, installs "
+        f"six==1.16.0\n\n{error}\n"
     )
     sent = fake.last("POST").json()
     (package,) = sent["packages"]

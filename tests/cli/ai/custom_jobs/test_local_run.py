@@ -133,7 +133,7 @@ def test_a_failure_is_one_of_the_command(
         ((), 2, "give either --script or --python-module"),
         (("--script=a.py", "--python-module=a"), 2, "give either --script or --python-module"),
         (("--script=training/task.py", "--output-image-uri=x y"), 1,
-         "--output-image-uri: 'x y' names no image: it has a space"),
+         "--output-image-uri: 'x y' is not the name of an image: it has a space"),
         (("--script=training/tsk.py",), 1,
          "--script: training/tsk.py does not exist, or is not a file"),
         (("--script=training/task.py", "--extra-dirs=../x"), 1,

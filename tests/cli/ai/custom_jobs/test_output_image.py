@@ -113,7 +113,7 @@ def test_a_dry_run_builds_nothing(
     result = invoke(*CREATE, pool(code, "census:dev"), "--dry-run", "--check-packages")
 
     assert result.exit_code == 0, result.stderr
-    assert "Not built and pushed now: census:dev" in result.stderr
+    assert "Would build and push census:dev" in result.stderr
     assert engine.posts == []
 
 

@@ -111,7 +111,7 @@ def test_a_dry_run_makes_nothing(
     fake.refusals["POST", path] = Answer(body=verdict_json(good))
     result = invoke(*CREATE, config, "--dry-run")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.startswith("ACCEPTED: it would start now.")
+    assert result.stdout.startswith("ACCEPTED: the job would start now.")
     assert fake.last("POST").json()["studySpec"] == STUDY
     assert fake.calls() == ["GET /healthz", f"POST {path}"]
 
@@ -136,5 +136,5 @@ def test_the_packages_of_a_tuning_job_are_checked(
     result = invoke(*CREATE, config, "--dry-run", "--check-packages")
 
     assert result.exit_code == 0
-    assert result.stdout.endswith("Packages: none of the user's.\n")
+    assert result.stdout.endswith("Packages: the job has no packages.\n")
     assert fake.last("POST").json()["job"]["studySpec"] == STUDY

@@ -127,9 +127,9 @@ def test_describe_tells_of_restarts(
     ends = {"FAILED": "Job census_1 failed.\n", "SUCCEEDED": ""}
     latest = f"worker-replica-0  RESTART: {LOST}; only this replica starts again, restart 2 of 5\n"
     assert invoke("ai-platform", "jobs", "describe", "census_1").stderr == (
-        "Started again: worker-replica-0 2 times, all replicas once. "
-        f"The last time: {LOST}; only this replica starts again, restart 2 of 5\n"
-        "  footplate ai-platform jobs events census_1\n" + ends.get(state, latest)
+        f"Restarts: worker-replica-0 2 times, all replicas once. Last restart: {LOST}; only this "
+        "replica starts again, restart 2 of 5\n  footplate ai-platform jobs events census_1\n"
+        + ends.get(state, latest)
     )
 
 
@@ -184,9 +184,9 @@ def test_a_job_of_a_like_name_is_offered(invoke: Callable[..., Result]) -> None:
 
 def test_where_there_are_no_jobs_another_project_is(invoke: Callable[..., Result]) -> None:
     assert invoke("ai-platform", "jobs", "cancel", "x", "--project=empty").stderr == (
-        "Error: projects/empty/jobs/x not found\n"
-        "  projects/empty/jobs has no jobs; --project names another project\n"
-        "  list them: footplate ai-platform jobs list --project=empty\n"
+        "Error: projects/empty/jobs/x not found\n  projects/empty/jobs has no jobs; choose "
+        "another project with --project\n  list them: footplate ai-platform jobs list "
+        "--project=empty\n"
     )
 
 
@@ -316,7 +316,7 @@ def test_a_field_to_sort_by_that_nothing_has_is_told_of(invoke: Callable[..., Re
     words = ("ai-platform", "jobs", "list", "--sort-by=~jobId,input.sate", "--limit=1", "--uri")
     result = invoke(*words)
     assert (result.exit_code, result.stdout) == (0, "projects/demo/jobs/census_3\n")
-    assert result.stderr == "Note: --sort-by: nothing here has the field input.sate.\n"
+    assert result.stderr == "Note: --sort-by: no entry of this list has the field input.sate.\n"
 
 
 def test_list_in_other_formats(invoke: Callable[..., Result]) -> None:
@@ -331,11 +331,10 @@ def test_a_format_that_is_none(invoke: Callable[..., Result]) -> None:
     result = invoke("ai-platform", "jobs", "list", "--format=xml")
     assert result.exit_code == 2
     assert result.stderr == (
-        "Usage: footplate ai-platform jobs list [OPTIONS]\n"
-        "Try 'footplate ai-platform jobs list --help' for help.\n"
-        "\n"
-        "Error: Invalid value for '--format': 'xml' given; allowed: table, json, yaml, csv, "
-        "csv(FIELD,...) and value(FIELD,...); use jq on json for more\n"
+        "Usage: footplate ai-platform jobs list [OPTIONS]\nTry 'footplate ai-platform jobs list "
+        "--help' for help.\n\nError: Invalid value for '--format': 'xml' given; allowed: table, "
+        "json, yaml, csv, csv(FIELD,...) and value(FIELD,...); for other formats, use jq on "
+        "json\n"
     )
 
 

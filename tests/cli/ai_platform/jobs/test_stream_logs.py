@@ -97,8 +97,8 @@ def test_a_trial_that_is_not_there(invoke: Callable[..., Result], fake: FakeServ
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1", "--trial=3")
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: job census_1 has no trial 3: there is none yet; "
-        "see `footplate ai-platform jobs trials census_1`\n"
+        "Error: job census_1 has no trial 3: the job has no trials yet; see `footplate "
+        "ai-platform jobs trials census_1`\n"
     )
 
 
@@ -245,7 +245,7 @@ def test_a_server_that_was_away_is_found_again(
     result = invoke("ai-platform", "jobs", "stream-logs", "census_1", f"--data-dir={tmp_path}")
     assert result.stdout == "master-replica-0  one\nmaster-replica-0  two\n"
     assert result.stderr == (
-        "The server doesn't answer; the job goes on. Waiting for the server...\nJob census_1 "
+        "The server doesn't answer; the job continues. Waiting for the server...\nJob census_1 "
         "succeeded.\n"
     )
 
@@ -351,8 +351,8 @@ def test_ctrl_c_leaves_the_job_alone(fake: FakeService) -> None:
         waiting.set()
     assert process.returncode == 130
     assert re.sub(r"--url=\S+", "--url=URL", told) == (
-        "\nNo longer following job census_1; it goes on.\n"
-        "  follow it again: footplate ai-platform jobs stream-logs census_1 --url=URL\n"
-        "  end it:          footplate ai-platform jobs cancel census_1 --url=URL\n"
+        "\nNo longer following job census_1; the job continues.\n  follow it again: footplate "
+        "ai-platform jobs stream-logs census_1 --url=URL\n  end it:          footplate "
+        "ai-platform jobs cancel census_1 --url=URL\n"
     )
     assert "POST /v1/projects/demo/jobs/census_1:cancel" not in fake.calls()

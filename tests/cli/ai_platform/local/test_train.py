@@ -204,18 +204,18 @@ def test_an_end_without_success_is_one_of_the_command(
     [
         ((), 2, "Missing option '--module-name'."),
         (("--module-name=trainer.tsk",), 1,
-         ("--module-name: 'trainer.tsk' given, which trainer-0.0.0.tar.gz lacks; "
-         "did you mean trainer.task?")),
+         ("--module-name: 'trainer.tsk' given, a module that trainer-0.0.0.tar.gz doesn't have; "
+          "did you mean trainer.task?")),
         (("--module-name=task",), 1,
-         ("--module-name: 'task' given, which trainer-0.0.0.tar.gz lacks; "
-         "did you mean trainer.task?")),
+         ("--module-name: 'task' given, a module that trainer-0.0.0.tar.gz doesn't have; did you "
+          "mean trainer.task?")),
         (("--module-name=trainer",), 1,
-         ("--module-name: 'trainer' given, which trainer-0.0.0.tar.gz lacks; "
-         "did you mean trainer.task?")),
+         ("--module-name: 'trainer' given, a module that trainer-0.0.0.tar.gz doesn't have; did "
+          "you mean trainer.task?")),
         ((MODULE, "--package-path=/nowhere"), 1, "--package-path: /nowhere is not a folder"),
         ((MODULE, "--package-path=.."), 1,
          ("--package-path: .. is not a Python package: it has no __init__.py; give the folder "
-         "with the modules, such as trainer/, not the one around it")),
+          "with the modules, such as trainer/, not its parent folder")),
         ((MODULE, "--job-dir=s3://a/b"), 1, f"--job-dir: 's3://a/b' given; allowed: {PLACES}"),
         ((MODULE, "--job-dir=gs://"), 1,
          "--job-dir: 'gs://' given; allowed: gs://BUCKET/PATH"),

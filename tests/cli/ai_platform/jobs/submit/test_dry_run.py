@@ -56,11 +56,11 @@ def test_a_job_that_would_be_accepted(
 
     assert result.exit_code == 0
     assert result.stdout == (
-        "ACCEPTED: it would start now.\n\n"
-        "Warnings:\n- it is late\n\nGoogle's service would accept it, by its rules.\n"
+        "ACCEPTED: the job would start now.\n\nWarnings:\n- it is late\n\nGoogle's service would "
+        "accept the job, by Google's documented rules.\n"
     )
     uri = "gs://stage/census/packages/trainer.tar.gz"
-    assert result.stderr == f"Not built and uploaded now: {uri}\n"
+    assert result.stderr == f"Would build and upload {uri}\n"
     sent = fake.last("POST")
     assert sent.query == {"staging": "gs://stage/census/packages/"}
     assert sent.json() == {
@@ -103,8 +103,8 @@ def test_a_module_that_is_not_there_is_found_without_a_build(
     result = invoke(*DRY, f"--package-path={trainer}", *words)
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: --module-name: 'trainer.tsk' given, which trainer-0.0.0.tar.gz lacks; "
-        "did you mean trainer.task?\n"
+        "Error: --module-name: 'trainer.tsk' given, a module that trainer-0.0.0.tar.gz doesn't "
+        "have; did you mean trainer.task?\n"
     )
 
 
@@ -115,8 +115,8 @@ def test_a_job_that_would_be_refused(invoke: Callable[..., Result], fake: FakeSe
 
     assert result.exit_code == 1
     assert result.stdout == (
-        "REJECTED: 1 field is wrong.\n"
-        "- trainingInput.region: required\n\nGoogle's service would refuse it:\n"
+        "REJECTED: 1 field is wrong.\n- trainingInput.region: required\n\nGoogle's service would "
+        "refuse the job:\n"
     )
     assert result.stderr == ""
     assert fake.last("POST").query == {}
@@ -182,7 +182,7 @@ def test_what_is_no_verdict(invoke: Callable[..., Result], fake: FakeService) ->
     result = invoke(*DRY, "--packages=gs://stage/t.tar.gz")
 
     assert result.exit_code == 1
-    assert "the server didn't answer as Footplate does: not a verdict" in result.stderr
+    assert "the server sent an invalid answer: not a verdict" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_a_module_that_the_package_lacks_is_refused_before_anything_is_sent(
     )
     assert result.exit_code == 1
     assert result.stderr.endswith(
-        f"Error: {field}: 'trainer.tsk' given, which trainer-0.0.0.tar.gz lacks; "
+        f"Error: {field}: 'trainer.tsk' given, a module that trainer-0.0.0.tar.gz doesn't have; "
         "did you mean trainer.task?\n"
     )
     assert not fake.objects
@@ -371,6 +371,6 @@ def test_another_scale_tier_leaves_out_the_machines_of_the_file(
         "region": "us-central1",
     }
     assert (
-        "Note: --scale-tier=basic-gpu leaves out the file's masterType, workerType, workerCount, "
-        "masterConfig.acceleratorConfig.\n"
+        "Note: because of --scale-tier=basic-gpu, the job leaves out the --config file's "
+        "masterType, workerType, workerCount, masterConfig.acceleratorConfig.\n"
     ) in result.stderr
