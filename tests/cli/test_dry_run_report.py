@@ -55,7 +55,7 @@ def test_an_accepted_job_with_its_plan() -> None:
 Warnings:
 - it is late
 
-Google's service would accept it, by its rules.
+Google's service would accept the job, by Google's documented rules.
 
 Plan for us-central1, zone {zone}:
 REPLICAS             MACHINE        VCPUS  MEMORY   ACCELERATORS  DISK

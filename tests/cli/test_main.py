@@ -50,18 +50,18 @@ Commands:
   status       Show the service and its jobs.
   down         Stop the service and end its jobs.
   backup       Back up the service's data, also while it runs.
-  restore      Make a data directory of a backup.
+  restore      Create a data directory from a backup.
   run          Run an unchanged script against the service.
   env          Print variables that point gcloud at the service.
   jobs         List, read, end and delete jobs of all kinds.
-  ai           Vertex AI: custom jobs and tuning jobs.
-  ai-platform  AI Platform: training and tuning jobs.
+  ai           Use Vertex AI's custom jobs and tuning jobs.
+  ai-platform  Use AI Platform's training and tuning jobs.
   storage      Manage buckets and their objects.
-  quotas       What projects may hold at once.
-  usage        Machine-hours of projects, day by day.
-  regions      Where jobs of regions run, and how engines are.
-  catalogue    What jobs can ask for.
-  runtimes     Environments of runtimes on this machine.
+  quotas       Show and set what projects may use at once.
+  usage        Show machine-hours of projects, day by day.
+  regions      Show where jobs of regions run, and check engines.
+  catalogue    Show what jobs can ask for.
+  runtimes     Manage environments of runtimes on this machine.
   tensorboard  Show the event files of a job in TensorBoard.
   doctor       Show what this machine offers to jobs.
   completion   Print the tab completion of a shell.
@@ -365,14 +365,14 @@ def test_a_mistyped_command_gets_a_suggestion(invoke: Callable[..., Result]) -> 
         ("ai-platform jobs submit census_1", "Did you mean 'training census_1'?"),
         ("ai-platform models list", "Footplate trains models, but neither keeps nor serves them."),
         ("ai models list", "`gcloud ai models` lists and changes models, under `footplate env`."),
-        ("gcloud ai", "Leave it out: `footplate` takes the words that follow gcloud."),
+        ("gcloud ai", "Leave the word gcloud out: `footplate` takes the words that follow gcloud."),
         ("gsutil ls", "Buckets are in `footplate storage`."),
         ("storage mb gs://a", "`footplate storage buckets create` makes a bucket."),
         (
             "ai hp-tuning-jobs import optuna.db",
             (
                 "Create a study and its trials with a client of Vizier, "
-                "and give its id to `create --learn-from`."
+                "and give the study's id to `create --learn-from`."
             ),
         ),
     ],

@@ -31,9 +31,9 @@ Machine: emulate, up to 5 replicas at once, 2 simulated NVIDIA_L4; no limits on 
   URL see and submit jobs in a browser
   footplate run -- python submit.py    run an unchanged Vertex AI script against it
   eval "$(footplate env)"              or lead all programs of a shell to it
-  footplate status                     see what it does
+  footplate status                     show the service and its jobs
 
-Ctrl-C stops the service, not its jobs; `footplate down` ends them, too.
+Ctrl-C stops the service, but not its jobs; `footplate down` stops both.
 """
 
 

@@ -213,7 +213,7 @@ def case_other_services_say_so() -> None:
         boards.read_tensorboard_usage,
         tensorboard=f"{PARENT}/tensorboards/1",
     )
-    assert "no blobs, sizes and usage" in error.message, error.message
+    assert "no blobs, sizes or usage" in error.message, error.message
 
 
 def case_names_that_lead_elsewhere_are_refused() -> None:
@@ -240,7 +240,7 @@ def case_bytes_that_are_no_message_are_refused() -> None:
     with _channel() as channel:
         error = raw(channel, JOBS + "ListCustomJobs", b"\xff\xff")
     assert error.code() == grpc.StatusCode.INVALID_ARGUMENT, error
-    assert "the call has no ListCustomJobsRequest that can be read" in error.details()
+    assert "can't read the request as a ListCustomJobsRequest" in error.details()
 
 
 def case_a_message_of_more_than_ten_mebibytes_is_refused() -> None:

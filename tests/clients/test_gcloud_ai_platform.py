@@ -144,7 +144,7 @@ UNSERVED = [
     ("ai-platform operations describe op1", "there is no operation"),
     ("ai-platform operations cancel op1", "there is no operation"),
     ("ai-platform operations wait op1", "there is no operation"),
-    (PREDICTION, "Footplate serves no batch prediction"),
+    (PREDICTION, "Footplate runs no batch predictions"),
     ("ai-platform jobs describe nope", "projects/demo/jobs/nope does not exist"),
     ("ai models describe 1", "models/1 does not exist"),
     ("ai models delete 1", "models/1 does not exist"),

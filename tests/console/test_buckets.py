@@ -33,7 +33,7 @@ def test_files_are_uploaded_downloaded_and_deleted(
     httpx.post(f"{service.url}/storage/v1/b?project=demo", json=made, timeout=60).raise_for_status()
     page.goto(f"{service.url}/buckets")
     page.get_by_role("link", name="gs://uploads-here").click()
-    expect(page.locator("main")).to_contain_text("There is nothing here yet")
+    expect(page.locator("main")).to_contain_text("This folder has no objects yet")
     page.goto(f"{service.url}/buckets/uploads-here?folder=data/%C3%A4%20b/")
     files = [tmp_path / "ä #1?.csv", tmp_path / "page.html"]
     for file in files:

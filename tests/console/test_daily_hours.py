@@ -45,4 +45,4 @@ def test_times_beside_it_are_a_click_away(page: Page, service: RunningService) -
     page.get_by_role("link", name="Later").click()
     expect(page.get_by_label("From")).to_have_value(first)
     page.goto(f"{service.url}/capacity/usage?startDate=2020-01-01")
-    expect(page.get_by_text("startDate: 2020-01-01 given; allowed: from")).to_be_visible()
+    expect(page.get_by_text("startDate: 2020-01-01 given; allowed: a day from")).to_be_visible()

@@ -97,7 +97,9 @@ def test_it_remembers_its_database(data_dir: DataDir) -> None:
 @pytest.mark.parametrize("key", [b"", b"x", bytes(range(31)), bytes(32)])
 def test_a_spoilt_secret_is_named_with_the_way_out(data_dir: DataDir, key: bytes) -> None:
     (data_dir.root / "secret").write_bytes(key)
-    with pytest.raises(FailedPrecondition, match=r"/secret is damaged: .* Put it back from a copy"):
+    with pytest.raises(
+        FailedPrecondition, match=r"/secret is damaged: .* Put the file back from a copy"
+    ):
         data_dir.secret()
 
 

@@ -64,8 +64,8 @@ def test_a_removed_setting_says_what_to_do(tmp_path: Path, value: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
         load_settings({"FOOTPLATE_NETWORK": value}, {"data_dir": tmp_path})
     text = (
-        "no such setting any more; remove this setting: replicas share this machine's network, "
-        "and each replica listens on the port that CLUSTER_SPEC names"
+        "this setting no longer exists; remove this setting: replicas share this machine's "
+        "network, and each replica listens on the port that CLUSTER_SPEC names"
     )
     assert [(each.field, each.description) for each in caught.value.violations] == [
         ("network", f"{tmp_path / 'footplate.toml'}: {text}"),

@@ -102,7 +102,7 @@ def test_a_done_operation_can_be_left(http: httpx.Client, jobs: MemoryJobs) -> N
 def test_unknown_fields_are_kept_and_warned_of(http: httpx.Client, jobs: MemoryJobs) -> None:
     created = http.post(JOBS, json=body(newField={"x": [1]}))
     assert created.json()["newField"] == {"x": [1]}
-    assert jobs.submissions[0].warnings[0].startswith("newField is stored and has no effect")
+    assert jobs.submissions[0].warnings[0].startswith("newField is stored, but has no effect")
 
 
 def test_bad_input_makes_nothing(http: httpx.Client, jobs: MemoryJobs) -> None:

@@ -86,10 +86,20 @@ def test_days_and_project_are_chosen(http: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("start", "end", "field", "part"),
     [
-        ("2026-03-11", "", "startDate", '"2026-03-11" given; allowed: a day in UTC'),
-        ("", "tomorrow", "endDate", '"tomorrow" given; allowed: a day in UTC such as 2026-03-10'),
-        ("2026-03-05", "2026-03-04", "startDate", "2026-03-05 given; allowed: from 2025-12-03 to"),
-        ("2025-12-08", "", "startDate", "allowed: from 2025-12-09 to 2026-03-10"),
+        ("2026-03-11", "", "startDate", '"2026-03-11" given; allowed: today (2026-03-10 in UTC)'),
+        (
+            "",
+            "tomorrow",
+            "endDate",
+            '"tomorrow" given; allowed: today (2026-03-10 in UTC)',
+        ),
+        (
+            "2026-03-05",
+            "2026-03-04",
+            "startDate",
+            "2026-03-05 given; allowed: a day from 2025-12-03 to",
+        ),
+        ("2025-12-08", "", "startDate", "allowed: a day from 2025-12-09 to 2026-03-10"),
     ],
 )
 def test_days_that_are_not_to_be_had_are_refused(

@@ -140,7 +140,7 @@ def test_logs_over_grpc(world: World, service: LoggingServiceV2Client) -> None:
     assert list(service.list_logs(parent="projects/demo")) == [
         "projects/demo/logs/master-replica-0"
     ]
-    with pytest.raises(exceptions.MethodNotImplemented, match="to delete a log, delete its job"):
+    with pytest.raises(exceptions.MethodNotImplemented, match="a log only with its job"):
         service.delete_log(log_name="projects/demo/logs/python")
 
 

@@ -159,7 +159,7 @@ def test_a_program_writes_to_its_own_job_alone(
     ):
         answer = write(http, {"textPayload": "x"}, key=key, **fields)
         assert answer.status_code == 403
-        assert "may write only to the log of its own job" in answer.text
+        assert "may write only to its own job's log" in answer.text
     assert write(http, {"textPayload": "mine"}, key=key, resource=OF_JOB).json() == {}
     assert len(world.logs.read(job.log).entries) == 1
     assert world.logs.read(other.log).entries == ()
@@ -170,7 +170,7 @@ def test_a_program_writes_as_its_own_replica(world: World, http: httpx.Client) -
     worker = {"type": "ml_job", "labels": {"task_name": "worker-replica-0"}}
     answer = write(http, {"resource": worker, "textPayload": "x"}, key=world.key(job))
     assert answer.status_code == 403
-    assert "may write only as master-replica-0" in answer.text
+    assert "only log entries of its own replica, master-replica-0" in answer.text
     world.programs = {str(job.name)}  # of which replica isn't known then
     assert write(http, {"resource": worker, "textPayload": "x"}).json() == {}
     assert read(http)[0]["resource"]["labels"]["task_name"] == "worker-replica-0"
@@ -195,8 +195,7 @@ def test_a_user_names_the_job(world: World, http: httpx.Client) -> None:
     answer = write(http, {"textPayload": "x"})
     assert answer.status_code == 400
     assert (
-        "the service keeps entries in the logs of jobs, and these entries name no job"
-        in answer.text
+        "the service keeps log entries only for jobs, and these entries name no job" in answer.text
     )
     assert write(http, {"textPayload": "x"}, resource=OF_JOB).json() == {}
     unheard = {"type": "ml_job", "labels": {"job_id": "unheard"}}

@@ -105,18 +105,19 @@ install util-linux, or run the service as root
 LIMITED  containers    container images can't run: the server found no container engine on this \
 machine; {REMEDY}
 LIMITED  containers    Podman 4.3.1, rootless, cgroups v1 (cgroupfs), storage overlay in \
-/home/ada/.local/share/containers: processors and memory can't be limited; start the machine with \
+/home/ada/.local/share/containers: the engine can't limit CPUs and memory; start the machine with \
 cgroups v2 (systemd.unified_cgroup_hierarchy=1)
 LIMITED  containers    Podman 4.3.1, rootless, cgroups v2 (systemd), storage vfs in \
-/home/ada/.local/share/containers: vfs copies each image for each container; install \
+/home/ada/.local/share/containers: vfs copies the image for each container; install \
 fuse-overlayfs, or use a filesystem that has overlay
-LIMITED  gpus          this machine has none; in emulate mode, jobs that ask for GPUs run \
-without; the server can't identify its GPUs
+LIMITED  gpus          this machine has no GPUs; in emulate mode, jobs that ask for GPUs run \
+without them; the server can't identify its GPUs
 LIMITED  python        3.11 for packages; not 3.7, 3.10; uv python install 3.7 3.10
-LIMITED  python        this machine has no interpreter for packages (3.11); container images need \
-none; uv python install 3.11
-LIMITED  reduction     jobs with reduction servers can't run: footplate-reduction isn't installed \
-with its C++ library; install g++, then run pip install ./reduction in the clone of Footplate
+LIMITED  python        this machine has no Python interpreter for packages (3.11); container \
+images bring their own; uv python install 3.11
+LIMITED  reduction     jobs with reduction servers can't run: the package footplate-reduction \
+isn't installed with its C++ library; install g++, then run pip install ./reduction in \
+the clone of Footplate
 
 Jobs can run here, with limits: see disk, isolation, containers, containers, containers, gpus, \
 python, python, reduction."""
@@ -136,13 +137,13 @@ def test_what_no_job_can_run_without_fails() -> None:
     assert (
         shown(findings)
         == """\
-FAILED   disk          /data: this user may not write to /data; choose another with \
---data-dir or FOOTPLATE_DATA_DIR
+FAILED   disk          /data: this user may not write to /data; choose another directory \
+with --data-dir or FOOTPLATE_DATA_DIR
 FAILED   disk          0.0 of 1.0 GB free for /data; remove files, or choose another --data-dir
 FAILED   isolation     no cgroup here; set isolation = auto
 FAILED   port          port: 80 given: this user may not listen there
-FAILED   database      postgresql://db/fp: connection refused; start it, or correct the setting \
-database_url
+FAILED   database      postgresql://db/fp: connection refused; start the database, or correct the \
+setting database_url
 
 No job can run here: see disk, disk, isolation, port, database."""
     )

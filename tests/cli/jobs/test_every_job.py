@@ -180,7 +180,10 @@ def test_describe_finds_ids_wherever_they_are(invoke: Invoke) -> None:
 def test_an_id_of_several_jobs_wants_more_words(invoke: Invoke) -> None:
     several = invoke("describe", "census_1")
     assert several.exit_code == 1
-    assert f"2 jobs have the id 'census_1': {TWIN}, {CENSUS}; give a whole name" in several.stderr
+    assert (
+        f"2 jobs have the id 'census_1': {TWIN}, {CENSUS}; give the full name of a job"
+        in several.stderr
+    )
     one = invoke("describe", "census_1", "--project=ads", "--format=value(state)")
     assert one.stdout == "SUCCEEDED\n"
     assert invoke("describe", TWIN, "--format=value(state)").stdout == "SUCCEEDED\n"

@@ -58,7 +58,7 @@ def test_what_is_over_a_lowered_limit_is_said(
     quotas.held["ads", "us-central1"] = {"NVIDIA_TESLA_T4": 6, "jobs": 1}
     result = invoke("set", "NVIDIA_TESLA_T4=4", "jobs=1", *ADS)
     _, *told = result.stderr.splitlines()
-    hint = "Running jobs go on; other jobs wait until enough is free."
+    hint = "Running jobs continue; other jobs wait until enough is free."
     assert told == [f"6 NVIDIA_TESLA_T4 in use, which is more than the limit. {hint}"]
 
 

@@ -60,7 +60,7 @@ def test_what_stands_in_the_file_stays(tmp_path: Path, before: str, separator: s
         ("UPPER", CLOUD, "can't name a bucket"),
         ("samples", "cloud-samples-data", "allowed: an absolute path"),
         ("samples", "/no/such/folder", "is not a folder of this machine"),
-        ("mine", CLOUD, "a bucket of that name in the data directory"),
+        ("mine", CLOUD, "the data directory has a bucket of that name"),
         ("twice", CLOUD, "each name once"),
     ],
 )
@@ -86,17 +86,17 @@ def test_a_store_whose_package_is_missing(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_an_array_in_one_line_is_left_to_its_writer(tmp_path: Path) -> None:
     (tmp_path / "footplate.toml").write_text("buckets = []\n")
-    with pytest.raises(FailedPrecondition, match=r"add this by hand:\n\n\[\[buckets\]\]\nname"):
+    with pytest.raises(FailedPrecondition, match=r"add this table:\n\n\[\[buckets\]\]\nname"):
         bind(tmp_path, "samples", CLOUD, read_only=False)
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--read-only",), "--read-only is for buckets with --bind"),
+        (("--read-only",), "--read-only is allowed only with --bind"),
         (("--bind", CLOUD), "without --url and FOOTPLATE_URL"),
-        (("--bind", CLOUD, "gs://two"), "--bind is for one bucket"),
-        (("--bind", CLOUD, "-l", "EU"), "without --location"),
+        (("--bind", CLOUD, "gs://two"), "--bind takes one bucket"),
+        (("--bind", CLOUD, "-l", "EU"), "combined with --location"),
     ],
 )
 def test_wrong_usage(invoke: Callable[..., Result], words: tuple[str, ...], said: str) -> None:

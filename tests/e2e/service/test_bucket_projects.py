@@ -95,7 +95,7 @@ def test_a_program_finds_the_buckets_of_its_project(tmp_path: Path, allow_root: 
 
         service.stop()
         service.start()
-        assert "open to all programs: before." in service.log.read_text()
+        assert "belong to no project: before." in service.log.read_text()
 
 
 def _isolation(context: Context, name: JobName) -> list[str]:

@@ -53,7 +53,7 @@ def test_a_program_that_may_not_call_writes_to_its_jobs_log(tmp_path: Path) -> N
         assert job.state is State.SUCCEEDED, (job.error_message, messages)
         refused = [message for message in messages if message.startswith("refused: 403")]
         assert len(refused) == 2, messages
-        assert "may write only to the log of its own job" in refused[0]
+        assert "may write only to its own job's log" in refused[0]
         options = {"api_endpoint": service.url}
         client = Client(
             project="demo",

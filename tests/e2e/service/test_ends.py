@@ -131,7 +131,7 @@ def test_what_goes_on_without_a_server_is_shown_and_ended(context: Context) -> N
 
     assert footplate(context, "down").stderr == "Ending 1 job.\nAll jobs have ended.\n"
     assert "jobs     none active" in footplate(context, "status").stdout
-    assert "no job runs without one" in footplate(context, "down").stderr
+    assert "no job is running" in footplate(context, "down").stderr
     context.service.start()
     assert context.job(name).state is State.CANCELLED
     assert context.messages(name) == ["up"]
@@ -150,7 +150,7 @@ def test_the_end_of_the_server_cuts_followers_off_without_noise(context: Context
     said = context.service.log.read_bytes()[told:].decode()
     assert said.splitlines()[1:] == [
         "The service has stopped.",
-        "1 job goes without the service; the next `footplate up` takes over.",
+        "1 job continues without the service; the next `footplate up` takes over.",
     ]
 
 

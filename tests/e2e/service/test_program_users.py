@@ -33,10 +33,13 @@ print(json.dumps([os.getresuid(), os.getresgid(), status["CapBnd"], status["NoNe
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
-        ("nosuchuser", "'nosuchuser' given, and this machine has no such user; allowed: the name"),
-        ("root", "'root' is root; to let programs be root, set allow_root"),
-        ("60000-70000", "60000-70000 given, which has the user nobody in it; a range that nobody"),
-        ("5-4", "5-4 given; allowed: two ids or more, and not root's"),
+        ("nosuchuser", "'nosuchuser' given, but this machine has no such user; allowed: the name"),
+        ("root", "the user 'root' is root; to let programs run as root, set allow_root"),
+        (
+            "60000-70000",
+            "60000-70000 given, but this range contains the user nobody; a free range is",
+        ),
+        ("5-4", "5-4 given; allowed: a range of two ids or more, without 0"),
     ],
 )
 def test_a_service_does_not_start_with_users_of_others(

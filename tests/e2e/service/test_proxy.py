@@ -152,7 +152,7 @@ def test_the_name_in_the_tunnel_is_that_of_the_tunnel(service: RunningService) -
         ("CONNECT ml.googleapis.com:80", 403, "refuses port 80 of ml.googleapis.com"),
         ("GET http://example.com/", 403, "--allow-host example.com"),
         ("GET http://metadata.google.internal/computeMetadata/v1/", 404, "no metadata server"),
-        ("GET /", 400, "this is a proxy"),
+        ("GET /", 400, "this proxy accepts only CONNECT"),
         ("nonsense", 400, "refuses this request"),
     ],
 )

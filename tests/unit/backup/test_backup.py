@@ -265,9 +265,9 @@ def test_a_list_of_files_that_leads_out_is_refused(
 def test_what_is_refused(data: Path, backups: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="outside the data directory"):
         back_up(data, data / "backups")
-    with pytest.raises(InvalidArgument, match="no data directory of a service"):
+    with pytest.raises(InvalidArgument, match="isn't the data directory of a service"):
         back_up(tmp_path / "elsewhere", backups)
-    with pytest.raises(InvalidArgument, match="has no backup"):
+    with pytest.raises(InvalidArgument, match="a folder without backups"):
         find_newest(tmp_path)
     made = back_up(data, backups)
     with pytest.raises(FailedPrecondition, match="isn't empty"):
@@ -288,6 +288,6 @@ def test_a_lost_database_makes_no_backup(data: Path, backups: Path, name: str, h
         path.unlink()
     else:
         path.write_text("hello " * 1000 if how == "text" else "")
-    with pytest.raises(DataLoss, match="no backup was made"):
+    with pytest.raises(DataLoss, match="the command made no backup"):
         back_up(data, backups)
     assert [path.name for path in backups.iterdir()] == [".unfinished"]

@@ -293,6 +293,6 @@ def test_folders_that_can_be_no_buckets(tmp_path: Path, target: Path) -> None:
     assert "which is not a folder of this machine; make it" in found["buckets[0].target"]
     assert "overlaps the data directory" in found["buckets[1].target"]
     assert "overlaps the data directory" in found["buckets[2].target"]
-    assert "a bucket of that name in the data directory" in found["buckets[3].name"]
-    assert "another bucket's" in found["buckets[4].target"]
+    assert "the data directory has a bucket of that name" in found["buckets[3].name"]
+    assert "the folder of another bucket" in found["buckets[4].target"]
     check_folders((BucketBinding("data", str(target)),), data)

@@ -67,7 +67,9 @@ def read(buckets: FolderBuckets, name: str) -> bytes:
 def test_what_a_folder_cannot_hold(buckets: FolderBuckets, tmp_path: Path, name: str) -> None:
     (tmp_path / "a").write_bytes(b"outside")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InvalidArgument, match="GCS would accept it, but this bucket is a folder"):
+    with pytest.raises(
+        InvalidArgument, match="GCS would accept the name, but this bucket is a folder"
+    ):
         buckets.write("stage", name, [b"x"])
     with pytest.raises(InvalidArgument):
         buckets.read("stage", name)
@@ -95,15 +97,15 @@ def test_no_name_is_an_object_and_a_directory(buckets: FolderBuckets) -> None:
     buckets.write("stage", "a", [b"file"])
     buckets.write("stage", "d/e", [b"file"])
     for name in ("a/b", "a/", "a/b/c", "d"):
-        with pytest.raises(InvalidArgument, match="both an object and a directory"):
+        with pytest.raises(InvalidArgument, match="a file and a directory at once"):
             buckets.write("stage", name, [b""])
     assert names(buckets) == ["a", "d/e"]
     buckets.delete("stage", "d/e")
     buckets.write("stage", "d", [b"the folder was empty"])
     buckets.write("stage", "k/", [])
-    with pytest.raises(InvalidArgument, match="both an object and a directory"):
+    with pytest.raises(InvalidArgument, match="a file and a directory at once"):
         buckets.write("stage", "k", [b"x"])
-    with pytest.raises(InvalidArgument, match="can have no content"):
+    with pytest.raises(InvalidArgument, match="can't have content"):
         buckets.write("stage", "f/", [b"x"])
     assert names(buckets) == ["a", "d", "k/"]
 
@@ -227,7 +229,7 @@ def test_a_bucket_stays_usable_however_deep_its_directories_are(buckets: FolderB
 
     assert names(buckets) == ["e"]
     assert buckets.list("stage", delimiter="/").prefixes == ()
-    with pytest.raises(InvalidArgument, match="an object and a directory"):
+    with pytest.raises(InvalidArgument, match="a file and a directory at once"):
         buckets.write("stage", "d", [b"x"])
     buckets.delete("stage", "e")
     with pytest.raises(FailedPrecondition, match="files that can't be objects"):

@@ -185,7 +185,10 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
             BOX + "family = 'LEGACI'",
             "4: machine_types.box.family: 'LEGACI' given; allowed: COMPUTE",
         ),
-        (BOX + "like = 'n1-standard-4'", "4: machine_types.box.like: a legacy type alone is like"),
+        (
+            BOX + "like = 'n1-standard-4'",
+            "4: machine_types.box.like: only machine types of the family legacy",
+        ),
         (BOX + "family = 'LEGACY'", "1: machine_types.box: like is missing"),
         (
             BOX + "accelerators.NVIDIA_TESLA_T4 = [4, 2]",
@@ -240,7 +243,7 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
         (
             "[[attachments]]\nmachine_types = ['e2-standard-4']\naccelerators.NVIDIA_L4 = [1]\n"
             * 2,
-            "4: attachments[1]: NVIDIA_L4 for e2-standard-4 is in an attachment above; allowed",
+            "4: attachments[1]: an [[attachments]] table above already has NVIDIA_L4",
         ),
         ("attachments = {}", "1: attachments: {} given; allowed: a list"),
         (
@@ -259,12 +262,12 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
                 "[accelerators.NVIDIA_X1]\nkind = 'GPU'\nmemory_gb = 1\n"
                 "limits = [{ count = 1 }, { count = 1 }]"
             ),
-            "4: accelerators.NVIDIA_X1.limits: two limits for the same count; allowed: one",
+            "4: accelerators.NVIDIA_X1.limits: two limits have the same count; allowed: one",
         ),
         ("[regions.home1]", "1: regions.home1.zones: there is no zone; a region needs at least"),
         (
             "[regions.home1]\nzones.A = []",
-            "2: regions.home1.zones.A: 'A' given as a name; allowed: what follows the region",
+            "2: regions.home1.zones.A: 'A' given as a name; allowed: the end of a zone's name",
         ),
         (
             "[regions.home1]\nzones.a = [\n'NVIDIA_L4',\n'NVIDIA_L4']",
@@ -277,7 +280,7 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
         ("[scale_tiers.BASIC]", "1: scale_tiers.BASIC: master is missing"),
         (
             "[scale_tiers.CUSTOM]\nmaster = { machine_type = 'n1-standard-4' }",
-            "1: scale_tiers.CUSTOM: 'CUSTOM' given as a name; allowed: a tier that jobs can name",
+            "1: scale_tiers.CUSTOM: 'CUSTOM' given as a name; allowed: a scale tier other",
         ),
         (
             "[scale_tiers.BASIC]\nmaster = { machine_type = 'n1-standard-5' }",
@@ -327,7 +330,7 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
         ),
         (
             BOX.replace("box", "n1-standard-2") + "[remove]\nmachine_types = ['n1-standard-2']",
-            "5: remove.machine_types[0]: 'n1-standard-2' is removed and described in the same file",
+            "5: remove.machine_types[0]: this file both removes and describes 'n1-standard-2'",
         ),
         (
             "[remove]\nmachine_types = ['n1-highmem-8']",

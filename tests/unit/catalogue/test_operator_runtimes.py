@@ -72,7 +72,7 @@ def test_own_names_come_before_built_in_ones(folder: Path) -> None:
 def test_a_default_of_ones_own(folder: Path) -> None:
     found = load(folder, f'default_runtime = "2.30"\n{OWN}')
     assert found.for_version("", "", "f").name == "2.30"
-    assert "no runtime has the version '2.31', the default" in refusals(
+    assert "the default is version '2.31', which no runtime has" in refusals(
         folder, 'default_runtime = "2.31"\n'
     )
 
@@ -84,7 +84,7 @@ def test_built_in_runtimes_can_be_removed(folder: Path) -> None:
     assert "'1.16' given, which isn't in the catalogue; did you mean 1.15 or 2.16?" in refusals(
         folder, '[remove]\nruntimes = ["1.16"]\n'
     )
-    assert "no runtime has the version '2.21', the default" in refusals(
+    assert "the default is version '2.21', which no runtime has" in refusals(
         folder, '[remove]\nruntimes = ["2.21"]\n'
     )
 
@@ -93,7 +93,7 @@ def test_built_in_runtimes_can_be_removed(folder: Path) -> None:
     ("before", "after", "said"),
     [
         ('lock = "own.txt"', 'lock = "no.txt"', "no.txt can't be read: No such file"),
-        ('lock = "own.txt"', 'lock = "."', "the file can't be read: Is a directory"),
+        ('lock = "own.txt"', 'lock = "."', "can't be read: Is a directory"),
         ('lock = "own.txt"', "", "lock is missing"),
         ('"3.12"', '"new"', "'new' given; allowed: a version such as 3.11"),
         ('["2.30"]', '["latest"]', "'latest' given; allowed: such as 2.30"),
@@ -102,8 +102,16 @@ def test_built_in_runtimes_can_be_removed(folder: Path) -> None:
             "my/image",
             ("'my/image' given; allowed: the name of an image, such as tf-cpu.2-30.py311"),
         ),
-        ('versions = ["2.30"]\nimages = ["tf-cpu.2-30.py312"]', "", "no job can name it"),
-        ('[[runtimes."2.30".cpu]]\nname = "own"\nlock = "own.txt"\n', "", "has no packages"),
+        (
+            'versions = ["2.30"]\nimages = ["tf-cpu.2-30.py312"]',
+            "",
+            "no job can choose this runtime",
+        ),
+        (
+            '[[runtimes."2.30".cpu]]\nname = "own"\nlock = "own.txt"\n',
+            "",
+            "this runtime has no packages",
+        ),
         ('name = "own"', 'name = "own"\nsize = 1', "unknown key"),
     ],
 )
@@ -115,9 +123,9 @@ def test_what_is_wrong_is_told(folder: Path, before: str, after: str, said: str)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "pins nothing"),
+        ("", "the file pins no packages"),
         ("alpha==1.0\n", "the line 'alpha==1.0' has no version or no hash"),
-        (f"alpha --hash=sha256:{'0' * 64}\n", "without a version or a hash"),
+        (f"alpha --hash=sha256:{'0' * 64}\n", "has no version or no hash"),
         (f"{LOCK}-r more.txt\n", "the line '-r more.txt' has no version or no hash"),
         ("x" * (5 << 20), "the file is larger than 4 MiB"),
     ],

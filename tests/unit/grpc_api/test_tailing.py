@@ -78,7 +78,7 @@ def test_a_session_without_a_filter_leaves_the_last_two_seconds_out() -> None:
 
 
 def test_a_session_ends_after_an_hour() -> None:
-    with pytest.raises(OutOfRange, match="for an hour at most"):
+    with pytest.raises(OutOfRange, match="for at most an hour"):
         follow(Service(), 100_000)
 
 

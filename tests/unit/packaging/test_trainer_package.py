@@ -103,7 +103,7 @@ def test_a_pyproject_of_tools_only_is_no_project(tmp_path: Path) -> None:
     ("files", "message"),
     [
         (["trainer/task.py"], "is not a Python package: it has no __init__.py"),
-        (["my trainer/__init__.py"], "'my trainer' can't be the name of a package"),
+        (["my trainer/__init__.py"], "'my trainer' can't be the name of a Python package"),
     ],
 )
 def test_what_is_no_package_is_refused(files: list[str], message: str, tmp_path: Path) -> None:

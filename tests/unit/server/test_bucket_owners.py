@@ -45,7 +45,7 @@ def test_a_line_names_those_without_a_project_and_the_way_out(
     with caplog.at_level(logging.WARNING):
         assign_buckets(buckets, (), ())
     (message,) = caplog.messages
-    assert "open to all programs: bare, old." in message
+    assert "belong to no project: bare, old." in message
     assert "bucket_projects" in message
     assert buckets.bucket("old").project is None
     assert buckets.bucket("old").location == "EU"

@@ -94,5 +94,7 @@ def test_another_directory_has_another_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"spoilt", b"-----BEGIN PRIVATE KEY-----\n"])
 def test_a_spoilt_file_is_named_with_the_way_out(data_dir: DataDir, content: bytes) -> None:
     data_dir.authority_file.write_bytes(content)
-    with pytest.raises(FailedPrecondition, match=r"certificate_authority\.pem is damaged: put it"):
+    with pytest.raises(
+        FailedPrecondition, match=r"certificate_authority\.pem is damaged: put the file"
+    ):
         open_authority(data_dir, NOW)

@@ -95,7 +95,7 @@ def test_logs_of_jobs_that_the_database_has_lost_are_told(
         (used.logs / "lost.jsonl").touch()
         used.check_jobs(store.uids())
     assert "1 logs in" in caplog.text
-    with pytest.raises(FailedPrecondition, match="has no job, but"):
+    with pytest.raises(FailedPrecondition, match="has no jobs, but"):
         used.check_jobs(set())
 
 
@@ -111,7 +111,7 @@ def test_the_first_start_may_have_ended_before_it_made_a_database(tmp_path: Path
 def test_a_folder_in_place_of_a_file_is_refused(used: DataDir, name: str) -> None:
     (used.root / name).unlink(missing_ok=True)
     (used.root / name).mkdir()
-    with pytest.raises(InvalidArgument, match="it is a folder"):
+    with pytest.raises(InvalidArgument, match="the path is a folder"):
         start(used)
 
 

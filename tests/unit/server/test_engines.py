@@ -13,7 +13,7 @@ from footplate.server.engines import describe_limits, make_engine
 @pytest.mark.parametrize(
     ("region", "said"),
     [
-        (RegionBinding("europe-west4", "slurm"), "as its TaskPlugin and cgroup.conf say"),
+        (RegionBinding("europe-west4", "slurm"), "as Slurm's TaskPlugin and cgroup.conf define"),
         (RegionBinding("europe-west4", "ray"), "none: Ray doesn't limit programs"),
         (RegionBinding("europe-west4", "kubernetes"), "Kubernetes limits CPUs, memory and GPUs"),
         (

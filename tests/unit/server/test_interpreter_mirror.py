@@ -87,16 +87,16 @@ def test_a_folder(tmp_path: Path) -> None:
     ("more", "fetches", "said"),
     [
         ({}, True, None),
-        ({}, False, "this machine has no interpreter that a runtime needs; install it"),
+        ({}, False, "this machine has no Python interpreter for runtimes; install Python"),
         (
             {"UV_OFFLINE": "1"},
             True,
-            "this machine has no interpreter that a runtime needs, and the server can fetch none",
+            "this machine has no Python interpreter for runtimes, and the server can't fetch",
         ),
         (
             {"UV_PYTHON_DOWNLOADS": "never"},
             True,
-            "this machine has no interpreter that a runtime needs, and",
+            "this machine has no Python interpreter for runtimes, and",
         ),
     ],
 )

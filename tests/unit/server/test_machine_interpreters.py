@@ -28,13 +28,13 @@ def test_what_is_there_and_what_is_not(tmp_path: Path) -> None:
     )
     said = machine.fault("3.99")
     assert said is not None
-    assert said.startswith(
-        "this machine has no interpreter that a runtime needs; install it, by pyenv say"
-    )
+    assert said.startswith("this machine has no Python interpreter for runtimes; install Python 3.")
     link.symlink_to(Path(sys.executable).resolve())
     assert machine.fault(HERE) is not None  # believed for a while
     clock[0] = 11.0
     assert machine.fault(HERE) is None
-    assert (machine.fault("3.99") or "").startswith(f"this machine has only {HERE}; install it, ")
+    assert (machine.fault("3.99") or "").startswith(
+        f"this machine has only {HERE}; install Python 3.99 "
+    )
     link.unlink()
     assert machine.fault(HERE) is None  # the interpreter behind the link is there still

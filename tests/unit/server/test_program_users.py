@@ -36,8 +36,8 @@ def test_by_default_it_is_a_range_that_nobody_has() -> None:
     ("given", "reason"),
     [
         ("nosuchuser", "this machine has no such user"),
-        ("root", "'root' is root; to let programs be root, set allow_root"),
-        ("0-100", "and not root's"),
+        ("root", "'root' is root; to let programs run as root, set allow_root"),
+        ("0-100", "without 0 (root)"),
         ("2000000001-2000000000", "two ids or more"),
         ("1-70000", "which has the user"),
     ],
@@ -59,8 +59,14 @@ def test_a_name_is_that_user() -> None:
         ("1ffffffffff", (), []),
         ("1ffffffffff", ("*",), ["Programs of all projects run as root (setting allow_root)."]),
         ("1ffffffffff", ("a", "b"), ["Programs of projects a, b run as root"]),
-        ("a80425fb", (), ["The service is root without CAP_SYS_ADMIN: its files aren't hidden"]),
-        ("0", (), ["Programs run as root: the service is root without CAP_SETUID and CAP_SETGID"]),
+        ("a80425fb", (), ["The service runs as root without CAP_SYS_ADMIN, so programs can see"]),
+        (
+            "0",
+            (),
+            [
+                "Programs run as root, because the service runs as root without CAP_SETUID"
+            ],
+        ),
     ],
 )
 def test_root_is_warned_of_power_that_programs_have(
@@ -78,7 +84,6 @@ def test_root_is_warned_of_power_that_programs_have(
 def test_users_of_a_service_that_is_not_roots_are_warned_of() -> None:
     (note,) = program_users.describe_power((), 1000, users="trainer")
     assert note == (
-        "Programs run as the user of the service, who isn't root, so the setting "
-        "program_users has no "
-        "effect. Start the service as root, or leave it out."
+        "The setting program_users has no effect, because the service doesn't run as root. Start "
+        "the service as root, or remove the setting."
     )

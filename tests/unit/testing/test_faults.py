@@ -34,12 +34,14 @@ def make_home(data_dir: Path, attempt: str, name: str, job: str = "") -> Path:
 
 
 def test_a_folder_that_is_no_data_directory(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"is no data directory of a service.*footplate status"):
+    with pytest.raises(
+        ValueError, match=r"is not the data directory of a service.*footplate status"
+    ):
         FaultInjector(tmp_path)
 
 
 def test_a_service_whose_data_is_elsewhere() -> None:
-    with FakeService() as service, pytest.raises(ValueError, match="only be injected where"):
+    with FakeService() as service, pytest.raises(ValueError, match="where the replicas run"):
         FaultInjector(service.url)
 
 

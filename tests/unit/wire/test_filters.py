@@ -97,7 +97,10 @@ def test_vertex_filters(text: str, meant: Filter) -> None:
         ("NOT " * 1000, "the filter is nested deeper than 50 levels"),
         ("jobId=a " * (MAX_COMPARISONS + 1), "more than 100 comparisons"),
         ('"state"=RUNNING', "the name of a field is missing at character 1"),
-        ("jobId:" + "a" * 1001, "jobId: 1001 characters given; allowed with ':': at most 1000;"),
+        (
+            "jobId:" + "a" * 1001,
+            "jobId: 1001 characters given; allowed with the operator ':': at most 1000;",
+        ),
         ("labels.a:" + "*" * 1001, "labels.a: 1001 characters given; allowed"),
     ],
 )

@@ -74,9 +74,12 @@ def test_each_algorithm_has_its_runtime(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("image_classification", "image_classification isn't served here: it reads images"),
-        ("image_object_detection", "image_object_detection isn't served here: it reads images"),
-        ("tab_net", "tab_net isn't served here: Footplate doesn't have its network; wide_deep"),
+        (
+            "image_classification",
+            "Footplate has no image_classification: this algorithm reads images",
+        ),
+        ("image_object_detection", "Footplate has no image_object_detection: this algorithm reads"),
+        ("tab_net", "Footplate has no tab_net: Footplate doesn't have this algorithm's network"),
         ("boosted_tree", '"boosted_tree" is not a built-in algorithm; did you mean boosted_trees?'),
         ("nothing-like-it", '"nothing-like-it" is not a built-in algorithm; there are 6 built-in'),
     ],
@@ -151,14 +154,14 @@ def test_all_replicas_train_the_same() -> None:
     assert refused(dist, CUSTOM, WORKERS, theirs, base={}) == {}
     mine: JsonObject = {"masterConfig": {"imageUri": "gcr.io/p/i"}}
     found = refused(mine, CUSTOM, WORKERS, theirs, base={})
-    assert "a built-in algorithm; allowed with the same image" in found["workerConfig.imageUri"]
+    assert "a built-in algorithm; allowed: the same image" in found["workerConfig.imageUri"]
 
 
 def test_its_arguments_are_those_of_the_job() -> None:
     asked: JsonObject = {**image("boosted_trees", containerArgs=[DATA]), "jobDir": "gs://b/out"}
     found = refused(asked, base={})
     assert found["masterConfig.containerArgs"].endswith(
-        "given; boosted_trees takes its arguments in trainingInput.args"
+        "given; the algorithm boosted_trees takes its arguments only from trainingInput.args"
     )
 
 

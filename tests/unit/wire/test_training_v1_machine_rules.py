@@ -37,16 +37,16 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [{"scaleTier": "CUSTOM", "masterType": "g2-standard-4"}],
         "masterType",
         (
-            '"g2-standard-4" given, which is a machine type of Vertex AI only; allowed: those of '
-            "ml v1, such as n1-standard-8 or a2-highgpu-1g"
+            '"g2-standard-4" given, a machine type of Vertex AI only; allowed: machine types of '
+            "AI Platform Training (ml v1), such as n1-standard-8 or a2-highgpu-1g"
         ),
     ),
     "Vertex AI's name for TPUs": (
         [CUSTOM, {"workerType": "cloud-tpu", "workerCount": 1}],
         "workerType",
         (
-            '"cloud-tpu" given, which is a machine type of Vertex AI only; allowed: those of '
-            "ml v1, such as cloud_tpu"
+            '"cloud-tpu" given, a machine type of Vertex AI only; allowed: machine types of '
+            "AI Platform Training (ml v1), such as cloud_tpu"
         ),
     ),
     "a TPU on a machine of its own": (

@@ -31,8 +31,8 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [{"args": ["--a", "x" * 131_072]}],
         "args[1]",
         (
-            "131,072 bytes given; allowed: 131,071, with which Linux still starts a program: put "
-            "the text into a file in a bucket"
+            "131,072 bytes given; allowed: at most 131,071, the limit of Linux. Put the text into "
+            "a file in a bucket"
         ),
     ),
     "no module": (

@@ -101,7 +101,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         body(machine(machineType="standard")),
         f"{POOL}.machineSpec.machineType",
-        '"standard" given, a name of AI Platform Training .*; allowed: n1-standard-4 in its place',
+        '"standard" given, a machine type of AI Platform Training .*; use n1-standard-4 instead',
     ),
     (
         body(machine(machineType="complex_model_m_gpu")),
@@ -224,7 +224,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         body(package(env=[{"name": "AB", "value": "x" * 131_069}])),
         f"{POOL}.pythonPackageSpec.env[0].value",
-        "131,072 bytes given; allowed: 131,071, with which Linux still starts a program: put",
+        "131,072 bytes given; allowed: at most 131,071, the limit of Linux. Put",
     ),
     (body(container(env=[{"value": "x"}])), f"{POOL}.containerSpec.env[0].name", "required: lett"),
     # disks and shares

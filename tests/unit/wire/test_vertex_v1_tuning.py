@@ -204,7 +204,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         search(below(categories("a"), when(LAYERS))),
         f"{CHILD}.parentCategoricalValues.values",
-        "required: values of the parent",
+        "required: at least one value of the parent",
     ),
     (
         search(below(categories("a", "b"), when(LAYERS, "a", "c"))),
@@ -214,7 +214,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         search(below(discrete(1, 2), when_number(LAYERS, 1.001))),
         f"{CHILD}.parentDiscreteValues.values[0]",
-        "1.001 given; allowed: the parent's values",
+        "1.001 given; allowed: the values of the parent parameter",
     ),
     (
         search(below(LAYERS, when_int(RATE, "5", 6))),
@@ -229,7 +229,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         search(below(categories("a", "b"), when(LAYERS, "a", "b"), when(LAYERS, "b"))),
         f"{FIRST}.conditionalParameterSpecs[1].parameterSpec.parameterId",
-        '"layers" given twice; allowed: .* several for distinct values of one parent',
+        '"layers" given twice; allowed: .* several for different values of one parent',
     ),
     (
         search(below(categories("a"), when(categories("c"), "a"))),
@@ -575,11 +575,11 @@ def test_conditional_parameters_count_once_each() -> None:
             tuning(maxTrialCount=3, parallelTrialCount=5),
             "parallelTrialCount is 5, and maxTrialCount 3: 3 run at once",
         ),
-        (search(categories("a", "b", "a")), f"{FIRST}.categoricalValueSpec has a value twice"),
-        (search(double(minValue=1)), f"{FIRST}: its bounds are equal"),
+        (search(categories("a", "b", "a")), f"{FIRST}.categoricalValueSpec contains a value twice"),
+        (search(double(minValue=1)), f"{FIRST}: minValue and maxValue are equal"),
         (
             search(below(LAYERS, when_int(parameter(integerValueSpec={"minValue": 0}), 1))),
-            f"{CHILD}.parameterSpec: its bounds are equal",
+            f"{CHILD}.parameterSpec: minValue and maxValue are equal",
         ),
     ],
 )

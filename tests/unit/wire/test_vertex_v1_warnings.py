@@ -44,7 +44,7 @@ def key(region: str) -> JsonObject:
         ({**body(), "encryptionSpec": key("us-central1")}, [f"encryptionSpec {NO_EFFECT}"]),
         (
             body(tensorboard=board("us-central1")),
-            ["jobSpec.tensorboard has no effect without baseOutputDirectory: event files are"],
+            ["jobSpec.tensorboard has no effect without baseOutputDirectory: Footplate looks"],
         ),
         (
             body(
@@ -61,7 +61,7 @@ def key(region: str) -> JsonObject:
             body(machine(reservationAffinity={"reservationAffinityType": 2, "key": "k"})),
             [
                 f"{POOL}.machineSpec.reservationAffinity {NO_EFFECT}",
-                f"{POOL}.machineSpec.reservationAffinity: key and values count only with",
+                f"{POOL}.machineSpec.reservationAffinity: key and values have an effect only with",
             ],
         ),
         (
@@ -126,7 +126,7 @@ def test_warnings(document: JsonObject, warnings: list[str]) -> None:
             body(baseOutputDirectory={"outputUriPrefix": "/data/out"}),
             ["jobSpec.baseOutputDirectory.outputUriPrefix is a path of this machine"],
         ),
-        (body(pool(replicaCount=None)), [f"{POOL}.replicaCount isn't given, so it is 1"]),
+        (body(pool(replicaCount=None)), [f"{POOL}.replicaCount isn't given, so 1 replica starts"]),
         (
             body(pool(machineSpec=A100)),
             [f"{POOL}.machineSpec.gpuPartitionSize: Google's service requires acceleratorCount 1"],

@@ -294,13 +294,19 @@ def test_the_service_says_what_is_wrong_with_a_filter(
 @pytest.mark.parametrize(
     ("words", "way_out"),
     [
-        ("ai-platform jobs list --flatten=labels[]", "print --format=json, and flatten it with jq"),
-        ("ai-platform jobs describe j --flatten=labels[]", "print --format=json, and flatten it"),
-        ("--flatten=labels[] ai-platform jobs list", "print --format=json, and flatten it with jq"),
-        ("catalogue regions --filter=name:us", "filter what --format=json prints with jq"),
-        ("storage ls gs://one --filter=size>1", "filter what --format=json prints with jq"),
-        ("ai-platform jobs list --format=json(labels)", "use jq on json for more"),
-        ("ai-platform jobs list --format=value(name.basename())", "use jq on json for more"),
+        ("ai-platform jobs list --flatten=labels[]", "flatten the output of --format=json with jq"),
+        (
+            "ai-platform jobs describe j --flatten=labels[]",
+            "flatten the output of --format=json with jq",
+        ),
+        ("--flatten=labels[] ai-platform jobs list", "flatten the output of --format=json with jq"),
+        ("catalogue regions --filter=name:us", "filter the output of --format=json with jq"),
+        ("storage ls gs://one --filter=size>1", "filter the output of --format=json with jq"),
+        ("ai-platform jobs list --format=json(labels)", "for other formats, use jq on json"),
+        (
+            "ai-platform jobs list --format=value(name.basename())",
+            "for other formats, use jq on json",
+        ),
     ],
 )
 def test_what_only_gcloud_has_is_refused_with_the_way_out(

@@ -167,8 +167,8 @@ def test_a_place_in_a_bucket_is_made_and_said_not_to_last(
     result = invoke(*TRAIN, MODULE, *words)
     assert result.stderr == (
         f"Packaging {trainer}\n"
-        "Note: gs://stage/census is a folder of this run, and removed with it; "
-        "to keep what is written, give --job-dir a folder.\n"
+        "Note: the files in gs://stage/census are removed after this run; to keep them, give a "
+        "folder as --job-dir.\n"
         "Job local_train succeeded.\n"
     )
     assert rooms == [1]
