@@ -68,6 +68,6 @@ class LogLimit:
         count = "1 line" if found.lines == 1 else f"{found.lines} lines"
         message = (
             f"Footplate: this job's log has reached its limit of {self._most_bytes >> 20} MiB "
-            f"(setting log_limit_mb). The log leaves out {count} of this replica so far"
+            f"(setting log_limit_mb). Lines of this replica that the log leaves out: {count}"
         )
         return Line(found.last, now, "WARNING", message, log=writer.log)

@@ -237,7 +237,7 @@ def test_a_damaged_backup_is_noticed(data: Path, backups: Path, tmp_path: Path) 
     assert check(made.folder, lambda _: None).damaged == ("buckets/stage/m/model",)
     with pytest.raises(DataLoss, match="--skip-damaged"):
         restored(backups, tmp_path)
-    with pytest.raises(FailedPrecondition, match="was whole"):
+    with pytest.raises(FailedPrecondition, match="was complete"):
         DataDir(tmp_path / "restored").make()
     done = restore(made.folder, tmp_path / "most", lambda _: None, skip_damaged=True)
     assert done.damaged == ("buckets/stage/m/model",)

@@ -111,7 +111,7 @@ def test_a_folder_that_goes_away_is_no_missing_bucket(buckets: FolderBuckets, ta
     target.rename(target.with_name("moved"))
     assert buckets.bucket("data").target == str(target)
     assert [bucket.name for bucket in buckets.buckets()] == ["data"]
-    with pytest.raises(Unavailable, match=f"bound to {target}, which is not a folder now"):
+    with pytest.raises(Unavailable, match=f"bound to the path {target}, which is not a folder now"):
         buckets.list("data")
     with pytest.raises(Unavailable):
         buckets.write("data", "x", [b""])
@@ -189,13 +189,17 @@ def test_entries_are_read() -> None:
     ("table", "field", "said"),
     [
         ({"target": "/srv"}, "name", "required"),
-        ({"name": "Data", "target": "/srv"}, "name", "'Data' can't name a bucket"),
+        ({"name": "Data", "target": "/srv"}, "name", "'Data' can't be the name of a bucket"),
         ({"name": 7, "target": "/srv"}, "name", "7 given"),
         ({"name": "data"}, "target", "required; allowed: an absolute path"),
         ({"name": "data", "target": "srv"}, "target", "'srv' given; allowed: an absolute path"),
         ({"name": "data", "target": "s3:/x"}, "target", "s3://BUCKET/PREFIX"),
         ({"name": "data", "target": "gs://buc", "endpoint": "b"}, "endpoint", "allowed: a URL"),
-        ({"name": "data", "target": "/s", "endpoint": "http://b"}, "endpoint", "where the target"),
+        (
+            {"name": "data", "target": "/s", "endpoint": "http://b"},
+            "endpoint",
+            "only with a target",
+        ),
         ({"name": "data", "target": "/s", "read_only": 1}, "read_only", "1 given; allowed: true"),
         ({"name": "data", "target": "/s", "project": ""}, "project", "'' given"),
         ({"name": "data", "target": "/s", "readonly": True}, "readonly", "did you mean read_only?"),
@@ -212,7 +216,7 @@ def test_a_wrong_entry_names_its_key(table: dict[str, object], field: str, said:
 def test_a_name_is_given_once() -> None:
     table = {"name": "data", "target": "/srv"}
     with pytest.raises(
-        InvalidArgument, match=r"buckets\[1\]\.name: 'data' given, as in buckets\[0\]"
+        InvalidArgument, match=r"buckets\[1\]\.name: 'data' is already the name of buckets\[0\]"
     ):
         read_bindings([table, {**table, "target": "/other"}])
 
@@ -272,7 +276,7 @@ def test_the_credentials_of_engines_are_hidden_as_well() -> None:
 
 @pytest.mark.parametrize("value", [3, [3], {"name": "data"}])
 def test_entries_are_tables(value: object) -> None:
-    with pytest.raises(TypeError, match="tables in the file"):
+    with pytest.raises(TypeError, match="tables in footplate"):
         read_bindings(value)
 
 
@@ -290,7 +294,7 @@ def test_folders_that_can_be_no_buckets(tmp_path: Path, target: Path) -> None:
     with pytest.raises(InvalidArgument) as caught:
         check_folders(bindings, data)
     found = {violation.field: violation.description for violation in caught.value.violations}
-    assert "which is not a folder of this machine; make it" in found["buckets[0].target"]
+    assert "is not a folder of this machine; make it" in found["buckets[0].target"]
     assert "overlaps the data directory" in found["buckets[1].target"]
     assert "overlaps the data directory" in found["buckets[2].target"]
     assert "the data directory has a bucket of that name" in found["buckets[3].name"]

@@ -132,7 +132,7 @@ def test_no_copy_fills_the_disk(
     copies: FolderCopies, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "SPARED_BYTES", 1 << 60)
-    with pytest.raises(FailedPrecondition, match="name fewer objects"):
+    with pytest.raises(FailedPrecondition, match="Name fewer objects"):
         copies.fetch(JOB, "stage", ALL)
     assert list(copy.iterdir()) == []
 

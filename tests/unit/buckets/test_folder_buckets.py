@@ -420,7 +420,7 @@ def test_uploads_that_nobody_goes_on_with_are_forgotten(root: Path) -> None:
     first.close()
     FolderBuckets(root, SetClock(datetime.now(UTC) + timedelta(days=6))).close()
     later = FolderBuckets(root, SetClock(datetime.now(UTC) + timedelta(days=8)))
-    with pytest.raises(NotFound, match="begin again"):
+    with pytest.raises(NotFound, match="begin a new upload"):
         later.upload(upload_id)
     assert list((root / ".footplate" / "uploads").iterdir()) == []
     later.close()
@@ -442,11 +442,11 @@ def test_what_a_program_plants_in_place_of_an_upload_is_not_written_to(
     else:
         data.mkdir()
 
-    with pytest.raises(NotFound, match="begin again"):
+    with pytest.raises(NotFound, match="begin a new upload"):
         buckets.upload(upload_id)
-    with pytest.raises(NotFound, match="begin again"):
+    with pytest.raises(NotFound, match="begin a new upload"):
         buckets.append(upload_id, 0, [b"more"])
-    with pytest.raises(NotFound, match="begin again"):
+    with pytest.raises(NotFound, match="begin a new upload"):
         buckets.finish_upload(upload_id, Checksums())
     assert secret.read_bytes() == b"s3cret"
     assert names(buckets) == []
@@ -459,7 +459,7 @@ def test_a_spoilt_description_of_an_upload_is_none(
     """After a power cut, or by a program."""
     upload_id = buckets.begin_upload(Draft("stage", "a"))
     (folder.parent / ".footplate" / "uploads" / f"{upload_id}.json").write_text(text)
-    with pytest.raises(NotFound, match="begin again"):
+    with pytest.raises(NotFound, match="begin a new upload"):
         buckets.upload(upload_id)
 
 

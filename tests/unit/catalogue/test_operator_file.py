@@ -192,15 +192,15 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
         (BOX + "family = 'LEGACY'", "1: machine_types.box: like is missing"),
         (
             BOX + "accelerators.NVIDIA_TESLA_T4 = [4, 2]",
-            "4: machine_types.box.accelerators.NVIDIA_TESLA_T4: [4, 2] given; allowed: whole",
+            "4: machine_types.box.accelerators.NVIDIA_TESLA_T4: [4, 2] given; allowed: a list",
         ),
         (
             BOX + "accelerators.NVIDIA_TESLA_T4 = [1, 1]",
-            "4: machine_types.box.accelerators.NVIDIA_TESLA_T4: [1, 1] given; allowed: whole",
+            "4: machine_types.box.accelerators.NVIDIA_TESLA_T4: [1, 1] given; allowed: a list",
         ),
         (
             BOX + "accelerators.NVIDIA_TESLA_T4 = []",
-            "4: machine_types.box.accelerators.NVIDIA_TESLA_T4: [] given; allowed: whole",
+            "4: machine_types.box.accelerators.NVIDIA_TESLA_T4: [] given; allowed: a list",
         ),
         (
             BOX + "accelerators.nvidia_t4 = [1]",

@@ -96,7 +96,7 @@ def test_built_in_runtimes_can_be_removed(folder: Path) -> None:
         ('lock = "own.txt"', 'lock = "."', "can't be read: Is a directory"),
         ('lock = "own.txt"', "", "lock is missing"),
         ('"3.12"', '"new"', "'new' given; allowed: a version such as 3.11"),
-        ('["2.30"]', '["latest"]', "'latest' given; allowed: such as 2.30"),
+        ('["2.30"]', '["latest"]', "'latest' given; allowed: a version such as 2.30"),
         (
             "tf-cpu.2-30.py312",
             "my/image",

@@ -111,7 +111,7 @@ def test_an_operations_name_leads_to_nothing_else(
 
 
 def test_bytes_that_are_no_message_are_refused(transcoder: Transcoder, schema: Schema) -> None:
-    with pytest.raises(InvalidArgument, match="no ListModelsRequest that can be read"):
+    with pytest.raises(InvalidArgument, match="can't read the request as a ListModelsRequest"):
         transcoder.request(named(schema, "ModelService/ListModels"), b"\xff")
 
 

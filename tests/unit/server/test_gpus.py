@@ -133,7 +133,7 @@ def test_an_unknown_model_counts_as_what_the_operator_says(devices: Path) -> Non
     nvml = FakeNvml("NVIDIA GeForce RTX 4090", "Tesla T4")
     found = find(devices, nvml)
     assert [gpu.accelerator for gpu in found.gpus] == [None, "NVIDIA_TESLA_T4"]
-    assert "the accelerator type of NVIDIA GeForce RTX 4090" in found.notes[0]
+    assert "the accelerator type of the GPU NVIDIA GeForce RTX 4090" in found.notes[0]
     assert "gpu_type" in found.notes[0]
 
     found = find(devices, nvml, gpu_type="NVIDIA_L4")

@@ -75,7 +75,7 @@ def test_the_root_may_be_a_link(root: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["/proc/x", "/sys/x", "/dev/shm/x"])
 def test_the_kernels_own_file_systems(path: str) -> None:
-    assert "the kernel's" in (HostDirectories((Path("/"),)).fault(path) or "")
+    assert "one of the kernel" in (HostDirectories((Path("/"),)).fault(path) or "")
 
 
 @pytest.mark.parametrize("end", ["", "/out/deep"])

@@ -221,7 +221,9 @@ def test_the_metric_is_one_that_is_reported() -> None:
             "reports with these arguments"
         )
     }
-    assert refused(tuned(depth, tag=None), base={})[field].startswith("required: what boosted")
+    assert refused(tuned(depth, tag=None), base={})[field].startswith(
+        "required: a metric that boosted"
+    )
     objective: JsonObject = {
         "parameterName": "objective",
         "type": "CATEGORICAL",

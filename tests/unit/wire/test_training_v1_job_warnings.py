@@ -94,7 +94,10 @@ PARAMETER = f"{AT}.hyperparameters.params[0]"
         ),
         (
             [PACKAGES, {"hyperparameters": {"resumePreviousJobId": "j", "maxParallelTrials": 2}}],
-            f"{AT}.hyperparameters.maxParallelTrials is 2, and maxTrials 1: 1 runs at once",
+            (
+                f"{AT}.hyperparameters.maxParallelTrials is 2, but maxTrials is 1: 1 trial "
+                "runs at once"
+            ),
         ),
         (
             [PACKAGES, search(maxValue=1)],
@@ -168,7 +171,7 @@ TPU_WORKER: JsonObject = {**CUSTOM, "workerType": "cloud_tpu", "workerCount": 1}
             [PACKAGES, {"runtimeVersion": "", "pythonVersion": "3.7"}],
             (
                 f"{AT}.runtimeVersion isn't given, so the job gets runtime 2.11, the newest with "
-                "Python 3.7,; Google's service requires a runtimeVersion and a pythonVersion"
+                "Python 3.7; Google's service requires a runtimeVersion and a pythonVersion"
             ),
         ),
         (

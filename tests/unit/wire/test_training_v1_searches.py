@@ -238,7 +238,10 @@ def test_bad_input(search: JsonObject, field: str) -> None:
 def test_more_at_once_than_in_all_is_only_strange() -> None:
     submission = read({"params": [RATE], "maxTrials": 20, "maxParallelTrials": 30})
     assert submission.warnings == (
-        "trainingInput.hyperparameters.maxParallelTrials is 30, and maxTrials 20: 20 run at once",
+        (
+            "trainingInput.hyperparameters.maxParallelTrials is 30, but maxTrials is 20: 20 "
+            "trials run at once"
+        ),
     )
     assert submission.search is not None
     assert submission.search.counts == TrialCounts(20, 30)

@@ -111,7 +111,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
     (
         body(machine(machineType="cloud_tpu")),
         f"{POOL}.machineSpec.machineType",
-        "allowed: cloud-tpu in its place",
+        "use cloud-tpu instead",
     ),
     (
         body(machine(acceleratorType="T4")),

@@ -264,7 +264,8 @@ def test_bad_input(given: JsonObject, field: str) -> None:
 
 def test_more_at_once_than_in_all_is_only_strange() -> None:
     submission = tune(tuning(parallelTrialCount=30))
-    assert "parallelTrialCount is 30, and maxTrialCount 20: 20 run at once" in submission.warnings
+    said = "parallelTrialCount is 30, but maxTrialCount is 20: 20 trials run at once"
+    assert said in submission.warnings
     assert submission.search is not None
 
 

@@ -108,7 +108,7 @@ REFUSED: list[tuple[JsonObject, str, str]] = [
         "studySpec.metrics[0].goal",
         '"SMALL" given; allowed: GOAL_TYPE_UNSPECIFIED, MAXIMIZE, MINIMIZE',
     ),
-    (metrics({**METRIC, "safetyConfig": {}}), "studySpec.metrics", "at least one without"),
+    (metrics({**METRIC, "safetyConfig": {}}), "studySpec.metrics", "at least one metric without"),
     (
         metrics(METRIC, {**OTHER, "safetyConfig": {"desiredMinSafeTrialsFraction": 1.5}}),
         "studySpec.metrics[1].safetyConfig.desiredMinSafeTrialsFraction",
@@ -573,7 +573,7 @@ def test_conditional_parameters_count_once_each() -> None:
     [
         (
             tuning(maxTrialCount=3, parallelTrialCount=5),
-            "parallelTrialCount is 5, and maxTrialCount 3: 3 run at once",
+            "parallelTrialCount is 5, but maxTrialCount is 3: 3 trials run at once",
         ),
         (search(categories("a", "b", "a")), f"{FIRST}.categoricalValueSpec contains a value twice"),
         (search(double(minValue=1)), f"{FIRST}: minValue and maxValue are equal"),
