@@ -70,7 +70,7 @@ class TestS3(ObjectsContract):
         buckets.write(BUCKET, "a", [b"old"])
         info, file = buckets.open(BUCKET, "a")
         buckets.write(BUCKET, "a", [b"new one"])
-        with file, pytest.raises(Aborted, match="replaced or deleted while it was read"):
+        with file, pytest.raises(Aborted, match="replaced or deleted during the read"):
             file.read()
         assert info.size_bytes == 3
 
@@ -112,6 +112,6 @@ class TestGcs(ObjectsContract):
         buckets.write(BUCKET, "a", [b"old"])
         info, file = buckets.open(BUCKET, "a")
         buckets.write(BUCKET, "a", [b"new one"])
-        with file, pytest.raises(Aborted, match="replaced or deleted while it was read"):
+        with file, pytest.raises(Aborted, match="replaced or deleted during the read"):
             file.read()
         assert info.size_bytes == 3

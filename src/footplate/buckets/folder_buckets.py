@@ -170,14 +170,14 @@ class FolderBuckets:
     def delete_bucket(self, name: str) -> None:
         if name in self._bindings:
             raise FailedPrecondition(
-                f"bucket {name!r} is bound to {self._bindings[name].target}; to unbind it, "
-                "remove its entry from the setting buckets, and restart the server"
+                f"bucket {name!r} is bound to {self._bindings[name].target}; to unbind the "
+                "bucket, remove its entry from the setting buckets, and restart the server"
             )
         self._objects.folder(name)
         if self.list(name, limit=1).objects:
             raise FailedPrecondition(
-                f"bucket {name!r} is not empty; `footplate storage rm --recursive gs://{name}` "
-                "deletes it with all that is in it"
+                f"bucket {name} is not empty; `footplate storage rm --recursive gs://{name}` "
+                "deletes the bucket with all its objects"
             )
         with disk_errors_as_service_errors():
             root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY)

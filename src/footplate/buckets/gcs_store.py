@@ -109,7 +109,7 @@ class GcsStore:
                 )
         except NotFound:
             raise Aborted(
-                f"object {found.key!r} was replaced or deleted while it was read; try again"
+                f"object {found.key!r} was replaced or deleted during the read; try again"
             ) from None
         return content
 

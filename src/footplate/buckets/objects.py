@@ -399,11 +399,11 @@ def _missing(bucket: str, name: str) -> NotFound:
 def _check(conditions: Conditions, current: ObjectInfo | None) -> None:
     if conditions.hold(current):
         return
-    found = (
+    existing = (
         f"generation {current.generation}, metageneration {current.metageneration}"
         if current
         else "no object"
     )
     raise FailedPrecondition(
-        f"the request's condition doesn't hold: the bucket has {found} of this name"
+        f"the request's condition doesn't hold: the bucket has {existing} with this name"
     )

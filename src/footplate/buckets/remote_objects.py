@@ -123,7 +123,7 @@ class RemoteObjects:
         if not conditions.hold(info):
             existing = "no object" if info is None else f"generation {info.generation}"
             raise FailedPrecondition(
-                f"the request's condition doesn't hold: the bucket has {existing} of this name"
+                f"the request's condition doesn't hold: the bucket has {existing} with this name"
             )
 
     def _info(self, found: RemoteObject) -> ObjectInfo:

@@ -146,7 +146,7 @@ class S3Store:
                 content: bytes = answer["Body"].read()
         except (FailedPrecondition, NotFound):
             raise Aborted(
-                f"object {found.key!r} was replaced or deleted while it was read; try again"
+                f"object {found.key!r} was replaced or deleted during the read; try again"
             ) from None
         return content
 
@@ -257,9 +257,7 @@ class S3Store:
         if code in _BUSY:
             return Aborted(f"the store {self._place} is busy with this object: {reason}; try again")
         if status in _REFUSED or code in _REFUSED:
-            return PermissionDenied(
-                f"the store {self._place} refuses access to the server: {reason}"
-            )
+            return PermissionDenied(f"the store {self._place} gives the server no access: {reason}")
         return Unavailable(f"the store {self._place} fails to answer this request now: {reason}")
 
 

@@ -7,7 +7,7 @@ import re
 MACHINE_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 MACHINE_TYPE_FORM = "small letters, digits, - and _, such as n1-standard-4"
 ACCELERATOR = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
-ACCELERATOR_FORM = "capitals, digits and _, such as NVIDIA_TESLA_T4"
+ACCELERATOR_FORM = "capital letters, digits and _, such as NVIDIA_TESLA_T4"
 REGION = re.compile(r"(?=.{1,63}\Z)[a-z]+(-[a-z]+)*[0-9]*")
 REGION_FORM = "small letters and -, then digits, such as us-central1"
 ZONE = re.compile(r"[a-z][a-z0-9]{0,30}")

@@ -44,8 +44,10 @@ def command(file: Path, layout: Layout) -> None:
     before, after = load_catalogue(), _load(file)
     found = changes(encode_catalogue(before), encode_catalogue(after))
     counts = Counter(str(change["change"]) for change in found)
-    says = ", ".join(f"{verb} {counts[verb]}" for verb in ("adds", "changes", "removes"))
-    click.echo(f"The file {file} is valid: it {says} entries.", err=True)
+    adds_changes_removes = ", ".join(
+        f"{verb} {counts[verb]}" for verb in ("adds", "changes", "removes")
+    )
+    click.echo(f"The file {file} is valid: it {adds_changes_removes} entries.", err=True)
     if found:
         shown = [_row(change) for change in found] if layout.takes_rows else found
         click.echo(render_list(shown, layout, _COLUMNS, fold=True))

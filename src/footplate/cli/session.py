@@ -207,5 +207,5 @@ def region_option() -> Callable[[Callable[P, R]], Callable[P, R]]:
         shell_complete=offered("regions"),
         show_default=f"the region in gcloud's configuration, or {DEFAULT_REGION}",
         metavar="REGION",
-        help="Region; `footplate catalogue regions` lists them.",
+        help="Region; `footplate catalogue regions` lists all regions.",
     )

@@ -86,7 +86,7 @@ def test_a_project_that_leaves_the_package_out_is_noted(trainer: Path) -> None:
         "from setuptools import setup\nsetup(name='mine', version='2', py_modules=[])\n"
     )
     assert build_package(trainer).notes == (
-        f"mine-2.tar.gz, built from {trainer.parent}, has no package 'trainer' in it.",
+        f"The file mine-2.tar.gz, built from {trainer.parent}, contains no package 'trainer'.",
     )
 
 

@@ -105,8 +105,8 @@ class TrainingJobs:
     def set_policy(self, call: Call) -> JsonObject:
         self._jobs.get(_name(call))
         raise FailedPrecondition(
-            "Footplate has no IAM policies: everyone who reaches the server, and has its "
-            "token if it has one, may do everything"
+            "Footplate has no IAM policies: everyone who reaches the server, with its token if "
+            "one is set, may do everything"
         )
 
     def permissions(self, call: Call) -> JsonObject:

@@ -104,22 +104,22 @@ def judge_engine(problem: str, info: Mapping[str, Any], version: Mapping[str, An
     rootless = bool(info.get("Rootless")) or any("rootless" in option for option in options)
     groups = str(info.get("CgroupVersion") or "unknown")
     driver = info.get("CgroupDriver", "?")
-    text = (
+    engine = (
         f"{'Podman' if podman else 'Docker'} {info.get('ServerVersion', '?')}, "
         f"{'rootless' if rootless else 'root'}, cgroups v{groups} ({driver}), "
         f"storage {info.get('Driver', '?')} in {info.get('DockerRootDir', '?')}"
     )
     if info.get("Driver") == "vfs":
         return Finding(
-            "containers", Verdict.LIMITED, f"{text}: vfs copies the image for each container",
+            "containers", Verdict.LIMITED, f"{engine}: vfs copies the image for each container",
             "install fuse-overlayfs, or use a filesystem that has overlay",
         )  # fmt: skip
     if rootless and groups == "1":
         return Finding(
-            "containers", Verdict.LIMITED, f"{text}: the engine can't limit CPUs and memory",
+            "containers", Verdict.LIMITED, f"{engine}: the engine can't limit CPUs and memory",
             "start the machine with cgroups v2 (systemd.unified_cgroup_hierarchy=1)",
         )  # fmt: skip
-    return Finding("containers", Verdict.OK, text)
+    return Finding("containers", Verdict.OK, engine)
 
 
 def judge_gpus(models: Sequence[str], notes: Sequence[str], *, hidden: bool) -> Finding:
@@ -138,15 +138,15 @@ def judge_disk(path: str, free: int, total: int, problem: str) -> Finding:
     if problem:
         way_out = "choose another directory with --data-dir or FOOTPLATE_DATA_DIR"
         return Finding("disk", Verdict.FAILED, f"{path}: {problem}", way_out)
-    text = f"{free / 10**9:.1f} of {total / 10**9:.1f} GB free for {path}"
+    space = f"{free / 10**9:.1f} of {total / 10**9:.1f} GB free for {path}"
     if free < FULL_DISK_BYTES:
-        return Finding("disk", Verdict.FAILED, text, "remove files, or choose another --data-dir")
+        return Finding("disk", Verdict.FAILED, space, "remove files, or choose another --data-dir")
     if free < LOW_DISK_BYTES:
         return Finding(
-            "disk", Verdict.LIMITED, f"{text}: a runtime with PyTorch takes up to 5 GB",
+            "disk", Verdict.LIMITED, f"{space}: a runtime with PyTorch takes up to 5 GB",
             "remove files, or set cache_dir to another disk",
         )  # fmt: skip
-    return Finding("disk", Verdict.OK, text)
+    return Finding("disk", Verdict.OK, space)
 
 
 def judge_pythons(found: Mapping[str, str | None], problem: str) -> Finding:

@@ -176,7 +176,7 @@ def describe(session: Session, place: Place, layout: Layout, jobs: tuple[str, ..
 
 @click.command("logs")
 @_JOBS
-@click.option("--follow", "-f", is_flag=True, help="Follow the job to its end. Takes one JOB.")
+@click.option("--follow", "-f", is_flag=True, help="Follow one JOB to its end.")
 @click.option(
     "--tail",
     type=click.IntRange(min=1),

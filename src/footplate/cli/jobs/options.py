@@ -93,7 +93,7 @@ def submitting_options(function: Callable[P, R]) -> Callable[P, R]:
         click.option(
             "--stream-logs",
             is_flag=True,
-            help="Follow the job to its end; the exit code is 0 only if it succeeded.",
+            help="Follow the job to its end; the exit code is 0 only if the job succeeded.",
         ),
     ):
         function = option(function)

@@ -216,7 +216,7 @@ no shell opens. The shell ends at the latest when the replica's program ends."""
             click.option(
                 "--command",
                 metavar="CMD",
-                help="Run this command without a terminal, and exit with its code.",
+                help="Run this command without a terminal, and exit with the command's code.",
             ),
         ),
         (

@@ -196,7 +196,12 @@ def check_package(given: Path) -> Path:
 def _missing_notes(archive: Archive, folder: Path) -> tuple[str, ...]:
     if any(f"/{folder.name}/" in f"/{member}" for member in archive.members()):
         return ()
-    return (f"{archive.name}, built from {folder.parent}, has no package {folder.name!r} in it.",)
+    return (
+        (
+            f"The file {archive.name}, built from {folder.parent}, contains no package "
+            f"{folder.name!r}."
+        ),
+    )
 
 
 def _parity_notes(folder: Path, files: dict[str, Source]) -> tuple[str, ...]:

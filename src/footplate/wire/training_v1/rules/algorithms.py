@@ -153,8 +153,8 @@ def check_algorithm(
 
 def _refusal(name: str) -> str:
     if name in NOT_SERVED:
-        why = f"Footplate has no {name}: {NOT_SERVED[name]}"
-        return f"{why}; train with a program of your own, or use {', '.join(ALGORITHMS)}"
+        reason = f"Footplate has no {name}: {NOT_SERVED[name]}"
+        return f"{reason}; train with a program of your own, or use {', '.join(ALGORITHMS)}"
     known = nearest(name, ALGORITHMS, "built-in algorithms")
     return f"{describe(name)} is not a built-in algorithm; {known}"
 

@@ -111,11 +111,13 @@ def _check_partition(
     size = machine.gpu_partition_size
     if not size:
         return
-    field, given = f"{at}.gpuPartitionSize", f"{describe(size)} given"
+    field = f"{at}.gpuPartitionSize"
     if not _PARTITION.fullmatch(size):
-        yield Violation(field, f"{given}; allowed: a size such as 1g.10gb")
+        yield Violation(field, f"{describe(size)} given; allowed: a size such as 1g.10gb")
         return
     name, _ = accelerators_of(machine_of(machine), catalogue)
     accelerator = catalogue.accelerators.get(name or "")
     if accelerator is None or accelerator.kind is not AcceleratorKind.GPU:
-        yield Violation(field, f"{given} for a machine without GPUs; allowed: only with GPUs")
+        yield Violation(
+            field, (f"{describe(size)} given for a machine without GPUs; allowed: only with GPUs")
+        )

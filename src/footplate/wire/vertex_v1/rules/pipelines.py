@@ -138,8 +138,8 @@ def _check_upload(pipeline: CustomTask | TuningTask) -> Iterator[Violation]:
     if isinstance(inputs, TuningInputs):
         metrics = (inputs.study_spec and inputs.study_spec.metrics) or []
         if len(metrics) > 1:
-            said = f"given with {len(metrics)} metrics, so that no single trial is the best"
-            yield Violation(field, f"{said}; allowed: only with one metric")
+            conflict = f"given with {len(metrics)} metrics, so that no single trial is the best"
+            yield Violation(field, f"{conflict}; allowed: only with one metric")
     if spec is not None:
         at = INPUTS if spec is inputs else f"{INPUTS}.trialJobSpec"
         yield from _check_model_directory(spec, at)

@@ -39,8 +39,9 @@ def _check_nfs(share: NfsMount, at: str) -> Iterator[Violation]:
     yield from _check_present(share.server, f"{at}.server", "the address of the NFS server")
     yield from _check_present(share.path, f"{at}.path", "the path that the server exports")
     if share.path and not share.path.startswith("/"):
-        given = f"{describe(share.path)} given"
-        yield Violation(f"{at}.path", f"{given}; allowed: a path that starts with /")
+        yield Violation(
+            f"{at}.path", (f"{describe(share.path)} given; allowed: a path that starts with /")
+        )
     yield from _check_mount_point(share.mount_point, f"{at}.mountPoint", _NFS)
 
 
