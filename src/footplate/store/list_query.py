@@ -20,23 +20,13 @@ from sqlalchemy import (
     tuple_,
 )
 
-from footplate.domain.filters import (
-    OPERATORS,
-    And,
-    Comparator,
-    Comparison,
-    Field,
-    Filter,
-    Not,
-    Or,
-    conjuncts,
-)
+from footplate.domain.filters import OPERATORS, And, Comparator, Comparison, Field, Filter, Not, Or
 from footplate.domain.job_states import State
 from footplate.domain.timestamps import to_micros
 from footplate.store.tables import job_labels, jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection, FromClause
 
@@ -172,47 +162,10 @@ def find_jobs(
 
     ``where`` is one that ``check_filter`` lets pass.
     """
-    parts = conjuncts(where)
-    few = False
-    if any(map(_asks_for_end, parts)) and not any(map(_is_rare, parts)):
-        ended = select(func.count()).select_from(_ended(collection, parts).subquery())
-        few = connection.execute(ended).scalar_one() <= MOST_ENDED
-    rare = frozenset(key for key in map(_label_key, parts) if key and _few_have(connection, key))
-    lateral = connection.dialect.name != "sqlite"
-    query = _first(
-        collection, where, section, limit, also, lateral=lateral, few_ended=few, rare=rare
-    )
-    return connection.execute(query).all()
-
-
-def _first(
-    collection: str,
-    where: Filter | None,
-    section: Section,
-    limit: int,
-    also: Callable[[FromClause], Condition] | None,
-    *,
-    lateral: bool,
-    few_ended: bool,
-    rare: frozenset[str],
-) -> Select[Any]:
-    """Where each has to bear a label, only those that bear it are walked through, and where each
-    has to have a part of a name, only spans that have it; unless their name is given, or a state
-    that few jobs are in, or few have ended when each has to. ``lateral``: whether the engine joins
-    what refers to what it is joined to. ``rare``: keys that few labels have.
-    """
-    parts = conjuncts(where)
-    few = few_ended or any(map(_is_rare, parts))
-    label = None if few else next(filter(_is_label, parts), None)
-    walk = _ALL if label is None else _bearers(label)
-    if few_ended:
-        walk = _over(_ended(collection, parts).subquery("ended"))
-    rest = [part for part in parts if part is not label]
-    in_region = not (lateral or few) and any(map(_is_region, parts))
-    walk = walk.where(
-        walk.collection == collection, *walk.hold(rest, collection, rare, in_region=in_region)
-    )
-    walk = walk.where(*section.holds(walk.place))
+    query = select(jobs.c.uid).where(jobs.c.collection == collection)
+    if where is not None:
+        few = [each for each in _labels(where) if _few_bear(connection, each)]
+        query = query.where(condition(where, collection, few=few))
     if also is not None:
         query = query.where(also(jobs))
     query = query.where(*section.holds(tuple_(jobs.c.create_time, jobs.c.uid)))
@@ -246,24 +199,3 @@ def _few_bear(connection: Connection, label: Comparison) -> bool:
         bearers = bearers.where(borne.value == label.value)
     some = bearers.limit(MOST_LABELS + 1).subquery()
     return connection.execute(select(func.count()).select_from(some)).scalar_one() <= MOST_LABELS
-
-
-def _is_label(part: Filter) -> TypeGuard[Comparison]:
-    return _compares(part, Field.LABEL)
-
-
-def _is_region(part: Filter) -> bool:
-    return _compares(part, Field.REGION)
-
-
-def _is_rare(part: Filter) -> bool:
-    """Whether few jobs are so, and an index has them."""
-    if _compares(part, Field.STATE):
-        return part.value in ACTIVE
-    return _compares(part, Field.JOB_ID, Field.DISPLAY_NAME)
-
-
-def _compares(part: Filter, *fields: Field) -> TypeGuard[Comparison]:
-    if not isinstance(part, Comparison) or part.comparator is not Comparator.EQUAL:
-        return False
-    return part.field in fields

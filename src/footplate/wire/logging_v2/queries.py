@@ -100,7 +100,7 @@ def parse_query(text: str) -> Query:
                 given.refuse_value(
                     f"the regular expressions of the query have more than {MAX_STEPS} steps;"
                 )
-        return query
+        return found
 
     return parse_expression(text, read, _DIALECT) or And(())
 
@@ -146,10 +146,7 @@ def _resemblance(field: str, given: Restriction) -> Resemblance:
 def _time(given: Restriction) -> datetime:
     if given.comparator is Comparator.MATCHES:
         given.refuse_value("the operator : given for a time; allowed: = != < <= > >=;")
-    try:
-        return parse_time(given.value.text)
-    except ValueError as error:
-        given.refuse_value(str(error))
+    return given.time()
 
 
 def _severity(given: Restriction) -> int:
