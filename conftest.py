@@ -99,9 +99,26 @@ def _is_left_out(item: pytest.Item) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         end_what_killed_runs_left(Path(tempfile.gettempdir()))
+        _hold_directory(config)
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None and not config.option.collectonly:
         config.pluginmanager.register(RunReport(terminal, SELECTION.describe()))
+
+
+def _hold_directory(config: pytest.Config) -> None:
+    factory = getattr(config, "_tmp_path_factory", None)
+    if factory is None or config.option.collectonly:
+        return
+    from tests.support.engines import leftovers  # takes long to import
+
+    directory = factory.getbasetemp()
+    descriptor = leftovers.hold(directory)
+
+    def let_go() -> None:
+        (directory / leftovers.HELD).unlink(missing_ok=True)
+        os.close(descriptor)
+
+    config.add_cleanup(let_go)
 
 
 def end_what_killed_runs_left(temporary: Path) -> None:
@@ -110,12 +127,12 @@ def end_what_killed_runs_left(temporary: Path) -> None:
     Pytest gives directories of runs that have ended the name ``garbage``, and then removes them.
     It can't while something is mounted in one: then it does so when the next run ends.
     """
-    killed = [lock.parent for lock in temporary.glob("pytest-of-*/pytest-*/.lock")]
+    others = [held.parent for held in temporary.glob("pytest-of-*/pytest-*/.held")]
     garbage = [*temporary.glob("pytest-of-*/garbage-*")]
-    if killed or garbage:
+    if others or garbage:
         from tests.support.engines import leftovers  # takes long to import
 
-        for directory in killed:
+        for directory in others:
             leftovers.end_killed_run(directory)
         for directory in garbage:
             leftovers.unmount_below(directory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -37,18 +38,28 @@ class _All:
         return True
 
 
+HELD = ".held"
+"""A file in the directory of a run of pytest, which the run keeps locked as long as it lives."""
+
+
+def hold(directory: Path) -> int:
+    """Locks the directory of this run; returns the descriptor that keeps the lock."""
+    descriptor = os.open(directory / HELD, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor
+
+
 def end_killed_run(directory: Path) -> None:
     """Ends what a run of pytest left running, and mounted, in its directory, when it was killed.
 
-    Servers of such a run keep their ports, and a later run could start none. Nothing happens while
-    the process runs that pytest wrote into the directory's lock, nor once the lock is gone.
+    Servers of such a run keep their ports, and a later run could start none. A lock says whether it
+    was, not a process id: the run may be in a process namespace of its own.
     """
-    lock = directory / ".lock"
-    with suppress(OSError, ValueError):
-        if not is_running(int(lock.read_text())):
-            kill_processes_of(directory, _All())
-            unmount_below(directory)
-            lock.unlink()
+    with suppress(OSError), (directory / HELD).open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        kill_processes_of(directory, _All())
+        unmount_below(directory)
+        (directory / HELD).unlink()
 
 
 def _processes_of(directory: Path, programs: Container[str]) -> list[int]:

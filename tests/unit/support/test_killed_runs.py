@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import ROOT
-from tests.support.engines.leftovers import end_killed_run, is_running
+from tests.support.engines.leftovers import HELD, end_killed_run, hold, is_running
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
@@ -44,11 +44,10 @@ def _run_program(folder: Path) -> subprocess.Popen[bytes]:
 
 def test_programs_of_a_killed_run_end_and_those_of_others_do_not(tmp_path: Path) -> None:
     killed, running = tmp_path / "killed", tmp_path / "running"
-    ended = subprocess.Popen(("true",))
-    ended.wait()
-    for folder, owner in ((killed, ended.pid), (running, os.getpid())):
+    for folder in (killed, running):
         folder.mkdir()
-        (folder / ".lock").write_text(str(owner))
+    (killed / HELD).touch()
+    held = hold(running)
     programs = [_run_program(folder) for folder in (killed, running)]
     try:
         for folder in (killed, running):
@@ -57,9 +56,19 @@ def test_programs_of_a_killed_run_end_and_those_of_others_do_not(tmp_path: Path)
         with pytest.raises(ProcessLookupError):
             os.killpg(programs[0].pid, 0)
         assert is_running(programs[1].pid)
-        assert [(folder / ".lock").exists() for folder in (killed, running)] == [False, True]
+        assert [(folder / HELD).exists() for folder in (killed, running)] == [False, True]
     finally:
+        os.close(held)
         for program in programs:
             with suppress(ProcessLookupError):
                 os.killpg(program.pid, signal.SIGKILL)
             program.wait()
+
+
+def test_a_run_holds_its_directory_until_it_ends(tmp_path: Path) -> None:
+    test = "tests/unit/support/test_durations.py"
+    words = (sys.executable, "-m", "pytest", "-q", "--co", test)
+    collected = {**os.environ, "TMPDIR": str(tmp_path)}
+    subprocess.run(words, cwd=ROOT, env=collected, check=True, capture_output=True)
+    subprocess.run((*words[:4], test), cwd=ROOT, env=collected, check=True, capture_output=True)
+    assert not list(tmp_path.glob(f"pytest-of-*/pytest-*/{HELD}"))
