@@ -53,8 +53,10 @@ class Vocabulary:
         """Raises InvalidArgument."""
         comparator, value = given.comparator, given.value.text
         if comparator is Comparator.MATCHES and len(value) > LONGEST_PART:
-            problem = f"{given.field}: {len(value)} characters given"
-            given.refuse_value(f"{problem}; allowed with ':': at most {LONGEST_PART};")
+            given.refuse_value(
+                f"{given.field}: {len(value)} characters given; allowed with the operator ':': at "
+                f"most {LONGEST_PART};"
+            )
         if given.field == "labels" and comparator is Comparator.MATCHES:
             return Comparison(Field.LABEL, comparator, "*", value)
         if given.field.startswith(_LABELS) and len(given.field) > len(_LABELS):

@@ -131,7 +131,7 @@ def _next(
         return Token(Kind.COMPARATOR, match.group(), at), match.end()
     if match := _NAME.match(text, position):
         return Token(Kind.WORD, match.group().replace('"', ""), at), match.end()
-    problem = "a quote that isn't closed" if text[position] in "\"'" else "an unexpected character"
+    problem = "a closing quote is missing" if text[position] in "\"'" else "an unexpected character"
     refuse_at(text, at, problem)
 
 
@@ -255,7 +255,7 @@ class _Parser(Generic[L]):
     def _term(self) -> Expression[L]:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            self._refuse(f"nested deeper than {MAX_DEPTH} levels")
+            self._refuse(f"the filter is nested deeper than {MAX_DEPTH} levels")
         if self._negates() and (self._skip_word("NOT") or self._skip_word("-")):
             found: Expression[L] = Not(self._term())
         elif self._token.kind is Kind.OPEN:
@@ -302,7 +302,7 @@ class _Parser(Generic[L]):
         if value.kind is Kind.QUOTED:
             return self._compared(name, ":", value)
         if value.text in _LOGIC:
-            self._refuse(f"nothing to join by {value.text}", value)
+            self._refuse(f"{value.text} has nothing to join", value)
         found = self._compared(name, ":", replace(value, text=value.text.removeprefix("-")))
         return Not(found) if value.text.startswith("-") else found
 
