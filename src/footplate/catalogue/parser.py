@@ -120,8 +120,8 @@ def _like(table: Table, family: Family) -> str | None:
             table.fault(
                 "like",
                 (
-                    "only machine types of the family legacy can have this key; "
-                    "give vcpus and memory_gb instead"
+                    "only machine types of the family LEGACY can have this key; give vcpus and "
+                    "memory_gb instead"
                 ),
             )
             table.ask("like")
@@ -131,8 +131,8 @@ def _like(table: Table, family: Family) -> str | None:
             table.fault(
                 key,
                 (
-                    "a legacy machine type takes vcpus and memory_gb from the type "
-                    "in its key like; leave this key out"
+                    "a legacy machine type takes vcpus and memory_gb from the machine type that "
+                    "`like` names; leave this key out"
                 ),
             )
         table.ask(key)

@@ -110,7 +110,11 @@ def _show_in_force(quota: Quota, layout: Layout) -> None:
 
 
 def _whose(quota: Quota) -> str:
-    without = ", unless it has limits of its own" if ANY in (quota.project, quota.region) else ""
+    without = (
+        ", unless a project or region has its own limits"
+        if ANY in (quota.project, quota.region)
+        else ""
+    )
     return f"{_place(quota)}{without}"
 
 

@@ -135,7 +135,7 @@ def _field(root: JsonValue, wrong: JsonValue) -> str:
             left.extend(_Place(value[key], f".{_shown(key)}", place) for key in reversed(value))
         elif isinstance(value, list):
             left.extend(_Place(value[n], f"[{n}]", place) for n in reversed(range(len(value))))
-    raise AssertionError("the wrong value was found before")
+    raise AssertionError("the value with the problem was found before")
 
 
 @dataclass(frozen=True, eq=False)

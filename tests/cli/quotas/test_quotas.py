@@ -47,7 +47,7 @@ def test_set_is_for_every_region_if_none_is_named(
     result = invoke("set", "jobs=3")
     assert quotas.store.list() == (Quota("demo", "*", {"jobs": 3}),)
     assert result.stderr == (
-        "In force for project demo in any region, unless it has limits of its own:\n"
+        "In force for project demo in any region, unless a project or region has its own limits:\n"
     )
     assert "jobs      3            STORED    demo             *\n" in result.stdout
 

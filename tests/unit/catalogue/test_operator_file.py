@@ -187,7 +187,7 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
         ),
         (
             BOX + "like = 'n1-standard-4'",
-            "4: machine_types.box.like: only machine types of the family legacy",
+            "4: machine_types.box.like: only machine types of the family LEGACY",
         ),
         (BOX + "family = 'LEGACY'", "1: machine_types.box: like is missing"),
         (

@@ -159,7 +159,7 @@ def judge_pythons(found: Mapping[str, str | None], problem: str) -> Finding:
     if not here:
         text = (
             f"this machine has no Python interpreter for packages ({', '.join(missing)}); "
-            "container images bring their own"
+            "container images bring their own interpreter"
         )
         return Finding("python", Verdict.LIMITED, text, way_out)
     text = f"{', '.join(here)} for packages"
