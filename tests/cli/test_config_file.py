@@ -28,14 +28,18 @@ def read(path: Path, command: str = SUBMIT) -> JsonObject:
         (
             "trainingInput: {}",
             "ai custom-jobs create",
-            f"has trainingInput, .* `footplate {SUBMIT}`",
+            f"has the field trainingInput of .* `footplate {SUBMIT}`",
         ),
         (
             "workerPoolSpecs: []",
             SUBMIT,
-            "has workerPoolSpecs, .* `footplate ai custom-jobs create`",
+            "has the field workerPoolSpecs of .* `footplate ai custom-jobs create`",
         ),
-        ("trialJobSpec: {}", SUBMIT, "has trialJobSpec, .* `footplate ai hp-tuning-jobs create`"),
+        (
+            "trialJobSpec: {}",
+            SUBMIT,
+            "has the field trialJobSpec of .* `footplate ai hp-tuning-jobs create`",
+        ),
     ],
 )
 def test_a_file_for_another_command_is_told(
@@ -73,7 +77,7 @@ def test_an_empty_file_is_an_empty_object(tmp_path: Path) -> None:
         (b"a: [", "is not YAML: line 1, column 5: expected"),
         (b"- a\n", "is not a mapping of fields"),
         (b"1: a\n", "is not a mapping of fields"),
-        (b"\xff\xfe\x00", "the file is not UTF-8 text"),
+        (b"\xff\xfe\x00", "is not UTF-8 text"),
         (b"a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
     ],
 )
@@ -94,7 +98,7 @@ LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     [
         (LAUGHS, "has over 100000 values, because aliases"),
         ("a: &a [*a]\n", "has over 100000 values, because aliases"),
-        ("a: " + "[" * 5000 + "]" * 5000, "the file is nested too deeply"),
+        ("a: " + "[" * 5000 + "]" * 5000, "is nested too deeply"),
         ("? [a]\n: b\n", "is not YAML: line 1"),
     ],
     ids=["aliases", "within itself", "depth", "key"],

@@ -228,7 +228,7 @@ def test_status_of_a_server_that_does_not_answer_yet(
         result = invoke("status", f"--data-dir={data_dir.root}")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        f"Error: the server of {data_dir.root} doesn't answer, because it is starting, ending or "
+        f"Error: the server of {data_dir.root} doesn't answer: it is starting, ending or "
         "very busy; try again in a moment\n"
     )
 

@@ -61,7 +61,7 @@ def test_without_event_files_there_is_a_sentence(
     for place in (str(tmp_path), str(tmp_path / "missing")):
         result = invoke("tensorboard", place)
         assert result.exit_code == 1
-        assert f"{place}: there are no event files in {place}; a program" in result.stderr
+        assert f"{place}: there are no event files in {place}; programs" in result.stderr
 
 
 def test_a_job_without_a_directory_has_no_event_files(

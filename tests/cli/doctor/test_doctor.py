@@ -186,7 +186,7 @@ def test_bound_buckets_are_looked_at(tmp_path: Path) -> None:
     (tmp_path / "srv").rmdir()
     finding = examine_buckets(settings)
     assert finding.verdict == Verdict.FAILED
-    assert "which is not a folder of this machine" in finding.text
+    assert "is not a folder of this machine" in finding.text
 
 
 def test_a_store_that_is_away_is_no_obstacle(
@@ -215,7 +215,7 @@ def test_the_exit_code_says_that_no_job_can_run(tmp_path: Path) -> None:
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert (
-        f"FAILED   port          port: {port} given: another program listens there" in done.stdout
+        f"FAILED   port          port: {port} given: another program listens on this port" in done.stdout
     )
     assert any(
         line.startswith("FAILED   database      postgresql+psycopg://ada:***@") for line in lines

@@ -156,7 +156,7 @@ def test_list_shows_where_jobs_are_and_why_they_failed(invoke: Invoke) -> None:
         (("prune", "--state=running"), "'running' given; allowed: SUCCEEDED, FAILED, CANCELLED"),
         (("prune", "--older-than=30"), "'30' given; allowed: a number with a unit: 45s, 90m"),
         (("prune",), "give --older-than, --state or --filter"),
-        (("logs", "a", "b", "--follow"), "--follow takes one JOB"),
+        (("logs", "a", "b", "--follow"), "--follow takes only one JOB"),
         (("describe",), "Missing argument 'JOB...'"),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_job_that_is_missing_is_told_with_the_way_out(invoke: Invoke) -> None:
     elsewhere = invoke("cancel", "7", "--project=vision")
     assert "there is no job '7' with --project=vision" in elsewhere.stderr
     shown = invoke("delete", "model 2")
-    assert f"it is the display name of {CUSTOM}" in shown.stderr
+    assert f"is the display name of {CUSTOM}" in shown.stderr
 
 
 def test_several_jobs_are_cancelled_and_deleted_at_once(invoke: Invoke, jobs: MemoryJobs) -> None:

@@ -57,7 +57,7 @@ def test_what_stands_in_the_file_stays(tmp_path: Path, before: str, separator: s
 @pytest.mark.parametrize(
     ("bucket", "target", "said"),
     [
-        ("UPPER", CLOUD, "can't name a bucket"),
+        ("UPPER", CLOUD, "can't be the name of a bucket"),
         ("samples", "cloud-samples-data", "allowed: an absolute path"),
         ("samples", "/no/such/folder", "is not a folder of this machine"),
         ("mine", CLOUD, "the data directory has a bucket of that name"),
