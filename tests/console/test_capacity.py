@@ -121,7 +121,7 @@ def test_it_follows_the_queue(page: Page, busy: RunningService) -> None:
     expect(page.locator("#queue tbody tr")).to_have_count(1)
     found = httpx.get(f"{busy.url}/footplate/v1/jobs?filter=state=QUEUED").json()["jobs"]
     httpx.post(f"{busy.url}/v1/{found[0]['name']}:cancel", timeout=60).raise_for_status()
-    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    expect(page.get_by_text("No job waits.")).to_be_visible()
 
 
 def test_it_is_for_those_who_signed_in(guarded: RunningService) -> None:

@@ -115,7 +115,7 @@ class SameOrigin:
         own = {f"{scheme}://{hosts[0].lower()}" for scheme in ("http", "https")}
         if any(origin.lower() not in own for origin in origins):
             raise PermissionDenied(
-                "this server refuses requests from pages of the origin "
+                "this server refuses requests from pages of the Origin "
                 f"{', '.join(origins)[:200]!r}: it answers only its own pages"
             )
 

@@ -229,7 +229,7 @@ def test_what_the_client_found_in_packages_that_are_uploaded_later(http: httpx.C
         (JOBS, b"[]", "allowed: a JSON object"),
         (CUSTOM, b"\xff", "not UTF-8"),
         (f"{JOBS}?staging=stage", b"{}", "staging: 'stage' given; allowed: gs://BUCKET/PATH"),
-        (f"{JOBS}?staging=gs://b/&uses=x:y", b"{}", "uses: 'x' given; allowed: one of estimator,"),
+        (f"{JOBS}?staging=gs://b/&uses=x:y", b"{}", "uses: 'x' given; allowed: PATTERN:PLACE"),
         (JOBS.replace("demo", "-"), b"{}", "project"),
         (CUSTOM.replace("us-central1", "US"), b"{}", "location"),
     ],
