@@ -150,7 +150,7 @@ def test_a_package_that_comes_with_the_request(http: httpx.Client, resolver: Fak
     ("body", "said"),
     [
         ({}, "job: required: the body of a create request"),
-        ({**training(), "packages": [{"uri": "gs://a/b"}]}, "packages[0]: required: uri, and content"),
+        ({**training(), "packages": [{"uri": "gs://a/b"}]}, "packages[0]: required: uri, and"),
         ({**training(), "packages": [{"uri": "gs://a/b", "content": "?"}]}, "in base64"),
         (training("gs://stage/absent.tar.gz"), "upload it first"),
     ],
