@@ -1,4 +1,4 @@
-"""Blocking HTTP client of the replica API."""
+"""Blocking client of the replica API."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import json
 import os
 import socket
 
+from footplate.http1 import BODY_LIMIT_BYTES, Client
 from footplate.replica.file_io import read_text
-from footplate.replica.http1 import BadResponse, Response, format_request
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any
+
+    from footplate.http1 import Answer
 
 _TIMEOUT_S = 30.0
-_BODY_LIMIT_BYTES = 64 * 1024 * 1024
 _ERROR_LIMIT_BYTES = 2000
 
 
@@ -68,152 +69,80 @@ def format_host(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def connect(server_file: str, timeout_s: float = _TIMEOUT_S) -> tuple[socket.socket, str]:
+    """Returns a connection to the server that runs now, and what stands in ``Host``.
+
+    Raises:
+        ServerUnavailable: no server is known.
+        OSError: it doesn't listen.
+    """
+    address = read_address(server_file)
+    connected = socket.create_connection(address, timeout_s)
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connected, format_host(*address)
+
+
+def explain(what: str, error: OSError) -> ServerUnavailable:
+    return error if isinstance(error, ServerUnavailable) else ServerUnavailable(f"{what}: {error}")
+
+
+def parse_object(text: bytes, what: str) -> dict[str, Any]:
+    """Returns the JSON object in ``text``, the answer of ``what``. Raises ServerUnavailable."""
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ServerUnavailable(f"{what} answered with something that isn't JSON") from error
+    if not isinstance(value, dict):
+        raise ServerUnavailable(f"{what} answered with something that isn't a JSON object")
+    return value
+
+
 class Connection:
-    """Sends blocking requests on one connection, which is kept open between them.
+    """Sends requests that may be repeated without harm; after ServerUnavailable do so.
 
     Each new connection reads ``server_file`` again, so that a server that came back on another
-    port is found. Every request may be repeated without harm; after ServerUnavailable do so.
+    port is found. Each method raises ServerUnavailable, or Refused with the server's status.
     """
 
     def __init__(self, server_file: str, token: str, timeout_s: float = _TIMEOUT_S) -> None:
-        self._server_file = server_file
-        self._token = token
-        self._timeout_s = timeout_s
-        self._host = ""
-        self._socket: socket.socket | None = None
+        self._client = Client(
+            lambda: connect(server_file, timeout_s), explain, token, BODY_LIMIT_BYTES
+        )
+        self.close = self._client.close
 
     def get(self, path: str) -> bytes:
-        """Returns the body at ``path``.
-
-        Raises:
-            ServerUnavailable: ask again later.
-            Refused: with the status that the server gave.
-        """
-        return self._fetch("GET", path, None)
+        """Returns the body at ``path``."""
+        return self._ask("GET", path, None).read()
 
     def download(self, path: str, destination: str) -> None:
         """Streams the body at ``path`` into the file ``destination``, which appears only whole.
 
-        Raises:
-            ServerUnavailable: ask again later.
-            Refused: with the status that the server gave.
-            OSError: the file can't be written.
+        Raises OSError, too: the file can't be written.
         """
         part = f"{destination}.part"
         try:
             with open(part, "wb") as file:
-                self._request("GET", path, None, file.write)
+                for piece in self._ask("GET", path, None).pieces():
+                    file.write(piece)
             os.replace(part, destination)
         except BaseException:
             os.unlink(part)
             raise
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Returns the JSON object that the server answers to the JSON object ``body``.
-
-        Raises:
-            ServerUnavailable: ask again later.
-            Refused: with the status that the server gave.
-        """
+        """Returns the JSON object that the server answers to the JSON object ``body``."""
         return self.post_bytes(path, json.dumps(body).encode())
 
     def post_bytes(self, path: str, body: bytes) -> dict[str, Any]:
         """Does what ``post`` does, for a JSON object that is bytes already."""
-        answer = self._fetch("POST", path, body)
-        try:
-            value = json.loads(answer)
-        except ValueError as error:
-            raise ServerUnavailable(f"{path} answered with something that isn't JSON") from error
-        if not isinstance(value, dict):
-            raise ServerUnavailable(f"{path} answered with something that isn't a JSON object")
-        return value
+        return parse_object(self._ask("POST", path, body).read(), path)
 
-    def close(self) -> None:
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-
-    def _fetch(self, method: str, path: str, body: bytes | None) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-
-        def collect(data: bytes) -> None:
-            nonlocal size
-            size += len(data)
-            if size > _BODY_LIMIT_BYTES:
-                raise BadResponse("the server's answer is too long")
-            parts.append(data)
-
-        self._request(method, path, body, collect)
-        return b"".join(parts)
-
-    def _request(
-        self, method: str, path: str, body: bytes | None, write: Callable[[bytes], object]
-    ) -> None:
-        reused = self._socket is not None
-        try:
-            head = self._exchange(method, path, body, write)
-        except (OSError, BadResponse) as error:
-            self.close()
-            if isinstance(error, _Stale) and reused:
-                self._request(method, path, body, write)
-                return
-            if isinstance(error, (_DiskFault, ServerUnavailable)):
-                raise
-            raise ServerUnavailable(f"{method} {path}: {error}") from error
-        if head.status >= 500:
+    def _ask(self, method: str, path: str, body: bytes | None) -> Answer:
+        answer = self._client.request(method, path, body)
+        if answer.status >= 500:
             self.close()  # it may be another server by now that we should talk to
-            raise ServerUnavailable(f"{method} {path}: HTTP {head.status}")
-
-    def _exchange(
-        self, method: str, path: str, body: bytes | None, write: Callable[[bytes], object]
-    ) -> Response:
-        connected = self._connect()
-        response, refusal = Response(), b""
-        try:
-            connected.sendall(format_request(method, path, self._host, self._token, body))
-            data = connected.recv(65536)
-        except (BrokenPipeError, ConnectionResetError) as error:
-            raise _Stale(str(error)) from error
-        if not data:
-            raise _Stale("the connection broke before an answer")
-        while True:
-            content = response.feed(data)
-            if response.status >= 300:
-                refusal = (refusal + content)[:_ERROR_LIMIT_BYTES]
-            elif content:
-                _write(write, content)
-            if response.done:
-                break
-            data = connected.recv(65536)
-            if not data:
-                response.end()
-                break
-        if not response.reusable:
-            self.close()
-        if 300 <= response.status < 500:
-            raise Refused(response.status, refusal.decode("utf-8", "replace"))
-        return response
-
-    def _connect(self) -> socket.socket:
-        if self._socket is None:
-            address = read_address(self._server_file)
-            self._host = format_host(*address)
-            self._socket = socket.create_connection(address, self._timeout_s)
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return self._socket
-
-
-class _Stale(OSError):
-    """A kept connection turned out to be closed by the other side."""
-
-
-class _DiskFault(OSError):
-    """The answer came, and could not be kept."""
-
-
-def _write(write: Callable[[bytes], object], content: bytes) -> None:
-    try:
-        write(content)
-    except OSError as error:
-        raise _DiskFault(error.errno, error.strerror) from error
+            raise ServerUnavailable(f"{method} {path}: HTTP {answer.status}")
+        if answer.status >= 300:
+            text = answer.read()[:_ERROR_LIMIT_BYTES]
+            raise Refused(answer.status, text.decode("utf-8", "replace"))
+        return answer

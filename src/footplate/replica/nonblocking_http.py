@@ -6,16 +6,13 @@ import errno
 import select
 import socket
 
-from footplate.replica.http1 import BadResponse, Response, format_request
+from footplate.http1 import AT_ONCE_BYTES, Response, format_request
 from footplate.replica.http_client import (
     ServerUnavailable,
     format_host,
     is_server_there,
     read_address,
 )
-
-_ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
-_AT_ONCE_BYTES = 65536
 
 
 class Answer:
@@ -77,8 +74,8 @@ class NonblockingRequest:
             return self._step()
         except BlockingIOError:
             return None
-        except (OSError, BadResponse) as error:
-            again = self._reused and not self._begun
+        except OSError as error:
+            again = self._reused and not self._response.begun
             method, path, body = self._method, self._path, self._body
             self.abort()
             if again:
@@ -108,10 +105,6 @@ class NonblockingRequest:
         self._method, self._path, self._body = method, path, body
         self._outgoing = memoryview(b"")
         self._response = Response()
-        self._content: list[bytes] = []
-        self._size_bytes = 0
-        self._begun = False
-        """Whether anything of the answer has come."""
         self._reused = False
 
     def _connect(self) -> None:
@@ -156,22 +149,12 @@ class NonblockingRequest:
         except (BrokenPipeError, ConnectionResetError):
             self._outgoing = memoryview(b"")
 
-    def _receive(self, connected: socket.socket) -> Answer | None:
-        while not self._response.done:
-            data = connected.recv(_AT_ONCE_BYTES)
-            if not data:
-                self._response.end()
-                break
-            self._begun = True
-            self._content.append(self._response.feed(data))
-            self._size_bytes += len(self._content[-1])
-            if self._size_bytes > _ANSWER_LIMIT_BYTES:
-                raise BadResponse("the server's answer is too long")
-        return self._finish()
-
-    def _finish(self) -> Answer:
-        answer = Answer(self._response.status, b"".join(self._content))
-        if self._response.reusable and not self._outgoing:
+    def _receive(self, connected: socket.socket) -> Answer:
+        response = self._response
+        while not response.done:
+            response.gather(connected.recv(AT_ONCE_BYTES))
+        answer = Answer(response.status, bytes(response.content))
+        if response.reusable and not self._outgoing:
             self._reset("", "", None)
         else:
             self.abort()

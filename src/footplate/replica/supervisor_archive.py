@@ -26,7 +26,7 @@ _UNCHECKED_HASH = (0b01).to_bytes(4, "little") + bytes(8)
 _LEFT_OUT = frozenset({"supervisor_archive.py"})
 _SHARED = (
     *("domain/__init__.py", "domain/bucket_copying.py", "domain/google_products.py"),
-    "safe_path.py",
+    *("http1.py", "safe_path.py"),
 )
 """What supervisors and the server decide by the same rules."""
 

@@ -112,7 +112,7 @@ def test_an_answer_without_sense_is_a_server_away(tmp_path: Path, answer: bytes)
 def test_an_answer_without_end_is_a_server_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_client, "_BODY_LIMIT_BYTES", 4)
+    monkeypatch.setattr(http_client, "BODY_LIMIT_BYTES", 4)
     with server(tmp_path, [ok(b"four")], [ok(b"more!")]) as (file, _):
         connection = Connection(file, "token")
         assert connection.get("/p") == b"four"

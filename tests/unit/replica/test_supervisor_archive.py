@@ -37,6 +37,7 @@ def test_it_holds_the_supervisor_and_nothing_else_of_the_service(tmp_path: Path)
         *("footplate/domain/__init__.py", "footplate/domain/__init__.pyc"),
         *("footplate/domain/bucket_copying.py", "footplate/domain/bucket_copying.pyc"),
         *("footplate/domain/google_products.py", "footplate/domain/google_products.pyc"),
+        *("footplate/http1.py", "footplate/http1.pyc"),
         *("footplate/safe_path.py", "footplate/safe_path.pyc"),
     }
     assert "footplate/replica/supervisor_archive.py" not in names

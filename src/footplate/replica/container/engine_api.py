@@ -10,8 +10,8 @@ import json
 import socket
 from contextlib import suppress
 
+from footplate.http1 import Client
 from footplate.replica.container import libpod
-from footplate.replica.http1 import BadResponse, Response, format_request
 from footplate.replica.isolation.users import CONTAINER_IDS
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 TIMEOUT_S = 30.0
-_HOST = "engine"
-_HEAD_LIMIT_BYTES = 65536
 _BODY_LIMIT_BYTES = 16 << 20
 NOT_FOUND = 404
 
@@ -49,13 +47,10 @@ class Engine:
         """``Podman 4.3.1``, ``Docker 20.10.24``: by a ping, since Podman's own version takes it a
         second.
         """
-        try:
-            with self._connect() as connection:
-                connection.sendall(format_request("GET", "/_ping", _HOST, "", None))
-                head, _ = _read_head(connection)
-        except (OSError, ValueError) as error:
-            raise EngineGone(f"{self.path}: {error}") from error
-        return _find_name(head)
+        with self._client() as client:
+            server = client.request("GET", "/_ping").field("server")
+        name, _, version = server.partition(" ")[0].partition("/")
+        return f"{'Podman' if name == 'Libpod' else 'Docker'} {version}".strip()
 
     def create(self, name: str, spec: dict[str, Any], first_id: int = 0) -> None:
         """``first_id``: of this machine's user whom the image's root is, and others follow.
@@ -139,19 +134,13 @@ class Engine:
     def upgrade(self, path: str, body: dict[str, Any] | None) -> tuple[socket.socket, bytes]:
         """Returns a connection that is a byte stream now, and what has come of it already."""
         sent = None if body is None else json.dumps(body).encode()
-        connection = self._connect()
-        try:
-            fields = "Connection: Upgrade", "Upgrade: tcp"
-            connection.sendall(format_request("POST", path, _HOST, "", sent, *fields))
-            rest = _read_upgrade(connection)
-        except (OSError, ValueError) as error:
-            connection.close()
-            raise EngineGone(f"{self.path}: {error}") from error
-        except BaseException:
-            connection.close()
-            raise
+        with self._client() as client:
+            answer = client.request("POST", path, sent, "Connection: Upgrade", "Upgrade: tcp")
+            if answer.status not in (101, 200):
+                raise EngineError(answer.status, _message(answer.read()))
+            connection, early = client.detach(answer)
         connection.settimeout(None)
-        return connection, rest
+        return connection, early
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """Returns the JSON object of the answer; empty where that is none.
@@ -172,17 +161,22 @@ class Engine:
 
     def _fetch(self, method: str, path: str, sent: bytes | None) -> bytes:
         """Raises EngineError, EngineGone."""
-        try:
-            with self._connect() as connection:
-                connection.sendall(format_request(method, path, _HOST, "", sent))
-                status, content = _read(connection, headless=method == "HEAD")
-        except (OSError, BadResponse) as error:
-            raise EngineGone(f"{self.path}: {error}") from error
-        if status >= 400:
-            raise EngineError(status, _message(content))
+        with self._client() as client:
+            answer = client.request(method, path, sent)
+            content = answer.read()
+        if answer.status >= 400:
+            raise EngineError(answer.status, _message(content))
         return content
 
-    def _connect(self) -> socket.socket:
+    def _client(self) -> Client:
+        """For one request. Raises EngineGone where the engine doesn't answer."""
+        return Client(
+            self._connect,
+            lambda _, error: EngineGone(f"{self.path}: {error}"),
+            limit_bytes=_BODY_LIMIT_BYTES,
+        )
+
+    def _connect(self) -> tuple[socket.socket, str]:
         """Raises OSError."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -191,7 +185,7 @@ class Engine:
         except BaseException:
             connection.close()
             raise
-        return connection
+        return connection, "engine"
 
 
 class Attachment:
@@ -249,50 +243,6 @@ class Attachment:
 
     def close(self) -> None:
         self._connection.close()
-
-
-def _read_head(connection: socket.socket) -> tuple[str, bytes]:
-    """Returns the head of an answer, and what has come behind it. Raises OSError, ValueError."""
-    received = b""
-    while b"\r\n\r\n" not in received:
-        data = connection.recv(4096)
-        if not data or len(received) > _HEAD_LIMIT_BYTES:
-            raise ValueError("no answer")
-        received += data
-    head, _, rest = received.partition(b"\r\n\r\n")
-    return head.decode("latin-1"), rest
-
-
-def _read_upgrade(connection: socket.socket) -> bytes:
-    """Returns what follows the head of the answer. Raises OSError, ValueError, EngineError."""
-    head, rest = _read_head(connection)
-    status = int(head.split(None, 2)[1])
-    if status not in (101, 200):
-        raise EngineError(status, _message(rest or connection.recv(65536)))
-    return rest
-
-
-def _find_name(head: str) -> str:
-    """Reads the field ``Server``: ``Libpod/4.3.1 (linux)``, ``Docker/20.10.24 (linux)``."""
-    fields = (line.partition(":") for line in head.split("\r\n"))
-    servers = (value.strip() for name, _, value in fields if name.lower() == "server")
-    product = next(servers, "").partition(" ")[0]
-    name, _, version = product.partition("/")
-    return f"{'Podman' if name == 'Libpod' else 'Docker'} {version}".strip()
-
-
-def _read(connection: socket.socket, *, headless: bool) -> tuple[int, bytes]:
-    """``headless``: of an answer that has no body, whatever its head says."""
-    response, content = Response(), b""
-    while not response.done and not (headless and response.status):
-        data = connection.recv(65536)
-        if not data:
-            response.end()
-            break
-        content += response.feed(data)
-        if len(content) > _BODY_LIMIT_BYTES:
-            raise BadResponse("the engine's answer is too long")
-    return response.status, content
 
 
 def _message(content: bytes) -> str:

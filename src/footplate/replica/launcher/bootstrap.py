@@ -84,7 +84,8 @@ def fetch(facts: dict[str, Any], digest: str, archives: str) -> str:
 
 
 def download(facts: dict[str, Any], digest: str, path: str) -> None:
-    # What is needed only now: it takes as long as Python's own start, and most nodes have the file.
+    # The supervisor's own HTTP client is in the archive that is fetched here. Imported only now: it
+    # takes as long as Python's own start, and most nodes have the file.
     import hashlib
     import http.client
 

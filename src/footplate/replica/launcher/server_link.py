@@ -7,8 +7,8 @@ import json
 import ssl
 from urllib.parse import urlsplit
 
-from footplate.replica.http1 import BadResponse, Response, format_request
-from footplate.replica.http_client import Refused, ServerUnavailable
+from footplate.http1 import AT_ONCE_BYTES, BadResponse, Response, format_request
+from footplate.replica.http_client import Refused, ServerUnavailable, parse_object
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ CONNECT_S = 15.0
 LOOPBACK = "127.0.0.1"
 """What stands in ``Host``: it is all that the server's own supervisors say, too."""
 _MAX_BYTES = 8 << 20
-_CHUNK_BYTES = 65536
 
 
 class ServerLink:
@@ -47,12 +46,9 @@ class ServerLink:
         """
         try:
             answer = await asyncio.wait_for(self._post(path, json.dumps(body).encode()), timeout_s)
-            value = json.loads(answer)
-        except (OSError, BadResponse, ValueError, asyncio.TimeoutError) as error:
+        except (OSError, asyncio.TimeoutError) as error:
             raise ServerUnavailable(f"{path}: {error!r}") from error
-        if not isinstance(value, dict):
-            raise ServerUnavailable(f"{path} answered with something that isn't a JSON object")
-        return value
+        return parse_object(answer, path)
 
     async def _post(self, path: str, body: bytes) -> bytes:
         reader, writer = await self.connect()
@@ -75,17 +71,10 @@ class ServerLink:
 
 
 async def _read(reader: asyncio.StreamReader) -> bytes:
-    response, content, size_bytes = Response(), [], 0
+    response = Response(_MAX_BYTES)
     while not response.done:
-        data = await reader.read(_CHUNK_BYTES)
-        if not data:
-            response.end()
-            break
-        content.append(response.feed(data))
-        size_bytes += len(content[-1])
-        if size_bytes > _MAX_BYTES:
-            raise BadResponse("the server's answer is too long")
-    body = b"".join(content)
+        response.gather(await reader.read(AT_ONCE_BYTES))
+    body = bytes(response.content)
     if response.status >= 500:
         raise BadResponse(f"HTTP {response.status}")
     if response.status >= 300:
