@@ -8,7 +8,8 @@ import os
 import select
 import socket
 
-from footplate.replica.http_client import ServerUnavailable, format_host, read_address
+from footplate.http1 import AT_ONCE_BYTES, Client
+from footplate.replica.http_client import ServerUnavailable, connect, explain
 from footplate.replica.shell import websocket_frames
 from footplate.replica.shell.websocket_frames import BadFrame, Frames
 
@@ -16,9 +17,6 @@ TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
     from typing import List, Tuple
 
-_TIMEOUT_S = 30.0
-_HEAD_LIMIT_BYTES = 65536
-_AT_ONCE_BYTES = 65536
 _CONGESTED_BYTES = 1 << 16
 _GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _NORMAL = 1000
@@ -42,18 +40,16 @@ class WebSocket:
     @classmethod
     def connect(cls, server_file: str, token: str, path: str) -> WebSocket:
         """Raises ServerUnavailable: there is no server, or it doesn't want to."""
-        host, port = read_address(server_file)
         key = base64.b64encode(os.urandom(16)).decode("ascii")
-        request = format_request(path, format_host(host, port), token, key)
-        connected = None
+        fields = ["Upgrade: websocket", "Connection: Upgrade", f"Sec-WebSocket-Key: {key}"]
+        client = Client(lambda: connect(server_file), explain, token)
+        answer = client.request("GET", path, None, *fields, "Sec-WebSocket-Version: 13")
+        connected, first = client.detach(answer)
         try:
-            connected = socket.create_connection((host, port), _TIMEOUT_S)
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connected.sendall(request)
-            return cls(connected, _read_consent(connected, key))
-        except (OSError, BadFrame) as error:
-            if connected is not None:
-                connected.close()
+            check_consent(answer.status, answer.field("sec-websocket-accept"), key)
+            return cls(connected, first)
+        except BadFrame as error:
+            connected.close()
             raise ServerUnavailable(f"{path}: {error}") from error
 
     def fileno(self) -> int:
@@ -85,7 +81,7 @@ class WebSocket:
         """Sends what waits, as far as the other side takes it now."""
         try:
             while self._outgoing:
-                sent = self._socket.send(bytes(self._outgoing[:_AT_ONCE_BYTES]))
+                sent = self._socket.send(bytes(self._outgoing[:AT_ONCE_BYTES]))
                 del self._outgoing[:sent]
         except BlockingIOError:
             return
@@ -96,7 +92,7 @@ class WebSocket:
         """Returns the messages that are there, TEXT and BINARY; see ``open`` after it."""
         found, self._waiting = self._waiting, []
         try:
-            data = self._socket.recv(_AT_ONCE_BYTES)
+            data = self._socket.recv(AT_ONCE_BYTES)
             found += self._frames.feed(data)
         except BlockingIOError:
             pass
@@ -121,7 +117,7 @@ class WebSocket:
         try:
             self._socket.shutdown(socket.SHUT_WR)
             self._socket.settimeout(_CLOSE_TIMEOUT_S)
-            while self._socket.recv(_AT_ONCE_BYTES):
+            while self._socket.recv(AT_ONCE_BYTES):
                 pass
         except OSError:  # it is gone, or takes too long
             return
@@ -143,40 +139,10 @@ class WebSocket:
         self._outgoing.clear()
 
 
-def format_request(path: str, host: str, token: str, key: str) -> bytes:
-    head = [
-        f"GET {path} HTTP/1.1",
-        f"Host: {host}",
-        f"Authorization: Bearer {token}",
-        "Upgrade: websocket",
-        "Connection: Upgrade",
-        f"Sec-WebSocket-Key: {key}",
-        "Sec-WebSocket-Version: 13",
-    ]
-    return "\r\n".join([*head, "", ""]).encode("latin-1")
-
-
-def _read_consent(connected: socket.socket, key: str) -> bytes:
-    """Returns what follows the head of the answer. Raises BadFrame: it is no consent."""
-    answer = b""
-    while b"\r\n\r\n" not in answer:
-        data = connected.recv(_AT_ONCE_BYTES)
-        if not data or len(answer) > _HEAD_LIMIT_BYTES:
-            raise BadFrame(f"no answer, but {answer[:60]!r}")
-        answer += data
-    head, _, rest = answer.partition(b"\r\n\r\n")
-    check_consent(head.decode("latin-1").split("\r\n"), key)
-    return rest
-
-
-def check_consent(lines: List[str], key: str) -> None:
+def check_consent(status: int, accepted: str, key: str) -> None:
     """Raises BadFrame: the server doesn't speak WebSocket, or not with us."""
-    if lines[0].split(" ")[:2] != ["HTTP/1.1", "101"]:
-        raise BadFrame(f"refused: {lines[0][:60]!r}")
-    fields = {}
-    for line in lines[1:]:
-        name, _, value = line.partition(":")
-        fields[name.strip().lower()] = value.strip()
+    if status != 101:
+        raise BadFrame(f"refused: HTTP {status}")
     digest = hashlib.sha1((key + _GUID).encode("ascii")).digest()  # noqa: S324  RFC 6455 says so
-    if fields.get("sec-websocket-accept") != base64.b64encode(digest).decode("ascii"):
+    if accepted != base64.b64encode(digest).decode("ascii"):
         raise BadFrame("the server's answer belongs to another request")

@@ -157,4 +157,4 @@ def test_a_server_that_does_not_want_to_is_away(tmp_path: Path, answer: bytes) -
 
 
 def test_the_consent_is_that_of_the_standard() -> None:
-    check_consent(["HTTP/1.1 101 Switching Protocols", f"sec-websocket-accept: {ACCEPT}"], KEY)
+    check_consent(101, ACCEPT, KEY)
