@@ -29,27 +29,24 @@ class RecordingEngine:
     """``answers`` are the lines for the POST whose path ends so; others get none."""
 
     socket: str
-    kind: str = "Engine"
-    """``Podman Engine`` or Docker's ``Engine``."""
+    kind: str = "Docker"
+    """``Libpod`` for Podman."""
     answers: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     posts: list[Asked] = field(default_factory=list)
 
     def answer(self, path: str) -> bytes:
-        if path.endswith("/version"):
-            component = {"Name": self.kind, "Version": "1"}
-            about = {"ApiVersion": "1.41", "Arch": "amd64", "Components": [component]}
-            return json.dumps(about).encode()
         lines = next((v for end, v in self.answers.items() if path.endswith(end)), [])
         return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
 
 
 @contextmanager
-def recording_engine(folder: Path, kind: str = "Engine") -> Iterator[RecordingEngine]:
+def recording_engine(folder: Path, kind: str = "Docker") -> Iterator[RecordingEngine]:
     """``folder`` has a short path: it gets the socket."""
     engine = RecordingEngine(str(folder / "engine.sock"), kind)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        server_version = f"{kind}/1.0"
 
         def do_GET(self) -> None:
             self._answer()

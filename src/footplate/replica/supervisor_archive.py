@@ -26,6 +26,7 @@ _UNCHECKED_HASH = (0b01).to_bytes(4, "little") + bytes(8)
 _LEFT_OUT = frozenset({"supervisor_archive.py"})
 _SHARED = (
     *("domain/__init__.py", "domain/bucket_copying.py", "domain/google_products.py"),
+    "domain/image_reference.py",
     *("http1.py", "safe_path.py"),
 )
 """What supervisors and the server decide by the same rules."""
@@ -54,7 +55,8 @@ def _collect() -> Iterator[tuple[str, bytes]]:
     yield "__main__.py", _MAIN
     package = resources.files("footplate")
     yield "footplate/__init__.py", (package / "__init__.py").read_bytes()
-    yield from _collect_tree(package / "replica", "footplate/replica")
+    for tree in ("containers", "replica"):
+        yield from _collect_tree(package / tree, f"footplate/{tree}")
     for name in _SHARED:
         yield f"footplate/{name}", (package / name).read_bytes()
 

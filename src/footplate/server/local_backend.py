@@ -52,7 +52,6 @@ def local_backend(
         allow_root=settings.allow_root,
         pythons=settings.pythons,
         fetch_interpreters=settings.fetches_interpreters,
-        image_puller=(sys.executable, "-P", "-m", "footplate.container_engine", "pull"),
         service=data_dir.identity().id,
         private=(data_dir.root, *settings.bound_folders, *directories),
         blocked=files,

@@ -23,7 +23,7 @@ from footplate.cli.doctor.assessment import (
     judge_reduction,
 )
 from footplate.cli.doctor.measurements import examine_buckets
-from footplate.container_engine.discovery import REMEDY
+from footplate.containers.discovery import REMEDY
 from footplate.settings import load_settings
 from tests.support.engines import private_podman
 from tests.support.engines.requirements import require_engine

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.replica.container.engine_api import Engine as EngineApi
-from footplate.replica.container.engine_api import EngineError
+from footplate.containers.engine_api import Engine as EngineApi
+from footplate.containers.engine_api import EngineError
 from tests.e2e.containers.container_context import IMAGE
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.replica.container.container_spec import HOME_LABEL, SERVICE_LABEL
-from footplate.replica.container.engine_api import Engine as EngineApi
+from footplate.containers.engine_api import Engine as EngineApi
+from footplate.containers.leftovers import HOME_LABEL, SERVICE_LABEL
 from footplate.replica.container.guard_container import compose_guard
 from footplate.replica.container.guard_start import Guard, NoGuard, guard_name, start_guard
 from footplate.replica.supervisor_archive import build_archive

@@ -9,7 +9,7 @@ import pytest
 
 from footplate.cli.packaging.image_build import make_context
 from footplate.cli.packaging.local_code import LocalCode
-from footplate.container_engine.build import build
+from footplate.containers.images import build
 from footplate.domain.job_states import State
 from footplate.domain.names import GcsUri
 from footplate.testing.faults import FaultInjector

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from footplate.container_engine.discovery import FoundEngine
-from footplate.container_engine.orphaned_containers import remove_leftovers
+from footplate.containers.discovery import FoundEngine
 from footplate.server.container_engine import OrphanedContainers
 from tests.support.engines import (
     PrivateEngine,
@@ -54,8 +53,11 @@ def test_containers_of_ended_replicas_are_removed(kind: str, tmp_path: Path) -> 
         }
         run(engine, ended)
         run(engine, tmp_path / "nothing")
-        assert remove_leftovers(str(engine.socket), "mine") == 2
-        assert remove_leftovers(str(engine.socket), "mine") == 0
+        (tmp_path / "marker").touch()
+        found = FoundEngine(str(engine.socket))
+        leftovers = OrphanedContainers(lambda: found, "mine", tmp_path / "marker")
+        leftovers.maintain()
+        leftovers.maintain()
         with engine.client() as client:
             assert {c["Id"] for c in client.containers(all=True)} == kept
             assert len(client.volumes()["Volumes"]) == len(kept)

@@ -1,4 +1,4 @@
-"""The pull command against real engines and a real registry."""
+"""Pulls in a process, against real engines and a real registry."""
 
 import fcntl
 import hashlib
@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from footplate.domain.image_reference import parse_reference
 from tests.support.deadlines import EVENT_S
 from tests.support.engines import (
     PrivateEngine,
@@ -31,6 +30,16 @@ from tests.support.engines.requirements import require_engine, require_registry
 LOGIN = ("ada", "s3cret")
 ENGINES = ("podman", "docker")
 MB = 10**6
+PULL = """
+import os, sys
+from footplate.containers.images import ImageFailure, pull
+from footplate.containers.pull_progress import Reporter
+
+try:
+    pull(*sys.argv[1:4], os.environ, *map(float, sys.argv[4:]))
+except ImageFailure as error:
+    Reporter().fail(str(error))
+"""
 
 
 class Rig:
@@ -47,9 +56,8 @@ class Rig:
 
     def command(self, kind: str | Path, image: str, *options: str) -> tuple[str, ...]:
         socket = self.engines[kind].socket if isinstance(kind, str) else kind
-        module = (sys.executable, "-m", "footplate.container_engine", "pull")
-        where = ("--socket", str(socket), "--lock-dir", str(self.folder / "locks"))
-        return (*module, *where, "--image", image, *options)
+        where = (str(socket), image, str(self.folder / "locks"))
+        return (sys.executable, "-c", PULL, *where, *options)
 
     def pull(
         self, kind: str | Path, image: str, *options: str, **environ: str
@@ -157,7 +165,7 @@ def test_a_helper_that_is_missing_is_named(rig: Rig, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"credsStore": "nowhere"}))
     said = rig.error("docker", f"{rig.closed.host}/team/x:1", DOCKER_CONFIG=str(tmp_path))
     assert said.startswith(
-        f"the server can't read credentials for {rig.closed.host} from {tmp_path}/config.json: "
+        f"credentials for {rig.closed.host} can't be read from {tmp_path}/config.json: "
     )
     assert "docker-credential-nowhere" in said
 
@@ -189,12 +197,7 @@ def test_a_missing_image_is_named(rig: Rig, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ENGINES)
-def test_an_image_for_other_machines_is_refused(rig: Rig, kind: str) -> None:
-    single = push_image(rig.open, f"single/{kind}", [MB], architecture="s390x")
-    assert rig.error(kind, single) == (
-        f"{single} is for s390x, and this machine is amd64; build it for amd64 "
-        "(docker build --platform linux/amd64)"
-    )
+def test_an_image_that_is_not_for_this_machine_is_named(rig: Rig, kind: str) -> None:
     several = push_image(rig.open, f"list/{kind}", [MB], architecture="s390x", listed=True)
     assert rig.error(kind, several) == (
         f"{rig.open.host} has no list/{kind}:s390x for this machine (linux/amd64); "
@@ -254,7 +257,7 @@ def silent() -> Iterator[Silent]:
 def test_a_silent_registry_fails_after_a_limit_and_is_told_before(
     rig: Rig, kind: str, silent: Silent
 ) -> None:
-    code, lines = rig.pull(kind, f"{silent.host}/team/x:1", "--silence-limit", "4")
+    code, lines = rig.pull(kind, f"{silent.host}/team/x:1", "4")
     assert code == 1
     assert lines[1:] == [
         {"m": f"pulls {silent.host}/team/x:1; waits for {silent.host}, which sent nothing yet"},
@@ -294,13 +297,16 @@ def test_an_engine_that_dies_is_told(rig: Rig, kind: str, silent: Silent) -> Non
 
 def test_an_engine_that_is_not_there_is_told(rig: Rig, tmp_path: Path) -> None:
     said = rig.error(tmp_path / "no.sock", "x")
-    assert said.startswith(f"the container engine at {tmp_path}/no.sock does not answer: ")
+    assert said == (
+        f"the container engine at {tmp_path}/no.sock has ended, or no longer answers; "
+        "start it again"
+    )
 
 
 def test_pulls_of_one_image_at_a_time_pull_once(rig: Rig) -> None:
     image = push_image(rig.open, "team/shared", [MB])
     (rig.folder / "locks").mkdir(exist_ok=True)
-    name = hashlib.sha256(str(parse_reference(image)).encode()).hexdigest()[:32]
+    name = hashlib.sha256(f"{os.uname().nodename} {image}".encode()).hexdigest()[:32]
     with (rig.folder / "locks" / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         processes = [

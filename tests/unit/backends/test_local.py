@@ -86,7 +86,6 @@ def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
         "job_dir_roots": [],
         "spool_limit_bytes": 67108864,
         "reserve": "",
-        "image_puller": [],
         "service": "",
     }
 

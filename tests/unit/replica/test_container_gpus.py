@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from footplate.replica.container import libpod
+from footplate.containers import libpod
+from footplate.containers.engine_api import Engine
 from footplate.replica.container.container_spec import compose
-from footplate.replica.container.engine_api import Engine
 from footplate.replica.context import Context
 from footplate.replica.workdir import Home
 

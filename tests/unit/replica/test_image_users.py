@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from footplate.replica.container import image_users, libpod
+from footplate.containers import libpod
+from footplate.replica.container import image_users
 from footplate.replica.isolation import users
 from footplate.replica.isolation.promised import IMAGE_USERS, Promised
 from footplate.replica.program_spec import TaskError

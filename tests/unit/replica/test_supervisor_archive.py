@@ -31,12 +31,14 @@ def test_it_holds_the_supervisor_and_nothing_else_of_the_service(tmp_path: Path)
         names = archive.namelist()
     sources = [name for name in names if name.endswith(".py")]
     assert {"__main__.py", "footplate/__init__.py", "footplate/replica/run.py"} <= set(sources)
-    inside = [name for name in names if name.startswith("footplate/replica/")]
+    trees = ("footplate/containers/", "footplate/replica/")
+    inside = [name for name in names if name.startswith(trees)]
     assert set(names) - set(inside) == {
         *("__main__.py", "__main__.pyc", "footplate/__init__.py", "footplate/__init__.pyc"),
         *("footplate/domain/__init__.py", "footplate/domain/__init__.pyc"),
         *("footplate/domain/bucket_copying.py", "footplate/domain/bucket_copying.pyc"),
         *("footplate/domain/google_products.py", "footplate/domain/google_products.pyc"),
+        *("footplate/domain/image_reference.py", "footplate/domain/image_reference.pyc"),
         *("footplate/http1.py", "footplate/http1.pyc"),
         *("footplate/safe_path.py", "footplate/safe_path.pyc"),
     }

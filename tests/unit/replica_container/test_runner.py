@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from footplate.replica.container.engine_api import Attachment, Engine, EngineError
+from footplate.containers.engine_api import Attachment, Engine, EngineError
 from footplate.replica.container.guard import READY
 from footplate.replica.container.runner import MAPPING_RUNTIME, Runner, end_as
 
@@ -40,7 +40,7 @@ class RecordingEngine(Engine):
         self._home = home
         self._runtime = runtime
 
-    def create(self, name: str, spec: dict[str, Any], first_id: int = 0) -> None:
+    def create(self, name: str, spec: dict[str, Any], first_id: int = 0, id_count: int = 0) -> None:
         self.asked.append("create")
         self.environments.append(list(spec["Env"]))
         self.first_ids.append(first_id)

@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from footplate.containers.credentials import host_of
 from footplate.domain.image_reference import (
     DEFAULT_REGISTRY,
     ImageReference,
@@ -33,7 +34,6 @@ LONGEST_S = 60.0
 """The limit for one answer with its body."""
 MAX_BYTES = 8 << 20
 _HUB = "registry-1.docker.io"
-_HUB_NAMES = ("https://index.docker.io/v1/", "index.docker.io", "docker.io", _HUB)
 _LISTS = (
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
@@ -69,16 +69,10 @@ def find_logins(files: Iterable[str]) -> dict[str, Login]:
         try:
             entries = json.loads(text)["auths"].items()
             for name, entry in entries:
-                found.setdefault(_registry_of(name), _login_of(entry))
+                found.setdefault(host_of(name), _login_of(entry))
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
     return found
-
-
-def _registry_of(name: str) -> str:
-    if name in _HUB_NAMES:
-        return DEFAULT_REGISTRY
-    return name.removeprefix("https://").removeprefix("http://").partition("/")[0]
 
 
 def _login_of(entry: Mapping[str, str]) -> Login:

@@ -45,10 +45,9 @@ class LocalBackend:
     ``tmp_paths`` below /tmp, which programs see beside a /tmp of their own, the ``job_dir_roots``,
     below which no link leads to a job's directory, and the ``reserve`` that the last words of
     replicas may take on a full disk. With a ``fork_server`` of the same archive supervisors are
-    forked, as long as there is one. ``image_puller`` is the command that pulls container images,
-    ``service`` the id by which containers are known to be this service's. Nothing happens before
-    the first ``start``, ``stop`` or ``watch``; then also what an earlier process left is taken on:
-    requests it had no time for are fulfilled, the lost swept up.
+    forked, as long as there is one. ``service`` is the id by which containers are known to be this
+    service's. Nothing happens before the first ``start``, ``stop`` or ``watch``; then also what an
+    earlier process left is taken on: requests it had no time for are fulfilled, the lost swept up.
     """
 
     def __init__(
@@ -77,7 +76,6 @@ class LocalBackend:
         job_dir_roots: Sequence[Path] = (),
         reserve: Path | None = None,
         fork_server: ForkServer | None = None,
-        image_puller: Sequence[str] = (),
         service: str = "",
         watcher: Callable[[], ProcessWatcher] = make_process_watcher,
         monotonic: Callable[[], float] = time.monotonic,
@@ -95,7 +93,6 @@ class LocalBackend:
             "py_spy": str(py_spy or ""),
             "pythons": list(pythons),
             "fetch_interpreters": fetch_interpreters,
-            "image_puller": list(image_puller),
             "service": service,
             "private": [str(path.absolute()) for path in private],
             "blocked": [str(path.absolute()) for path in blocked],

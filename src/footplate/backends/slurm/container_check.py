@@ -22,7 +22,7 @@ AGE_S = 300.0
 
 def make_program(socket: str) -> bytes:
     """Returns a program that prints the engine of a node. ``socket``: its path, or empty."""
-    source = resources.files("footplate") / "replica" / "container" / "node_engine.py"
+    source = resources.files("footplate") / "containers" / "discovery.py"
     return source.read_bytes() + f"\nreport({socket!r})\n".encode()
 
 

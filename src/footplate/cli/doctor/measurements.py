@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from footplate.buckets.bindings import check_folders
 from footplate.catalogue import load_catalogue
 from footplate.cli.doctor import assessment
 from footplate.cli.doctor.assessment import Finding, Verdict
-from footplate.container_engine.discovery import find_engine
-from footplate.container_engine.http_request import ask_engine
+from footplate.containers.discovery import find_engine
+from footplate.containers.engine_api import Engine, EngineError
 from footplate.domain.errors import InvalidArgument, ServiceError
 from footplate.domain.sites.gpu_assignment import VISIBLE
 from footplate.runtime_cache import Environments
@@ -62,18 +61,11 @@ def _examine_engine(settings: Settings, environ: Mapping[str, str]) -> Finding:
     if found.socket is None:
         return assessment.judge_engine(found.problem, {}, {})
     try:
-        info = _ask(found.socket, "/info")
-        version = _ask(found.socket, "/version")
-    except OSError as error:
+        engine = Engine(found.socket)
+        info, version = engine.call("GET", "/info"), engine.call("GET", "/version")
+    except (OSError, EngineError) as error:
         return assessment.judge_engine(str(error), {}, {})
     return assessment.judge_engine("", info, version)
-
-
-def _ask(socket: str, path: str) -> Mapping[str, Any]:
-    status, answer = ask_engine(socket, "GET", path)
-    if status != HTTPStatus.OK or not isinstance(answer, dict):
-        raise OSError(f"the engine at {socket} answers {path} with status {status}")
-    return answer
 
 
 def _examine_gpus(settings: Settings, environ: Mapping[str, str]) -> Finding:

@@ -17,6 +17,8 @@ from footplate.cli.packaging.local_code import (
     read_requirements,
 )
 from footplate.cli.packaging.trainer_package import build_sdist, is_project
+from footplate.containers.discovery import find_engine
+from footplate.containers.images import ImageFailure, build, push
 from footplate.domain.errors import FailedPrecondition, InvalidArgument
 from footplate.domain.image_reference import DEFAULT_REGISTRY, MalformedReference, parse_reference
 
@@ -51,24 +53,19 @@ def build_image(code: LocalCode, base: str, name: str, option: str, *, pushes: b
         InvalidArgument: the name, or something named by ``code``, is wrong.
         FailedPrecondition: there is no engine, or it can't build or push the image.
     """
-    # Imported here: commands that build nothing don't need the docker package.
-    from footplate.container_engine.build import build, push
-    from footplate.container_engine.engine_client import EngineFailure
-
     reference = read_image_name(name, option)
     context = make_context(code, base)
     socket = find_socket(option)
     try:
         build(socket, context, name, _say)
         if pushes and reference.registry != DEFAULT_REGISTRY:
-            push(socket, reference, _say)
-    except EngineFailure as error:
+            push(socket, reference, os.environ, _say)
+    except ImageFailure as error:
         raise FailedPrecondition(str(error)) from None
 
 
 def find_socket(option: str) -> str:
     """Raises FailedPrecondition: no engine answers; says what to install or to start."""
-    from footplate.container_engine.discovery import find_engine
     from footplate.settings import load_settings
 
     found = find_engine(load_settings(os.environ).container_engine, os.environ)

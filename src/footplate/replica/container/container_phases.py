@@ -10,7 +10,6 @@ from footplate.replica.container.container_spec import check_program, compose
 from footplate.replica.container.containment import EngineContainment
 from footplate.replica.container.guard_container import compose_guard
 from footplate.replica.container.mounts import open_buckets
-from footplate.replica.container.node_engine import NoEngine, find_socket
 from footplate.replica.isolation import levels
 from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.preparation_phases import Preparing, keep_limits, proceed, read_limits
@@ -40,9 +39,12 @@ def _find_engine(context: Context) -> str:
     """Returns the socket of the service's machine; on a node the node's own. Raises TaskError."""
     program = context.task["program"]
     if not program.get("engine"):
+        # Imported here: only nodes need it, and it costs every other supervisor memory.
+        from footplate.containers.discovery import NoEngine, find_on_node
+
         named = str(context.ticket.get("container_engine") or "")
         try:
-            found = find_socket(named, context.host, os.geteuid())
+            found = find_on_node(named, context.host, os.geteuid())
         except NoEngine as error:
             raise TaskError(str(error)) from error
         context.task["program"] = {**program, "engine": found}

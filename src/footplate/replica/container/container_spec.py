@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.containers.leftovers import HOME_LABEL, SERVICE_LABEL
 from footplate.replica.api_account import make_account
 from footplate.replica.container.mounts import find_mounts
 from footplate.replica.program_hooks import make_hook
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 HYPERTUNE_DIRECTORY = "/var/hypertune"
 """Where the file lies, inside, that cloudml-hypertune writes; Vertex AI's own place."""
-SERVICE_LABEL = "io.footplate.service"
-HOME_LABEL = "io.footplate.home"
-"""The supervisor's directory on the host: a container whose directory is gone is left over."""
 DROPPED_CAPABILITIES = ("NET_RAW", "MKNOD", "AUDIT_WRITE")
 _SHM_SHARE = 2
 """The share of the memory that /dev/shm may take, as Linux has it: pages count when written."""

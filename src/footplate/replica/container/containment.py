@@ -13,7 +13,7 @@ import signal
 import time
 from contextlib import suppress
 
-from footplate.replica.container.engine_api import Engine, EngineError, EngineGone
+from footplate.containers.engine_api import Engine, EngineError, EngineGone
 from footplate.replica.container.guard_start import guard_name
 from footplate.replica.container.runner import Runner
 from footplate.replica.isolation import levels, syscalls

@@ -8,7 +8,7 @@ import os
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from footplate.replica.container.engine_api import Engine
+    from footplate.containers.engine_api import Engine
 
 _TAG = "localhost/footplate-empty:latest"
 """A tag for those who list the engine's images."""

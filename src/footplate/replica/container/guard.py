@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from footplate.replica.container.engine_api import Engine, EngineError, EngineGone
+from footplate.containers.engine_api import Engine, EngineError, EngineGone
 
 READY = b"ready\n"
 LOCK = "/footplate/lock"

@@ -10,12 +10,8 @@ from __future__ import annotations
 import os
 import sys
 
-from footplate.replica.container.container_spec import (
-    HOME_LABEL,
-    SERVICE_LABEL,
-    is_podman,
-    security_options,
-)
+from footplate.containers.leftovers import HOME_LABEL, SERVICE_LABEL
+from footplate.replica.container.container_spec import is_podman, security_options
 from footplate.replica.container.empty_image import find_id
 from footplate.replica.container.guard import LOCK
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import select
 import time
 
+from footplate.containers.engine_api import NOT_FOUND, EngineError
 from footplate.replica.container import empty_image
-from footplate.replica.container.engine_api import NOT_FOUND, EngineError
 from footplate.replica.container.guard import READY
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
-    from footplate.replica.container.engine_api import Attachment, Engine
+    from footplate.containers.engine_api import Attachment, Engine
 
 START_S = 30.0
 _MAX_SAID_BYTES = 4096

@@ -6,16 +6,17 @@ server, which keeps the first answer for the job.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import platform
-import subprocess
-import sys
 import time
 
-from footplate.replica.container.engine_api import Engine, EngineError, EngineGone
-from footplate.replica.container.leftovers import remove_leftovers
-from footplate.replica.container.node_pull import PullFailed, pull
+from footplate.containers.engine_api import Engine, EngineError, EngineGone
+from footplate.containers.images import ImageFailure, pull
+from footplate.containers.leftovers import remove_leftovers
+from footplate.containers.pull_progress import write_line
+from footplate.domain.image_reference import parse_reference
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
 from footplate.replica.workdir import Home
 
@@ -44,29 +45,28 @@ def main(path: str) -> int:
     task, ticket = home.read("task.json") or {}, home.read("ticket.json") or {}
     try:
         known = os.environ.get(POD_IMAGE)
-        say(prepare(task, ticket) if known is None else agree(task, ticket, json.loads(known)))
-    except (UnusableImage, PullFailed, EngineError, EngineGone, OSError) as error:
-        say({"error": str(error)})
+        write_line(
+            prepare(task, ticket) if known is None else agree(task, ticket, json.loads(known))
+        )
+    except (UnusableImage, ImageFailure, EngineError, EngineGone, OSError) as error:
+        write_line({"error": str(error)})
         return 1
     return 0
-
-
-def say(value: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(value) + "\n")
-    sys.stdout.flush()
 
 
 def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
     """Returns the image to run, and what is to be known of it.
 
-    Raises UnusableImage, PullFailed, EngineError, EngineGone, OSError.
+    Raises UnusableImage, ImageFailure, EngineError, EngineGone, OSError.
     """
     program = task["program"]
     name, pinned = str(program["image"]), str(program.get("pinned") or "")
     engine = Engine(str(program["engine"]))
     about = _describe_engine(engine, limited=task.get("allotment") is not None)
     if ticket.get("launchers"):
-        remove_leftovers(engine, str(ticket.get("service") or ""), str(ticket["launchers"]))
+        launchers = f"{ticket['launchers']}{os.sep}"
+        service = str(ticket.get("service") or "")
+        remove_leftovers(engine, service, lambda home: is_left(home, launchers))
     first = False
     if not pinned:
         always = program.get("pull") == "always"
@@ -87,6 +87,26 @@ def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
         },
         "notes": [_describe(found, name)] if first else [],
     }
+
+
+def is_left(home: str, launchers: str) -> bool:
+    """Returns whether ``home`` is below ``launchers``, and has no supervisor any more."""
+    if not home.startswith(launchers):
+        return False
+    try:
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(os.path.join(home, "lock"), flags)
+    except FileNotFoundError:
+        return True
+    except OSError:  # it can't be known
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # several may ask at once
+    except OSError:  # it can't be known
+        return False
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def agree(task: dict[str, Any], ticket: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +133,7 @@ def refer(image: dict[str, Any], name: str) -> str:
     """Returns what names this very image for ever: repository and digest, or, of one without
     digest, which was built here, its id.
     """
-    repository = _repository(name)
+    repository = parse_reference(name).name
     for digest in image.get("RepoDigests") or ():
         if str(digest).rpartition("@")[0] in (repository, _familiar(repository)):
             return str(digest)
@@ -124,17 +144,6 @@ def _is_local(image: dict[str, Any]) -> bool:
     """Returns whether it was built here: in no registry, or with Podman's ``localhost/``."""
     digests = [str(digest) for digest in image.get("RepoDigests") or ()]
     return all(digest.startswith("localhost/") for digest in digests)
-
-
-def _repository(name: str) -> str:
-    """Returns the name without tag and digest; one without a registry is of Docker Hub."""
-    base = name.partition("@")[0]
-    last = base.rpartition("/")[2]
-    base = base[: len(base) - len(last)] + last.partition(":")[0]
-    first, slash, _ = base.partition("/")
-    if slash and ("." in first or ":" in first or first == "localhost"):
-        return base
-    return f"docker.io/{base}" if slash else f"docker.io/library/{base}"
 
 
 def _familiar(repository: str) -> str:
@@ -162,7 +171,9 @@ def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
             if time.monotonic() >= end:
                 raise
             if not reported:
-                say({"m": f"waits for the container engine at {engine.path}, which doesn't answer"})
+                write_line(
+                    {"m": f"waits for the container engine at {engine.path}, which doesn't answer"}
+                )
             reported = True
             time.sleep(_POLL_INTERVAL_S)
         else:
@@ -185,28 +196,12 @@ def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) ->
     found = engine.inspect_image(name)
     if found is not None and (not always or _is_local(found)):
         return found
-    _pull(engine, name, ticket)
+    locks = os.path.join(str(ticket.get("cache") or ""), "images")
+    pull(engine.path, name, locks, os.environ)
     found = engine.inspect_image(name) or found
     if found is None:
         raise UnusableImage(f"the engine pulled the image {name}, but doesn't have it")
     return found
-
-
-def _pull(engine: Engine, name: str, ticket: dict[str, Any]) -> None:
-    """Pulls in a process with the service's own Python, which is on the service's machine alone.
-
-    It says progress, and why it fails, on our stdout. Raises PullFailed, OSError.
-    """
-    command = [str(word) for word in ticket.get("image_puller") or ()]
-    if not command:
-        pull(engine.path, name, os.environ, lambda text: say({"m": text}))
-        return
-    locks = os.path.join(str(ticket.get("cache") or ""), "images")
-    os.makedirs(locks, exist_ok=True)
-    options = ["--socket", engine.path, "--image", name, "--lock-dir", locks]
-    code = subprocess.run([*command, *options], stdin=subprocess.DEVNULL, check=False).returncode
-    if code:
-        sys.exit(code)
 
 
 def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:

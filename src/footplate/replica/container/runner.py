@@ -16,10 +16,11 @@ import signal
 import time
 from contextlib import suppress
 
-from footplate.replica.container.engine_api import EngineError, EngineGone
+from footplate.containers.engine_api import EngineError, EngineGone
 from footplate.replica.container.guard_start import NoGuard, start_guard
 from footplate.replica.isolation.cgroup_hierarchies import find_groups
 from footplate.replica.isolation.procfs import find
+from footplate.replica.isolation.users import CONTAINER_IDS
 from footplate.safe_path import split
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -27,7 +28,7 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
-    from footplate.replica.container.engine_api import Attachment, Engine
+    from footplate.containers.engine_api import Attachment, Engine
     from footplate.replica.container.guard_start import Guard
 
 
@@ -185,7 +186,7 @@ class Runner:
 
         Raises EngineError, EngineGone: it can, and fails.
         """
-        self._engine.create(self._name, spec, self._first_id)
+        self._engine.create(self._name, spec, self._first_id, CONTAINER_IDS)
         runtime = self._engine.find_runtime(self._name)
         return "" if runtime == MAPPING_RUNTIME else f"{runtime} can't, and {MAPPING_RUNTIME} can"
 

@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 
-from footplate.replica.container.engine_api import Attachment, Engine, EngineError, EngineGone
+from footplate.containers.engine_api import Attachment, Engine, EngineError, EngineGone
 from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import Process, boot_id, is_alive

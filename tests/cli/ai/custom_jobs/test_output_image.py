@@ -61,8 +61,8 @@ def test_create_builds_pushes_and_runs_the_image(
     assert result.exit_code == 0, result.stderr
     assert "Step 1/6 : FROM base:1" in result.stderr
     build, push = engine.posts
-    assert (build.path, build.query["t"]) == ("/v1.41/build", image)
-    assert push.path == "/v1.41/images/registry.example/team/census/push"
+    assert (build.path, build.query["t"]) == ("/build", image)
+    assert push.path == "/images/registry.example/team/census/push"
     [spec] = fake.last("POST").json()["jobSpec"]["workerPoolSpecs"]
     assert spec["containerSpec"] == {"imageUri": image, "args": ["--epochs=3"]}
     assert "pythonPackageSpec" not in spec
@@ -73,7 +73,7 @@ def test_an_image_without_a_registry_stays_on_this_machine(
     invoke: Callable[..., Result], engine: RecordingEngine, code: Path
 ) -> None:
     assert invoke(*CREATE, pool(code, "census:dev")).exit_code == 0
-    assert [asked.path for asked in engine.posts] == ["/v1.41/build"]
+    assert [asked.path for asked in engine.posts] == ["/build"]
 
 
 def test_what_does_not_build_makes_no_job(
@@ -140,6 +140,6 @@ def test_local_run_runs_the_image_and_pushes_nothing(
     result = invoke(*RUN, *words, "--", "--epochs")
 
     assert (result.exit_code, result.stdout) == (0, "hello\n")
-    assert [asked.path for asked in engine.posts] == ["/v1.41/build"]
+    assert [asked.path for asked in engine.posts] == ["/build"]
     [spec] = fake.last("POST").json()["jobSpec"]["workerPoolSpecs"]
     assert spec["containerSpec"] == {"imageUri": image, "args": ["--epochs"]}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.container.engine_api import (
+from footplate.containers.engine_api import (
     Attachment,
     Engine,
     EngineError,
@@ -17,7 +17,7 @@ from footplate.replica.container.engine_api import (
     _find_home,
     _quote,
 )
-from tests.unit.replica_container.fake_socket import answering, answering_each
+from tests.unit.containers.fake_socket import answering, answering_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,19 +1,20 @@
-"""Finds the engine of this machine by settings and environment; remembers it for some seconds."""
+"""Finds the container engine of this machine by settings and environment.
+
+It imports nothing of ours: ``footplate regions check`` sends it to a node as it is.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
-import threading
-import time
+import stat
+import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from footplate.domain.errors import FailedPrecondition
-
+TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
+    from typing import Callable, Mapping, Tuple
 
 NONE = "none"
 """The setting that says: there is no engine, whatever answers."""
@@ -28,7 +29,7 @@ REMEDY = (
 class Candidates:
     """Sockets in the order in which they are tried; ``problem``: why there are none."""
 
-    paths: tuple[str, ...] = ()
+    paths: Tuple[str, ...] = ()
     named_by: str | None = None
     """The setting or variable that names the one socket; None: the usual ones."""
 
@@ -41,7 +42,8 @@ def candidates(setting: str | None, environ: Mapping[str, str], uid: int) -> Can
         return Candidates(problem="container_engine is none; set it to a socket's path")
     if setting:
         return _named(setting, "the setting container_engine")
-    if host := environ.get("DOCKER_HOST"):
+    host = environ.get("DOCKER_HOST")
+    if host:
         return _named(host, "DOCKER_HOST")
     return Candidates(usual_sockets(environ, uid))
 
@@ -104,9 +106,7 @@ def _none_of(reasons: Mapping[str, str]) -> str:
 
 
 MISSING = "this socket does not exist"
-
 PROBE_TIMEOUT_S = 2.0
-CACHE_TTL_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def probe(path: str) -> str | None:
         return "this user may not use it; add the user to the socket's group, or run rootless"
     except ConnectionRefusedError:
         return "nothing listens there; start the engine"
-    except TimeoutError:
+    except socket.timeout:
         return f"it doesn't answer within {PROBE_TIMEOUT_S:g} s; restart the engine"
     except (OSError, ValueError) as error:
         return getattr(error, "strerror", None) or str(error)
@@ -146,43 +146,43 @@ def probe(path: str) -> str | None:
     return None
 
 
-class EngineFinder:
-    """Finds the engine, at each submit of a container job, from any thread."""
+class NoEngine(Exception):
+    """A node has no engine; the message says where it was looked for."""
 
-    def __init__(
-        self,
-        setting: str | None,
-        environ: Mapping[str, str],
-        clock: Callable[[], float] = time.monotonic,
-        find: Callable[[str | None, Mapping[str, str]], FoundEngine] = find_engine,
-    ) -> None:
-        self._setting = setting
-        self._environ = environ
-        self._clock = clock
-        self._find = find
-        self._lock = threading.Lock()
-        self._found: tuple[float, FoundEngine] | None = None
-        self._last = ""
 
-    def socket(self) -> str:
-        """Implements the port. Raises FailedPrecondition."""
-        found = self()
-        if found.socket is None:
-            raise FailedPrecondition(found.problem)
-        return found.socket
+def find_on_node(named: str, environ: Mapping[str, str], uid: int) -> str:
+    """Returns the first socket that answers, or else the first that exists: it may come back.
 
-    def expected_socket(self) -> str:
-        """Implements the port: the last one that answered, or the one that is named."""
-        named = candidates(self._setting, self._environ, os.getuid())
-        return self._last or (named.paths[0] if named.named_by else "")
+    ``named``: the only one that counts. An engine of another machine that DOCKER_HOST names is
+    passed over. Raises NoEngine.
+    """
+    host = environ.get("DOCKER_HOST", "")
+    if not named and host.startswith("unix://"):
+        named = host[len("unix://") :]
+    run = {name: value for name, value in environ.items() if name == "XDG_RUNTIME_DIR"}
+    paths = (named,) if named else usual_sockets(run, uid)
+    there = [path for path in paths if _is_socket(path)]
+    if not there:
+        raise NoEngine(
+            f"there is no container engine on node {os.uname().nodename}: {', '.join(paths)} "
+            f"{'is' if named else 'are'} missing; start Podman's socket or Docker there"
+        )
+    return next((path for path in there if probe(path) is None), there[0])
 
-    def __call__(self) -> FoundEngine:
-        """Finds the engine, anew if it was missing; one found a few seconds ago counts."""
-        with self._lock:
-            now = self._clock()
-            if self._found is None or now - self._found[0] >= CACHE_TTL_S:
-                found = self._find(self._setting, self._environ)
-                self._found = (now, found) if found.socket else None
-                self._last = found.socket or self._last
-                return found
-            return self._found[1]
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:  # the next one is tried, and each is reported
+        return False
+
+
+def report(named: str) -> None:
+    """Prints the node, the socket, and what is wrong with it, as JSON."""
+    found = {"node": os.uname().nodename, "socket": "", "fault": ""}
+    try:
+        found["socket"] = find_on_node(named, os.environ, os.getuid())
+        found["fault"] = probe(found["socket"]) or ""
+    except NoEngine as error:
+        found["fault"] = str(error)
+    sys.stdout.write(json.dumps(found) + "\n")

@@ -6,10 +6,10 @@ Podman and Docker word the same failures differently, and registries add words o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
+    from footplate.containers.credentials import Credentials
     from footplate.domain.image_reference import ImageReference
 
 PLAIN_HTTP = "server gave HTTP response to HTTPS client"
@@ -42,14 +42,6 @@ _UNREACHABLE = (
     "unexpected eof",
     "temporary failure in name resolution",
 )
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """The credentials of a pull; ``user`` None: none were found for the registry."""
-
-    config: str
-    user: str | None = None
 
 
 def explain(text: str, reference: ImageReference, credentials: Credentials) -> str:
@@ -91,13 +83,6 @@ def explain(text: str, reference: ImageReference, credentials: Credentials) -> s
     return f"the engine can't pull {reference}: {text}"
 
 
-def wrong_architecture(reference: ImageReference, image: str, machine: str) -> str:
-    return (
-        f"{reference} is for {image}, and this machine is {machine}; build it for {machine} "
-        f"(docker build --platform linux/{machine})"
-    )
-
-
 def _image(reference: ImageReference) -> str:
     if reference.digest:
         return f"{reference.repository}@{reference.digest}"
@@ -122,7 +107,8 @@ def _login(registry: str, credentials: Credentials) -> str:
 
 
 def _wanted(text: str) -> str:
-    if found := re.search(r"architecture (\w+).{0,100}?OS (\w+)", text):
+    found = re.search(r"architecture (\w+).{0,100}?OS (\w+)", text)
+    if found:
         return f" ({found[2]}/{found[1]})"
     found = re.search(r"no matching manifest for (\S+)", text)
     return f" ({found[1]})" if found else ""

@@ -1,5 +1,6 @@
 """Which engine is found: by the setting, by DOCKER_HOST, or where engines usually listen."""
 
+import json
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -8,17 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from footplate.container_engine.discovery import (
-    CACHE_TTL_S,
+from footplate.containers.discovery import (
     MISSING,
     REMEDY,
-    EngineFinder,
     FoundEngine,
+    NoEngine,
     candidates,
     choose,
     find_engine,
+    find_on_node,
     probe,
+    report,
 )
+from footplate.server.container_engine import CACHE_TTL_S, EngineFinder
 
 USER = {"XDG_RUNTIME_DIR": "/run/user/7", "HOME": "/home/ada"}
 
@@ -136,3 +139,46 @@ def test_an_engine_is_kept_for_seconds_and_a_missing_one_is_not() -> None:
     assert find().socket == "/a"
     now[0] += 1
     assert find().socket == "/b"
+
+
+UID = 1234
+OK = b"HTTP/1.1 200 OK\r\nServer: Libpod/4.3.1 (linux)\r\n\r\n"
+
+
+def test_on_a_node_the_socket_of_the_settings_counts_alone(tmp_path: Path) -> None:
+    environ = {"XDG_RUNTIME_DIR": str(tmp_path)}
+    (tmp_path / "podman").mkdir()
+    missing = str(tmp_path / "named.sock")
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(tmp_path / "podman" / "podman.sock"))
+        with pytest.raises(NoEngine, match=f"{missing} is missing; start Podman's socket"):
+            find_on_node(missing, environ, UID)
+
+
+@pytest.mark.parametrize("environ", [{}, {"DOCKER_HOST": "tcp://10.0.0.1:2375"}])
+def test_on_a_node_the_user_s_own_engine_is_taken(tmp_path: Path, environ: dict[str, str]) -> None:
+    path = tmp_path / "podman" / "podman.sock"
+    path.parent.mkdir()
+    with server(path, OK):
+        assert find_on_node("", {"XDG_RUNTIME_DIR": str(tmp_path), **environ}, UID) == str(path)
+
+
+def test_on_a_node_docker_host_names_it(tmp_path: Path) -> None:
+    with server(tmp_path / "s", OK):
+        environ = {"DOCKER_HOST": f"unix://{tmp_path}/s"}
+        assert find_on_node("", environ, UID) == f"{tmp_path}/s"
+
+
+def test_an_engine_of_a_node_that_does_not_answer_may_come_back(tmp_path: Path) -> None:
+    path = str(tmp_path / "engine.sock")
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(path)
+    assert find_on_node(path, {}, UID) == path
+
+
+def test_what_a_node_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = str(tmp_path / "no.sock")
+    report(missing)
+    found = json.loads(capsys.readouterr().out)
+    assert found["socket"] == ""
+    assert missing in found["fault"]

@@ -1,6 +1,5 @@
 """Client of the container engine's Docker API, over its Unix socket.
 
-Standard library only: importing the package ``docker`` costs 230 ms, and each start would pay it.
 Paths have no version, so that each engine takes them as its newest one.
 """
 
@@ -10,13 +9,12 @@ import json
 import socket
 from contextlib import suppress
 
+from footplate.containers import libpod
 from footplate.http1 import Client
-from footplate.replica.container import libpod
-from footplate.replica.isolation.users import CONTAINER_IDS
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Iterator
 
 TIMEOUT_S = 30.0
 _BODY_LIMIT_BYTES = 16 << 20
@@ -38,8 +36,8 @@ class EngineError(Exception):
 class Engine:
     """Sends blocking requests, each on its own connection."""
 
-    def __init__(self, path: str, timeout_s: float = TIMEOUT_S) -> None:
-        """``path``: of the engine's socket."""
+    def __init__(self, path: str, timeout_s: float | None = TIMEOUT_S) -> None:
+        """``path``: of the engine's socket. ``timeout_s``: None: it may be silent for ever."""
         self.path = path
         self._timeout_s = timeout_s
 
@@ -52,13 +50,13 @@ class Engine:
         name, _, version = server.partition(" ")[0].partition("/")
         return f"{'Podman' if name == 'Libpod' else 'Docker'} {version}".strip()
 
-    def create(self, name: str, spec: dict[str, Any], first_id: int = 0) -> None:
-        """``first_id``: of this machine's user whom the image's root is, and others follow.
+    def create(self, name: str, spec: dict[str, Any], first_id: int = 0, id_count: int = 0) -> None:
+        """``first_id``: of this machine's user whom the image's root is, the first of ``id_count``.
 
         Raises EngineError, EngineGone; so do all others.
         """
         if first_id or libpod.cdi_devices(spec):
-            body = libpod.translate(name, spec, first_id, CONTAINER_IDS)
+            body = libpod.translate(name, spec, first_id, id_count)
             self.call("POST", libpod.CREATE, body)
         else:
             self.call("POST", f"/containers/create?name={name}", spec)
@@ -159,6 +157,22 @@ class Engine:
             ) from error
         return value if isinstance(value, dict) else {}
 
+    def stream(self, path: str, body: bytes | None, *fields: str) -> Iterator[dict[str, Any]]:
+        """Yields the JSON objects that the engine answers to a POST, as they come; errors are some.
+
+        Raises EngineGone.
+        """
+        with self._client() as client:
+            answer = client.request("POST", path, body, *fields)
+            if answer.status >= 400:
+                yield {"error": _message(answer.read())}
+                return
+            rest = b""
+            for piece in answer.pieces():
+                *lines, rest = (rest + piece).split(b"\n")
+                yield from _parse_objects(lines)
+            yield from _parse_objects([rest])
+
     def _fetch(self, method: str, path: str, sent: bytes | None) -> bytes:
         """Raises EngineError, EngineGone."""
         with self._client() as client:
@@ -169,7 +183,7 @@ class Engine:
         return content
 
     def _client(self) -> Client:
-        """For one request. Raises EngineGone where the engine doesn't answer."""
+        """Returns a client for one request; it raises EngineGone if the engine doesn't answer."""
         return Client(
             self._connect,
             lambda _, error: EngineGone(f"{self.path}: {error}"),
@@ -243,6 +257,17 @@ class Attachment:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _parse_objects(lines: list[bytes]) -> Iterator[dict[str, Any]]:
+    """Yields those of the lines that are objects."""
+    for line in lines:
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            yield value
 
 
 def _message(content: bytes) -> str:

@@ -1,0 +1,218 @@
+"""Pulls, builds and pushes images."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import threading
+import time
+from contextlib import contextmanager
+from urllib.parse import urlencode
+
+from footplate.containers.credentials import UnreadableCredentials, find_credentials
+from footplate.containers.engine_api import Engine, EngineGone
+from footplate.containers.error_messages import PLAIN_HTTP, explain
+from footplate.containers.pull_progress import PullProgress, Reporter
+from footplate.domain.image_reference import MalformedReference, parse_reference
+
+TYPE_CHECKING = False  # without the module typing, which would cost memory
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping
+
+    from footplate.containers.credentials import Credentials
+    from footplate.domain.image_reference import ImageReference
+
+STALL_TIMEOUT_S = 120.0
+"""A pull that gets no byte of a registry for so long fails."""
+UNPACKING_LIMIT_S = 3600.0
+"""The engine may be silent for so long while it unpacks what has arrived."""
+STALL_NOTICE_S = 10.0
+_LIBPOD_IMAGES = "/v4.0.0/libpod/images"
+
+
+class ImageFailure(Exception):
+    """The text is a sentence for users."""
+
+
+def pull(
+    socket: str,
+    name: str,
+    lock_dir: str,
+    environment: Mapping[str, str],
+    silence_limit_s: float = STALL_TIMEOUT_S,
+) -> None:
+    """Pulls with the credentials of this user; one pull of an image at a time on this machine.
+
+    Progress goes to stdout as JSON lines. A registry that sends nothing ends this process, with
+    the reason as the last line: a thread can't be taken out of its wait for the engine.
+
+    Raises ImageFailure, EngineError, OSError.
+    """
+    try:
+        reference = parse_reference(name)
+    except MalformedReference as error:
+        raise ImageFailure(f"'{name}' names no image: {error}") from error
+    engine, report = Engine(socket, None), Reporter()
+    with _alone(reference, lock_dir, report) as waited, _sentences(engine):
+        if waited and engine.inspect_image(_without_tag(reference)) is not None:
+            return
+        credentials = find_credentials(reference.registry, environment)
+        watch = _Watch(reference, report, silence_limit_s)
+        try:
+            _pull(engine, reference, credentials, watch)
+        finally:
+            watch.done()
+
+
+def build(socket: str, context: bytes, name: str, say: Callable[[str], None]) -> None:
+    """Builds ``context``, a tar.gz with a Dockerfile; ``say`` gets each line of the output.
+
+    Its commands have the network of this machine, so that they reach an index here.
+
+    Raises ImageFailure: the sentence says why there is no such image.
+    """
+    query = urlencode({"t": name, "rm": "true", "networkmode": "host"})
+    engine = Engine(socket, None)
+    with _sentences(engine):
+        for event in engine.stream(f"/build?{query}", context, "Content-Type: application/x-tar"):
+            _check(event, f"{name} does not build")
+            for line in str(event.get("stream", "")).splitlines():
+                if line.strip():
+                    say(line)
+
+
+def push(
+    socket: str,
+    reference: ImageReference,
+    environment: Mapping[str, str],
+    say: Callable[[str], None],
+) -> None:
+    """Pushes with the credentials of the user's configuration, as pulls. Raises ImageFailure."""
+    engine = Engine(socket, None)
+    with _sentences(engine):
+        credentials = find_credentials(reference.registry, environment)
+        say(f"pushes {reference}")
+        path = f"/images/{reference.name}/push?{urlencode({'tag': reference.version})}"
+        if _needs_plain_http(engine, reference):
+            path = f"{_LIBPOD_IMAGES}/{reference}/push?tlsVerify=false"
+        for event in engine.stream(path, b"", credentials.header):
+            _check(event, f"{reference} can't be pushed")
+
+
+@contextmanager
+def _sentences(engine: Engine) -> Iterator[None]:
+    """Raises ImageFailure for what goes wrong in the block."""
+    try:
+        yield
+    except UnreadableCredentials as error:
+        raise ImageFailure(str(error)) from error
+    except EngineGone as error:
+        raise ImageFailure(
+            f"the container engine at {engine.path} has ended, or no longer answers; start it again"
+        ) from error
+
+
+def _check(event: Mapping[str, Any], what: str) -> None:
+    error = event.get("error")
+    if error:
+        raise ImageFailure(f"{what}: {str(error).strip()}")
+
+
+def _needs_plain_http(engine: Engine, reference: ImageReference) -> bool:
+    """Returns whether Podman's own API is needed: its Docker API speaks no plain http."""
+    return reference.on_loopback and engine.identify().startswith("Podman")
+
+
+def _pull(
+    engine: Engine, reference: ImageReference, credentials: Credentials, watch: _Watch
+) -> None:
+    query = urlencode({"fromImage": reference.name, "tag": reference.version})
+    error = _follow(engine, f"/images/create?{query}", credentials, watch)
+    if error and PLAIN_HTTP in error and _needs_plain_http(engine, reference):
+        name = _without_tag(reference)
+        query = urlencode({"reference": name, "policy": "always", "tlsVerify": "false"})
+        error = _follow(engine, f"{_LIBPOD_IMAGES}/pull?{query}", credentials, watch)
+    if error:
+        raise ImageFailure(explain(error, reference, credentials))
+
+
+def _follow(engine: Engine, path: str, credentials: Credentials, watch: _Watch) -> str:
+    """Returns the engine's error; empty: it has the image."""
+    for event in engine.stream(path, None, *([credentials.header] if credentials.user else [])):
+        if event.get("error"):
+            return str(event["error"])
+        watch.take(event)
+    return ""
+
+
+class _Watch:
+    """Says how far the pull is, and ends the process when nothing comes any more."""
+
+    def __init__(self, reference: ImageReference, report: Reporter, silence_limit_s: float) -> None:
+        self._reference = reference
+        self._report = report
+        self._limit_s = silence_limit_s
+        self._progress = PullProgress(str(reference))
+        self._lock = threading.Lock()
+        self._heard = time.monotonic()
+        self._done = threading.Event()
+        report.say(self._progress.message, at_once=True)
+        threading.Thread(target=self._watch, name="silence", daemon=True).start()
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        with self._lock:
+            self._heard = time.monotonic()
+            self._progress.take(event)
+            message = self._progress.message
+        self._report.say(message)
+
+    def done(self) -> None:
+        self._done.set()
+
+    def _watch(self) -> None:
+        while not self._done.wait(min(1.0, self._limit_s / 4)):
+            with self._lock:
+                silent_s = time.monotonic() - self._heard
+                waits_for_registry = self._progress.downloading
+                message = self._progress.message
+            limit_s = self._limit_s if waits_for_registry else UNPACKING_LIMIT_S
+            who = self._reference.registry if waits_for_registry else "the engine"
+            if silent_s >= limit_s:
+                self._report.fail(
+                    f"the pull of {self._reference} failed: {who} sent nothing for {limit_s:g} s"
+                )
+            if silent_s >= min(STALL_NOTICE_S, self._limit_s / 2):
+                seconds = int(silent_s // STALL_NOTICE_S * STALL_NOTICE_S)
+                since = f"for {seconds} s" if seconds else "yet"
+                self._report.say(f"{message}; waits for {who}, which sent nothing {since}")
+
+
+@contextmanager
+def _alone(reference: ImageReference, lock_dir: str, report: Reporter) -> Iterator[bool]:
+    """Keeps other processes from pulling the image; yields whether one did until now.
+
+    Nodes may share the directory, but not their engines: each has locks of its own.
+    """
+    os.makedirs(lock_dir, exist_ok=True)
+    subject = f"{os.uname().nodename} {reference}"
+    path = os.path.join(lock_dir, f"{hashlib.sha256(subject.encode()).hexdigest()[:32]}.lock")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            waited = False
+        except BlockingIOError:
+            report.say(f"waits for another job that pulls {reference}", at_once=True)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            waited = True
+        yield waited
+    finally:
+        os.close(descriptor)
+
+
+def _without_tag(reference: ImageReference) -> str:
+    """Leaves the tag out beside a digest: engines disagree about names that have both."""
+    if reference.digest:
+        return f"{reference.name}@{reference.digest}"
+    return f"{reference.name}:{reference.version}"
