@@ -102,7 +102,7 @@ class _ControlRequestApi:
 
 
 async def _either(changed: asyncio.Event, request: Request) -> None:
-    """Until ``changed`` is set, the client disconnects, or the time is over."""
+    """Waits until ``changed`` is set, the client disconnects, or the time is over."""
     tasks = [asyncio.create_task(changed.wait()), asyncio.create_task(leaves(request.receive))]
     try:
         await asyncio.wait(tasks, timeout=HOLD_S, return_when=asyncio.FIRST_COMPLETED)

@@ -101,7 +101,7 @@ class Table:
         return tuple(found)
 
     def increasing(self, key: str, high: int = MAX_COUNT) -> tuple[int, ...]:
-        """At least one whole number, from 1, each larger than the one before; required."""
+        """Reads increasing whole numbers from 1, at least one; required."""
         allowed = f"a list of whole numbers from 1 to {high} in increasing order"
         value = self._required(key)
         if value is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class EngineReport:
-    """Plain sentences for operators: what the engine has, and what is wrong with it.
+    """A report for operators in plain sentences: what the engine has, and what is wrong with it.
 
     Each problem says the way out.
     """

@@ -38,7 +38,7 @@ class PersistentResourceStore(Protocol):
         ...
 
     def list(self, collection: str, *, limit: int, after: str | None) -> Page[PersistentResource]:
-        """Those of one collection (``PersistentResourceName.collection``), newest first.
+        """Lists one collection (``PersistentResourceName.collection``), newest first.
 
         Raises:
             InvalidArgument: ``after`` is no key of a page.

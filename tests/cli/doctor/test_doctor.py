@@ -214,9 +214,7 @@ def test_the_exit_code_says_that_no_job_can_run(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    assert (
-        f"FAILED   port          port: {port} given: another program listens" in done.stdout
-    )
+    assert f"FAILED   port          port: {port} given: another program listens" in done.stdout
     assert any(
         line.startswith("FAILED   database      postgresql+psycopg://ada:***@") for line in lines
     )

@@ -30,14 +30,14 @@ class Trials:
         self._reported = reported
 
     def study(self, uid: JobUid) -> StudyRecord | None:
-        """What a tuning job knows beside its trials; None: it isn't one, or is only just made."""
+        """Returns a tuning job's record without trials; None: it isn't one, or was just made."""
         try:
             return self._studies.load(StudyUid(uid)).study
         except NotFound:
             return None
 
     def trials(self, uid: JobUid) -> tuple[TrialRecord, ...]:
-        """All of a tuning job, in the order of their numbers; of any other job: none."""
+        """Returns a tuning job's trials, in the order of their numbers; for any other job none."""
         try:
             return self._studies.load(StudyUid(uid)).trials
         except NotFound:
@@ -50,11 +50,11 @@ class Trials:
         return {number: run for number, run in found if run is not None}
 
     def reports(self, uid: JobUid, number: int) -> tuple[StoredReport, ...]:
-        """What a trial has reported so far, in the order of arrival."""
+        """Returns a trial's reports so far, in the order of arrival."""
         return self._studies.reports(StudyUid(uid), number)
 
     def curves(self, uid: JobUid) -> Mapping[int, tuple[Measurement, ...]]:
-        """What each trial has reported so far, by its number, in the order of steps."""
+        """Returns each trial's reports so far by its number, in the order of steps."""
         study = self.study(uid)
         if study is None:
             return {}

@@ -58,7 +58,7 @@ class InitConfig:
         self.outside = outside
 
     def descriptors(self) -> set[int]:
-        """What must stay open until the program is there."""
+        """Returns what must stay open until the program is there."""
         id_map = {self.view.id_map} if self.view is not None and self.view.id_map >= 0 else set()
         return {*self.launch.descriptors(), *self.inside, *self.outside, *id_map}
 
@@ -78,7 +78,7 @@ class Init:
         self._control = control
 
     def start(self) -> None:
-        """Let it start its program. Raises SpawnFailed."""
+        """Lets it start its program. Raises SpawnFailed."""
         try:
             # An init that is gone says why, or is as good as a killed program.
             self.forward_signal(_START)
@@ -107,7 +107,7 @@ class Init:
 
 
 def fork_init(config: InitConfig) -> Init:
-    """Where no process namespace can be had, ``start`` raises.
+    """Forks an init for one program; where no process namespace can be had, its ``start`` raises.
 
     Raises OSError: there can be no more processes.
     """
@@ -201,7 +201,7 @@ def _keep(config: InitConfig, supervisor: int, ready: int, leash: int) -> None:
 
 
 def _live(config: InitConfig, supervisor: int, ready: int, leash: int) -> None:
-    """Init: show the namespace in /proc, start the program, reap until it ends."""
+    """Runs init: shows the namespace in /proc, starts the program, reaps until it ends."""
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -226,7 +226,7 @@ def _begin_numbers(last: int) -> None:
 
 
 def _start(config: InitConfig) -> int:
-    """The program, born in its groups: for init is in them as long as that takes, and no longer.
+    """Starts the program in its groups; init is in them as long as that takes, and no longer.
 
     To go into the first takes 10 ms, in which the kernel doesn't work; all others next to nothing.
     """

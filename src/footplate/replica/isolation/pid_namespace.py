@@ -95,7 +95,7 @@ class PidNamespace:
         return NamespacedProgram(init)
 
     def kill(self) -> bool:
-        """Everything in it; False: some of it is still there."""
+        """Kills everything in it; returns False if some of it is still there."""
         return self._init is None or kill_init(self._init)
 
     def family(self, child: Child) -> ProcessSet:

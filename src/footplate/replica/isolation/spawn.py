@@ -270,7 +270,7 @@ def begin_session() -> None:
 
 
 def close_all_but(kept: set[int]) -> None:
-    """For children that don't exec: drop what the supervisor has open, its lock above all."""
+    """Closes, for children that don't exec, what the supervisor has open, above all its lock."""
     if syscalls.close_all_but({0, 1, 2} | kept):
         return
     for name in os.listdir("/proc/self/fd"):

@@ -60,7 +60,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a grammar has beside that of lists.
+    """A grammar: that of lists, and what is allowed beside it.
 
     ``logging``: all of Cloud Logging; a value alone is a restriction of no field, by ``:``.
     """
@@ -85,7 +85,7 @@ _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def refuse_at(text: str, at: int, problem: str) -> NoReturn:
-    """Raise InvalidArgument that names the place."""
+    """Raises InvalidArgument that names the place."""
     near = text[at - 1 : at - 1 + _SHOWN]
     where = f"at character {at}, near {near!r}" if near else f"at character {at}, the end"
     violation = Violation("filter", f"{problem} {where}")
@@ -136,7 +136,7 @@ def _next(
 
 
 def _unescape(content: str, dialect: Dialect) -> str:
-    """In queries of Cloud Logging what is no escape stays, for it may be one of a pattern."""
+    """Removes escapes; in queries of Cloud Logging unknown ones stay, as patterns may need them."""
     if dialect.logging:
         return _LOGGING_ESCAPED.sub(lambda found: _CONTROLS.get(found[1], found[1]), content)
     return _ESCAPED.sub(r"\1", content)

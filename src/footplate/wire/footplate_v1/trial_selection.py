@@ -177,7 +177,7 @@ def _compare(given: Restriction, names: Mapping[str, Read]) -> Condition:
 
 
 def _ordered(given: Restriction, read: Read) -> Condition:
-    """By numbers; times, which have one form, by their texts."""
+    """Compares by numbers; times, which have one form, by their texts."""
     holds, text = OPERATORS[given.comparator], given.value.text
     if given.field in _TIMES:
         return lambda trial: bool(time := str(read(trial) or "")) and holds(time, text)
