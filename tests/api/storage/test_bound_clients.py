@@ -74,7 +74,7 @@ def test_errors_of_the_store_are_those_of_cloud_storage(client: storage.Client) 
         sealed.blob("new").upload_from_string(b"x")
     with pytest.raises(Forbidden, match="is read-only"):
         sealed.blob("a/b").delete()
-    with pytest.raises(NotFound, match="s3://no-such-bucket is not there"):
+    with pytest.raises(NotFound, match="s3://no-such-bucket doesn't exist"):
         client.bucket("gone").blob("x").upload_from_string(b"x")
 
 
