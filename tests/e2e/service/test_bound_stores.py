@@ -173,8 +173,9 @@ def test_what_cannot_be_written_fails_the_job_and_is_kept(
     assert job.state is State.FAILED
     folder = next((context.service.data_dir / "copies").glob("*/files/lost"))
     assert (folder / "out" / "result").read_text() == "precious"
-    said = f"the service can't write 1 file of /gcs/lost to gs://lost (bound to s3://{LOST}): s3://{LOST}"
-    assert f"its program succeeded, but {said} is not there" in job.error_message
+    said = f"the service can't write 1 file of /gcs/lost to gs://lost (bound to s3://{LOST})"
+    missing = f"the bucket s3://{LOST} doesn't exist"
+    assert f"its program succeeded, but {said}: {missing}" in job.error_message
     assert f"They are in {folder}: out/result" in job.error_message
     assert said in events(context, name)
 
@@ -183,4 +184,7 @@ def test_a_bucket_that_is_away_fails_the_job_before_its_program(context: Context
     name = context.submit(SAVE, "gs://missing/x")
     job = context.wait_for(name)
     assert job.state is State.FAILED
-    assert "can't be copied to /gcs/missing: s3://no-such-bucket is not there" in job.error_message
+    assert (
+        "can't be copied to /gcs/missing: the bucket s3://no-such-bucket doesn't exist"
+        in job.error_message
+    )

@@ -94,7 +94,7 @@ def test_a_bucket_that_is_not_there(buckets: FolderBuckets) -> None:
         lambda: buckets.list("missing"),
         lambda: buckets.write("missing", "a", [b"x"]),
     ):
-        with pytest.raises(NotFound, match="the bucket s3://no-such-bucket "):
+        with pytest.raises(NotFound, match="s3://no-such-bucket doesn't exist"):
             call()
 
 
