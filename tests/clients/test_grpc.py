@@ -206,5 +206,5 @@ def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         f"Error: grpc_port: {port} given: another program listens on this port; choose another "
-        "--port, or 0 for a free port\n"
+        "grpc_port, or 0 for a free port\n"
     )
