@@ -159,7 +159,7 @@ def test_signing_in_and_out(page: Page, guarded: RunningService, browser: Browse
     page.goto(f"{guarded.url}/jobs?state=FAILED")
     page.get_by_label("Token").fill("wrong")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert").filter(has_text="not the server's token")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="not the token of the server")).to_be_visible()
     page.get_by_label("Token").fill("sesame")
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{guarded.url}/jobs?state=FAILED")
