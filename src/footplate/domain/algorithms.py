@@ -30,7 +30,7 @@ _IMAGE = re.compile(
 
 
 def image_name(uri: str | None) -> str | None:
-    """The algorithm that an image is named after, known or not; None: it is another image."""
+    """Returns the algorithm that an image is named after, known or not; None: no algorithm."""
     match = _IMAGE.fullmatch(uri or "")
     return match["name"] if match else None
 
@@ -41,7 +41,7 @@ def program(name: str, args: tuple[str, ...]) -> PythonProgram:
 
 
 def of_pool(pool: WorkerPool) -> Algorithm | None:
-    """The algorithm that the pool trains; None: it runs something else."""
+    """Returns the algorithm that the pool trains; None: its program is not an algorithm."""
     if isinstance(pool.program, PythonProgram):
         return of_program(pool.program)
     return None
@@ -56,7 +56,7 @@ def of_program(program: PythonProgram) -> Algorithm | None:
 def arguments(
     spec: JobSpec, program: PythonProgram, find_folder: Callable[[str], str]
 ) -> tuple[str, ...]:
-    """Returns the program's own arguments, and the folders of the buckets that they name."""
+    """Returns the program's own arguments, and options with the folders of named buckets."""
     uris = [uri for uri in (*_uris(program.args), spec.job_dir or "") if uri.startswith(_SCHEME)]
     folders = {root: find_folder(root) for root in map(_root, uris)}
     found = [f"--folder={root}={folder}" for root, folder in folders.items() if folder != root]
@@ -65,18 +65,18 @@ def arguments(
 
 
 def model_path(job_dir: str) -> str:
-    """The directory of the trained model."""
+    """Returns the directory of the trained model."""
     return f"{job_dir.rstrip('/')}/model/"
 
 
 def _uris(args: tuple[str, ...]) -> tuple[str, ...]:
-    """The gs:// paths of the data."""
+    """Returns the gs:// paths among the arguments, with or without an option's name before them."""
     values = (text if text.startswith(_SCHEME) else text.partition("=")[2] for text in args)
     return tuple(value for value in values if value.startswith(_SCHEME))
 
 
 def data_uris(program: PythonProgram) -> Iterator[tuple[int, str]]:
-    """The gs:// paths of the data, with the place of each in the job's arguments."""
+    """Yields the gs:// paths of an algorithm's data, each with its index in the job's arguments."""
     if of_program(program) is None:
         return
     for index, text in enumerate(program.args[1:]):

@@ -16,14 +16,14 @@ MAX_NAMED = 5
 
 
 class Known(NamedTuple):
-    """The state of a file when it was the same as the object of this generation."""
+    """The last known state in which a file and its object were the same."""
 
     identity: str
     generation: int
 
 
 def is_wanted(known: Known | None, identity: str | None, generation: int) -> bool:
-    """Returns whether to fetch an object. ``identity`` is the local file's; None: there is none.
+    """Returns whether to fetch an object. ``identity`` is the local file's; None: no file exists.
 
     Files that the program has made, changed or deleted stay as they are.
     """
@@ -33,17 +33,20 @@ def is_wanted(known: Known | None, identity: str | None, generation: int) -> boo
 
 
 def is_changed(known: Known | None, identity: str) -> bool:
-    """Returns whether a file is to be written to the bucket."""
+    """Returns whether a file must be written to the bucket."""
     return known is None or known.identity != identity
 
 
 def find_gone(known: Mapping[str, Known], there: Collection[str]) -> list[str]:
-    """The objects whose files are gone: they are deleted, unless somebody has replaced them."""
+    """Returns the objects whose files are gone.
+
+    The caller deletes these objects unless somebody has replaced them.
+    """
     return [name for name in known if name not in there]
 
 
 def find_problem(part: str) -> str:
-    """Returns why no file can have this part of an object's name; empty: one can."""
+    """Returns why no file name can be this part of an object's name; empty: the part is allowed."""
     if not part:
         return "no part between two slashes, nor the first one, can be empty"
     if part in (".", ".."):
@@ -74,7 +77,7 @@ def describe_fetched(
 
 
 def describe_saved(bucket: str, target: str, objects: int, size_bytes: int) -> str:
-    """Describes what was written to a bucket; empty: nothing was."""
+    """Describes the objects that were written to a bucket; empty: none were."""
     if not objects:
         return ""
     return f"{count(objects, 'object')} ({size_bytes} bytes) of /gcs/{bucket} written to {target}"

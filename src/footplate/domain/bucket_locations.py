@@ -27,7 +27,7 @@ _REGION = re.compile(r"(?=.{1,63}\Z)[A-Z]+(-[A-Z]+)*-[A-Z]+[0-9]+")
 
 
 def read_location(text: str) -> str:
-    """Returns the location as Cloud Storage writes it, in capitals; empty: the default.
+    """Returns the location in capitals, as Cloud Storage writes it; empty text gives the default.
 
     Raises:
         InvalidArgument: it is neither a multi-region nor a dual-region, and no region's name.
@@ -41,7 +41,7 @@ def read_location(text: str) -> str:
 
 
 def location_type(location: str) -> str:
-    """``region``, ``dual-region`` or ``multi-region``."""
+    """Returns the type of a location: ``region``, ``dual-region`` or ``multi-region``."""
     if location in _MULTI_REGIONS:
         return "multi-region"
     return "dual-region" if location in _DUAL_REGIONS else "region"

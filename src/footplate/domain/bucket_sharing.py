@@ -13,8 +13,9 @@ EVERY = "*"
 
 
 def may_use(bucket: str, owner: str | None, project: str, shared: Sequence[str]) -> bool:
-    """``owner``: the project that made the bucket; None: that isn't known, so all may use it.
+    """Returns whether the programs of a project may use a bucket.
 
-    ``shared``: names, and patterns of names, of buckets that every project may use.
+    ``owner`` is the project that made the bucket; if it is unknown (None), every project may use
+    it. ``shared`` has names, and patterns of names, of buckets that every project may use.
     """
     return owner in (None, project) or any(fnmatchcase(bucket, pattern) for pattern in shared)

@@ -19,9 +19,10 @@ class CallerKind(Enum):
 
 @dataclass(frozen=True)
 class Caller:
-    """``attempt_id`` of a program: its job's attempt; None: unknown, or of another service.
+    """The sender of a request.
 
-    ``reason`` says why it is unknown; ``gone``: because it has closed its connection.
+    ``attempt_id`` of a program is the attempt of its job; None: unknown, or of another service.
+    ``reason`` says why it is unknown; ``gone``: because the program has closed its connection.
     """
 
     kind: CallerKind

@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inconsistency:
-    """``path``: the keys that lead to it, such as machine_types, n1-standard-4, accelerators."""
+    """A fault in the catalogue.
+
+    ``path`` has the keys that lead to it, such as machine_types, n1-standard-4, accelerators.
+    """
 
     path: tuple[str | int, ...]
     description: str
 
 
 def inconsistencies(catalogue: Catalogue) -> Iterator[Inconsistency]:
-    """Yields all inconsistencies; none: the catalogue may be used."""
+    """Yields all inconsistencies; a catalogue without any may be used."""
     for kind, found in (
         ("machine_types", catalogue.machine_types),
         ("accelerators", catalogue.accelerators),
@@ -75,7 +78,7 @@ def _beyond_limits(
     count: int,
     catalogue: Catalogue,
 ) -> Iterator[Inconsistency]:
-    """Yields what machines with so many of an accelerator can't have."""
+    """Yields the limits that a machine with ``count`` accelerators of this type exceeds."""
     known = catalogue.accelerators.get(name)
     for limit in known.limits if known is not None else ():
         if limit.count != count:
@@ -137,7 +140,10 @@ def _in_role(
 
 
 def _valid_counts(machine: MachineSpec, name: str, catalogue: Catalogue) -> frozenset[int]:
-    """A TPU is a machine of its own beside the one that uses it: so as TPU types have it."""
+    """Returns how many accelerators of a type the machine may have.
+
+    A TPU is a separate machine beside the one that uses it, so the machine types of TPUs decide.
+    """
     kind = catalogue.machine_types.get(machine.machine_type)
     types: Iterable[MachineType] = () if kind is None else (kind,)
     known = catalogue.accelerators.get(name)
@@ -161,7 +167,7 @@ class AcceleratorKind(Enum):
 
 @dataclass(frozen=True)
 class DeviceLimit:
-    """Machines with ``count`` of an accelerator have at most so much; None: no limit known."""
+    """The limits of a machine with ``count`` accelerators of one type; None: no limit is known."""
 
     count: int
     vcpus: int | None = None
@@ -170,7 +176,11 @@ class DeviceLimit:
 
 @dataclass(frozen=True)
 class Accelerator:
-    """``name`` as the APIs spell it; ``limits`` explain why a machine type takes no fewer."""
+    """An accelerator type.
+
+    ``name`` is its spelling in the APIs. ``limits`` explain why a machine type doesn't take a
+    smaller number of accelerators.
+    """
 
     name: str
     kind: AcceleratorKind
@@ -180,7 +190,10 @@ class Accelerator:
 
 
 class Family(Enum):
-    """Replicas of one job are all of one family; a TPU machine goes with either."""
+    """A family of machine types.
+
+    All replicas of a job are of one family; a TPU machine may be combined with either.
+    """
 
     COMPUTE_ENGINE = "COMPUTE_ENGINE"
     LEGACY = "LEGACY"
@@ -189,10 +202,10 @@ class Family(Enum):
 
 @dataclass(frozen=True)
 class MachineType:
-    """One machine type.
+    """A machine type.
 
-    ``accelerators``: which may be attached, and how many of each are valid. ``included``: the
-    accelerator, and how many of it, that the type brings along without being asked.
+    ``accelerators`` has the accelerators that may be attached, each with its valid counts.
+    ``included`` is the accelerator, with its count, that the type always has.
     """
 
     name: str
@@ -219,7 +232,7 @@ class Region:
 
     @property
     def accelerators(self) -> frozenset[str]:
-        """The accelerators that any of its zones has."""
+        """Returns the accelerators that any of the region's zones has."""
         return frozenset(name for zone in self.zones for name in zone.accelerators)
 
 

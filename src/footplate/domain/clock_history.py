@@ -32,7 +32,7 @@ _MAX_SEGMENTS = NUMBERS - 1
 
 @dataclass(frozen=True)
 class ClockSegment:
-    """A time in which the wall clock didn't jump."""
+    """A period in which the wall clock didn't jump."""
 
     number: int
     begin: datetime
@@ -45,13 +45,13 @@ class ClockSegment:
 
     @property
     def monotonic_s(self) -> float:
-        """The time of the monotonic clock at its beginning."""
+        """Returns the time of the monotonic clock at the beginning of the segment."""
         return (self.begin - self.zero).total_seconds()
 
 
 @dataclass(frozen=True)
 class ClockHistory:
-    """The jumps of the wall clock against the monotonic one; at first none are known."""
+    """The jumps of the wall clock relative to the monotonic clock; a new history has none."""
 
     segments: tuple[ClockSegment, ...] = ()
     first_number: int = 0
@@ -59,7 +59,7 @@ class ClockHistory:
     """What the monotonic clock showed last."""
 
     def after(self, wall: datetime, monotonic_s: float) -> ClockHistory:
-        """Returns the history with one more reading of both clocks."""
+        """Returns the history with one more reading of both clocks added."""
         zero = wall - timedelta(seconds=monotonic_s)
         if self.segments and abs(zero - self.segments[-1].zero) < _JUMP:
             return replace(self, read_s=monotonic_s)
@@ -76,13 +76,13 @@ class ClockHistory:
         return number if number != self.first_number else (number + 1) % NUMBERS
 
     def mark(self, wall: datetime) -> datetime:
-        """``wall``, which was read last, as a moment of the segment that lasts."""
+        """Returns ``wall``, the last reading, as a moment of the current segment."""
         return _numbered(wall, self.segments[-1].number)
 
     def steady(self, moment: datetime) -> datetime:
-        """``moment`` on a scale that doesn't jump: that of the first segment, carried on.
+        """Converts a moment to a scale that doesn't jump: the first segment's, continued.
 
-        Differences on it are time that has really passed.
+        Differences on this scale are time that has really passed.
         """
         if len(self.segments) < 2:
             return moment
@@ -90,11 +90,11 @@ class ClockHistory:
         return moment - (own.zero - first.zero) - _MICROSECOND * (own.number - first.number)
 
     def _of(self, moment: datetime) -> ClockSegment:
-        """The segment with the moment's number, if the clock can have shown the moment in it.
+        """Returns the segment with the moment's number, if the clock can have shown it then.
 
-        Other moments are of another clock, or older than the history or the numbers. They count as
-        the later one of two, so that a limit comes late and never early. What lies before the first
-        segment belongs to it, for all that is known.
+        Other moments come from another clock, or are older than the history or the numbers. They
+        count as the later of two possible segments, so that a limit takes effect late rather than
+        early. Moments before the first segment count as part of it.
         """
         number = moment.microsecond % NUMBERS
         last = self.segments[-1]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ClusterRole(Enum):
-    """The value is its plural name."""
+    """The role of replicas in the cluster; each value is the role's plural name."""
 
     PRIMARY = "primary replicas"
     WORKER = "workers"
@@ -39,7 +39,7 @@ REDUCER_RUNTIME = "reducer:"
 
 
 def role_of(pool: WorkerPool) -> ClusterRole:
-    """Returns a pool's role; in the third pool what it runs decides."""
+    """Returns a pool's role; the role of the third pool depends on its program."""
     part = _BY_ROLE.get(pool.cluster_role, ClusterRole.WORKER)
     if part is ClusterRole.PARAMETER_SERVER and _reduces(pool):
         return ClusterRole.REDUCER

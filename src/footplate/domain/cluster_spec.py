@@ -27,10 +27,10 @@ _LONGEST_JOB = 96 << 10
 def variables(
     spec: JobSpec, replica: str, addresses: Mapping[str, Address], cloud: str
 ) -> dict[str, str]:
-    """The cluster variables of one replica.
+    """Returns the environment variables that describe the cluster to one replica.
 
-    ``addresses`` has every replica of the job by its name. ``cloud`` is what programs are told to
-    ignore, the same in all of the job.
+    ``addresses`` has the address of every replica of the job, by name. ``cloud`` is a value that
+    programs are told to ignore; it is the same for the whole job.
     """
     made: dict[str, str] = {}
     if ClusterVariable.CLUSTER_SPEC in spec.cluster_variables:
@@ -62,7 +62,7 @@ def lacks_evaluator(spec: JobSpec) -> bool:
 
 
 def add_evaluator(spec: JobSpec) -> str:
-    """The way out, as the job's own API spells it."""
+    """Returns advice to add an evaluator, in the spelling of the job's own API."""
     if spec.primary.cluster_role == "workerpool0":
         return "add one (workerPoolSpecs[3] with replicaCount: 1)"
     return "add one (evaluatorType, and evaluatorCount: 1)"
@@ -71,7 +71,7 @@ def add_evaluator(spec: JobSpec) -> str:
 def _cluster_spec(
     spec: JobSpec, replica: str, addresses: Mapping[str, Address]
 ) -> dict[str, object]:
-    """Returns CLUSTER_SPEC: each pool by its own role, evaluators among them."""
+    """Returns CLUSTER_SPEC, in which each pool has its own role, evaluators included."""
     return {
         "cluster": _cluster(spec, addresses, lambda pool: pool.cluster_role),
         "environment": "cloud",
@@ -84,15 +84,18 @@ def _cluster_spec(
 def _tf_config(
     spec: JobSpec, replica: str, addresses: Mapping[str, Address], cloud: str
 ) -> dict[str, object]:
-    """A task is empty or complete: trainers read ``(config.get("task") or {...})["type"]``.
+    """Returns TF_CONFIG for one replica.
+
+    A task is empty or complete: trainers read ``(config.get("task") or {...})["type"]``.
 
     A job of one replica has neither cluster nor task, as with ``gcloud ai-platform local train``.
     With a cluster of one ``chief``, TensorFlow trains as a distributed chief: train_and_evaluate
     doesn't evaluate. Without a cluster it refuses any type but ``worker``. Source:
     tf.estimator.RunConfig, seen on 1.15, 2.1, 2.11, 2.14 and 2.15.
 
-    Only the task says which trial it is. So that of a lone one is complete: a ``master`` is in a
-    cluster of its own, where TensorFlow 1.15 evaluates; a ``chief`` is called worker 0.
+    Only the task says which trial the replica belongs to, so the task of a single-replica trial is
+    complete. A ``master`` is in a cluster of its own, where TensorFlow 1.15 evaluates; a ``chief``
+    is called worker 0.
     """
     alone = len(spec.replica_names()) == 1
     is_master = spec.chief_role == MASTER
@@ -113,9 +116,9 @@ def _tf_config(
 
 
 def _job(spec: JobSpec) -> dict[str, object]:
-    """Returns the job as it was asked for, without its search if that is too long for a variable.
+    """Returns the job as its user asked for it, without its search if that is too long.
 
-    Linux starts no program with a variable of 128 KiB. A trial has its own values as arguments.
+    Linux starts no program with a variable of 128 KiB. A trial gets its own values as arguments.
     """
     job: dict[str, object] = json.loads(spec.cluster_job)
     if len(spec.cluster_job.encode()) > _LONGEST_JOB:
@@ -126,7 +129,7 @@ def _job(spec: JobSpec) -> dict[str, object]:
 def _cluster(
     spec: JobSpec, addresses: Mapping[str, Address], role: Callable[[WorkerPool], str]
 ) -> dict[str, list[str]]:
-    """The same for each replica."""
+    """Returns the addresses of the replicas by role, which are the same for each replica."""
     return {
         role(pool): [str(addresses[name]) for name in pool.replica_names()]
         for pool in spec.pools
@@ -135,7 +138,7 @@ def _cluster(
 
 
 def _task(spec: JobSpec, replica: str, role: Callable[[WorkerPool], str]) -> dict[str, object]:
-    """Returns the part that differs for each replica."""
+    """Returns the task, the part of the description that differs for each replica."""
     pool, index = next((p, i) for name, p, i in spec.replicas() if name == replica)
     return {"type": role(pool), "index": index, **_trial(spec)}
 

@@ -23,15 +23,15 @@ _IMAGE = "image:"
 
 
 def gcs_path(uri: str) -> str:
-    """Returns what opens ``uri`` where the buckets are at ``/gcs``; a trailing slash stays."""
+    """Returns the path of ``uri`` where buckets are mounted at ``/gcs``; keeps a trailing slash."""
     return f"{BUCKETS}/{uri.removeprefix('gs://')}" if uri.startswith("gs://") else uri
 
 
 def with_containers(spec: JobSpec, patterns: Sequence[str], runtimes: Runtimes) -> JobSpec:
-    """The job with the packages of each pool in a container, whose image matches a pattern.
+    """Returns the job with each pool whose image matches a pattern moved into a container.
 
-    A pattern is a shell's: ``us-docker.pkg.dev/vertex-ai/training/*``. The command of a container
-    whose prebuilt image matches none runs in the runtime that stands for the image.
+    Patterns have shell syntax: ``us-docker.pkg.dev/vertex-ai/training/*``. If a container's
+    prebuilt image matches no pattern, its command runs in the runtime that stands for the image.
     """
     pools = tuple(
         replace(pool, program=_place(pool.program, patterns, runtimes)) for pool in spec.pools
@@ -53,7 +53,11 @@ def _place(program: Program, patterns: Sequence[str], runtimes: Runtimes) -> Pro
 def _without_container(
     program: ContainerProgram, patterns: Sequence[str], runtimes: Runtimes
 ) -> Program:
-    """An image without a command runs what it has been built with, which a runtime lacks."""
+    """Returns the program that runs a prebuilt image's command in a runtime, where possible.
+
+    An image without a command stays a container: it runs a program that is built into it, which a
+    runtime lacks.
+    """
     image = program.image_uri
     if not program.command or _matches(image, patterns):
         return program

@@ -23,7 +23,7 @@ _EPOCH = date(1970, 1, 1)
 
 @dataclass(frozen=True)
 class Days:
-    """The days from the first to the last, both included."""
+    """A period of days; both the first and the last are included."""
 
     first: date
     last: date

@@ -6,7 +6,10 @@ from enum import Enum
 
 
 class DirectoryForm(Enum):
-    """Values of the setting ``directories`` and of the label ``footplate-directories``."""
+    """The form of the directories' names that programs get.
+
+    These are the values of the setting ``directories`` and of the label ``footplate-directories``.
+    """
 
     URIS = "uris"
     """``gs://BUCKET/PATH``, as in Google's services."""

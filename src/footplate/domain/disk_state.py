@@ -11,10 +11,10 @@ FULL_BYTES = MIB
 
 @dataclass(frozen=True)
 class DiskState:
-    """``reserve_bytes`` of ``wanted_bytes`` are set aside for ends of jobs.
+    """The free space of the disk, and the reserve that is kept for recording the ends of jobs.
 
-    ``failure``: why the last attempt to allocate the reserve failed; empty: there was none, or it
-    succeeded.
+    The reserve holds ``reserve_bytes`` of ``wanted_bytes``. ``failure`` says why the last attempt
+    to allocate it failed; empty: it succeeded, or there was no attempt.
     """
 
     free_bytes: int
@@ -28,16 +28,16 @@ class DiskState:
 
     @property
     def missing_bytes(self) -> int:
-        """The part of the reserve that is in use, or could never be allocated."""
+        """Returns how much of the reserve is in use, or could never be allocated."""
         return max(0, self.wanted_bytes - self.reserve_bytes)
 
     @property
     def growable(self) -> bool:
-        """Returns whether the reserve can be completed without making the disk full by that."""
+        """Returns whether completing the reserve would leave enough free space on the disk."""
         return self.missing_bytes > 0 and self.free_bytes >= self.missing_bytes + 2 * FULL_BYTES
 
     def trouble(self) -> str:
-        """Returns what an operator has to know; empty: nothing.
+        """Describes the disk's problem to an operator; empty: there is none.
 
         If the disk has space for the whole reserve, it is allocated within seconds.
         """

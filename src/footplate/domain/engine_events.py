@@ -16,12 +16,12 @@ RUNS = "ENGINE_RUNS"
 
 
 def engine_wait(events: Iterable[JobEvent], attempt: int) -> str:
-    """The last reason of the attempt; empty: none is known."""
+    """Returns the last reason for which the engine lets the attempt wait; empty: none is known."""
     return _last(event for event in events if event.kind == WAITS and event.attempt == attempt)
 
 
 def engine_jobs(events: Iterable[JobEvent], attempt: int) -> dict[str, str]:
-    """Returns the engine's job of each replica of the attempt."""
+    """Returns the engine's job id for each replica of the attempt."""
     mine = (event for event in events if event.kind == RUNS and event.attempt == attempt)
     return {event.replica: event.message for event in mine}
 

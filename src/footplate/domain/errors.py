@@ -46,7 +46,7 @@ class Code(IntEnum):
 
 @dataclass(frozen=True)
 class Violation:
-    """One thing wrong with a request: the path of the field, and what is allowed there."""
+    """A fault in a request: the path of the field, and what is allowed there."""
 
     field: str
     description: str
@@ -100,12 +100,12 @@ class AlreadyExists(ServiceError):
 
 
 def name_taken(name: object) -> AlreadyExists:
-    """A submit and its dry run refuse a job's name in the same words."""
+    """Makes the error for a job name that is in use; a submit and its dry run share its words."""
     return AlreadyExists(f"{name} already exists; a project can use each job name once")
 
 
 def no_bucket(name: str) -> NotFound:
-    """Makes the error that the storage API, submits of jobs and their dry run share."""
+    """Makes the error for a missing bucket; the storage API, submits and their dry run share it."""
     return NotFound(
         f"there is no bucket {name!r} here; make it with `footplate storage buckets create "
         f"gs://{name}`. With `--bind gs://{name}` it is the one in the cloud"
@@ -128,7 +128,7 @@ class FailedPrecondition(ServiceError):
 
 
 class Aborted(ServiceError):
-    """A guarded write found another version than it was decided on: load and decide again."""
+    """A guarded write found another version than expected: load the record and decide again."""
 
     code = Code.ABORTED
     http_status = 409
@@ -155,7 +155,7 @@ class Unavailable(ServiceError):
 
 
 class NotLeading(Unavailable):
-    """The server doesn't lead, or no longer does; only the one that leads does this."""
+    """The server is not the leader, or no longer; only the leader accepts such requests."""
 
 
 class DataLoss(ServiceError):

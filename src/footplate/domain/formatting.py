@@ -23,18 +23,18 @@ def quoted(name: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """``a, b, c``, and how many more there are."""
+    """Joins names as ``a, b, c``, and says how many more there are than ``most``."""
     shown = ", ".join(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def joined(names: Sequence[str]) -> str:
-    """``a, b and c``."""
+    """Joins names as ``a, b and c``."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
 def nearest(name: str, known: Collection[str], kind: str) -> str:
-    """Suggests names in place of an unknown one; ``kind`` is a plural for what it names."""
+    """Suggests known names in place of an unknown one; ``kind`` is their plural noun."""
     near = _alike(name[:_SHOWN], known) or _containing(name, known)
     if near:
         return f"did you mean {' or '.join(near[:_OFFERED])}?"
@@ -42,12 +42,12 @@ def nearest(name: str, known: Collection[str], kind: str) -> str:
 
 
 def _alike(name: str, known: Collection[str]) -> list[str]:
-    """The most alike first; of those as much alike in order of the alphabet."""
+    """Returns similar names, the most similar first; equally similar ones alphabetically."""
     near = get_close_matches(name, known, n=len(known) or 1, cutoff=0.6)
     return sorted(near, key=lambda other: (-SequenceMatcher(None, other, name).ratio(), other))
 
 
 def _containing(name: str, known: Collection[str]) -> list[str]:
-    """Returns the names that contain an abbreviation: ``T4``."""
+    """Returns the names that contain ``name``, which may be an abbreviation such as ``T4``."""
     short = name.casefold()
     return sorted(other for other in known if len(short) > 1 and short in other.casefold())

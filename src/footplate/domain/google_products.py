@@ -59,7 +59,7 @@ _PRODUCTS = {**_ELSEWHERE, **_HERE}
 
 
 def explain_host(host: str, path: str = "") -> "str | None":
-    """Returns two sentences on what ``host`` is and what to do; None: it is none of Google's.
+    """Returns two sentences on what ``host`` is and what to do; None: it isn't a host of Google's.
 
     ``path`` tells products apart at www.googleapis.com.
     """
@@ -81,19 +81,22 @@ def explain_host(host: str, path: str = "") -> "str | None":
 
 
 def is_served(host: str) -> bool:
-    """Returns whether parts of the product exist here, for programs that may call the API."""
+    """Returns whether this service has parts of the product to which a host belongs."""
     label, _, domain = host.lower().partition(".")
     return f".{domain}" == _DOMAINS[0] and _find(label) in _HERE
 
 
 def explain_package(package: str) -> "str | None":
-    """Returns the same of gRPC's ``google.pubsub.v1``; None: it is of no known product."""
+    """Explains a gRPC package such as ``google.pubsub.v1`` likewise; None: it is unknown."""
     labels = [label for label in package.lower().split(".") if label in _ELSEWHERE]
     return explain_host(f"{labels[0]}.googleapis.com") if labels else None
 
 
 def _find(label: str) -> str:
-    """``us-central1-pubsub``, ``bigquerystorage`` and the like belong to a product, too."""
+    """Returns the product that a host's label belongs to; empty: none is known.
+
+    Labels such as ``us-central1-pubsub`` and ``bigquerystorage`` belong to a product, too.
+    """
     label = label.rpartition("-")[2]
     known = [each for each in _PRODUCTS if label.startswith(each)]
     return label if label in _PRODUCTS else max(known, key=len, default="")

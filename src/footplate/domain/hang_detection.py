@@ -33,7 +33,7 @@ FRESH_SAMPLES = 3
 
 @dataclass(frozen=True)
 class Rules:
-    """Times in seconds; 0 turns a rule off."""
+    """The times after which silence counts as trouble, in seconds; 0 turns a rule off."""
 
     usage_s: float
     """From one sample to the next."""
@@ -45,7 +45,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Sign:
-    """The signs received about one start of a replica; None: nothing of that kind yet."""
+    """The signs of life received about one start of a replica; None: none of that kind yet."""
 
     known_at: datetime
     """When it began to listen for it."""
@@ -65,7 +65,7 @@ class Sign:
 
     @property
     def active_at(self) -> datetime | None:
-        """The last sign of life of the program."""
+        """Returns when the program last showed a sign of life; None: never."""
         if self.sampled_at is None:
             return self.printed_at
         active = self.sampled_at - timedelta(seconds=self.quiet_s)
@@ -81,11 +81,12 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class Findings:
-    """The present troubles: by kind and replica a sentence on it, None if there is none.
+    """The present troubles: by kind and replica a sentence on the trouble, None if there is none.
 
-    What isn't known counts as no trouble. ``hung_since``: since when all programs have been silent,
-    if that is a hang. ``stuck_since``: since when all that still take part are silent and idle, if
-    another replica has failed; what evaluators do is no sign that the rest goes on.
+    Unknown conditions count as no trouble. ``hung_since``: if the job hangs, since when all
+    programs have been silent. ``stuck_since``: if another replica has failed, since when all
+    remaining programs have been silent and idle; evaluators don't count, as their activity is no
+    sign that the job goes on.
     """
 
     troubles: Mapping[Place, str | None]
@@ -96,10 +97,11 @@ class Findings:
 def examine(
     job: Job, signs: Mapping[str, Sign], live: Collection[str], now: datetime, rules: Rules
 ) -> Findings:
-    """``live`` are the replicas whose supervisors run, according to the backend.
+    """Finds the troubles of a job's replicas.
 
-    Nothing is found of replicas that have no sign. While one is on its way back, the silence of
-    those that wait for it is no hang.
+    ``live`` are the replicas whose supervisors run, according to the backend. Replicas without a
+    sign have no findings. While one replica restarts, the silence of those that wait for it is no
+    hang.
     """
     if job.ending is not None or job.state.terminal:
         return Findings({})
@@ -146,7 +148,7 @@ def _find_hang(
     now: datetime,
     rules: Rules,
 ) -> Findings:
-    """``signs`` of all programs that run: the silence of all of them is meant."""
+    """Finds a hang: all running programs are silent. ``signs`` has a sign of each."""
     silences = [None if sign is None else _silence(sign, now, rules) for sign in signs.values()]
     silent = [moment for moment in silences if isinstance(moment, datetime)]
     if not silent or len(silent) < len(silences):
@@ -157,7 +159,7 @@ def _find_hang(
 
 
 def _add(troubles: dict[Place, str | None], place: Place, found: str | None) -> None:
-    """Adds a trouble; empty: there is none; None: it isn't known, and nothing is added."""
+    """Records a trouble; ``found`` is empty if there is none, None if that is unknown."""
     if found is not None:
         troubles[place] = found or None
 
@@ -183,10 +185,10 @@ def _stopped(sign: Sign) -> str | None:
 
 
 def _silence(sign: Sign, now: datetime, rules: Rules) -> datetime | bool | None:
-    """Returns since when it has been silent for too long; False: it hasn't; None: unknown.
+    """Returns since when the program has been silent for too long; False: it isn't; None: unknown.
 
-    Only a sample that says so counts, for only then files were asked; but no sample comes from a
-    replica whose supervisor can't be reached.
+    Only a recent sample proves silence, because only then were the program's files examined. A
+    replica whose supervisor can't be reached sends no sample; its last sign of life counts.
     """
     active = sign.active_at
     if _is_unheard(sign, now, rules):
@@ -208,7 +210,7 @@ def _doing(sign: Sign, now: datetime, rules: Rules) -> str:
 
 
 def describe_hang(since: datetime, now: datetime, doing: Mapping[str, str]) -> str:
-    """``doing`` says what each replica that runs does."""
+    """Describes a hang; ``doing`` says what each running replica does."""
     silent_s = (now - since).total_seconds()
     groups = "; ".join(_groups(doing))
     length = f"{silent_s:.0f} s, since {_spell(since)}"
@@ -216,7 +218,7 @@ def describe_hang(since: datetime, now: datetime, doing: Mapping[str, str]) -> s
 
 
 def _groups(doing: Mapping[str, str]) -> Iterator[str]:
-    """The smaller groups by name, the largest one last."""
+    """Yields descriptions of replicas that do the same: small groups by name, the largest last."""
     kinds: dict[str, list[str]] = {}
     for name, what in doing.items():
         kinds.setdefault(what.partition(" (")[0], []).append(name)
@@ -232,9 +234,10 @@ def _groups(doing: Mapping[str, str]) -> Iterator[str]:
 def tell(
     earlier: Sequence[JobEvent], findings: Findings, attempt: int, now: datetime
 ) -> tuple[JobEvent, ...]:
-    """The new events. ``earlier`` are the job's earlier ones.
+    """Returns new events for what has changed since ``earlier``, the job's previous events.
 
-    A trouble is told once until it is over, whichever server tells it: keys number its tellings.
+    Each trouble is reported once until it ends, whichever server reports it: numbered keys prevent
+    duplicates.
     """
     events: list[JobEvent] = []
     for place, message in findings.troubles.items():
@@ -253,7 +256,7 @@ def tell(
 
 
 def _is_another(standing: JobEvent, place: Place, findings: Findings) -> bool:
-    """Returns whether a hang began after the last one was reported: its end was never seen."""
+    """Returns whether this is another hang than the last reported one, whose end wasn't noticed."""
     since = findings.hung_since
     return place[0] == HANG and since is not None and since > standing.time
 
@@ -271,7 +274,7 @@ def _place(event: JobEvent) -> Place:
 
 
 def troubles_of(events: Iterable[JobEvent]) -> tuple[JobEvent, ...]:
-    """Returns events that ``tell`` needs. Supervisors of programs can't forge their keys."""
+    """Returns the events that ``tell`` needs. Supervisors of programs can't forge their keys."""
     kinds = OVER.keys() | _TROUBLE.keys()
     return tuple(e for e in events if e.kind in kinds and (e.key or "").startswith(tuple(OVER)))
 

@@ -30,8 +30,10 @@ MAX_NAME_LENGTH = 1024
 def check_parameter_names(
     names: Sequence[tuple[str, str]], *, for_programs: bool = True
 ) -> Iterator[Violation]:
-    """``names``: each with its field. They reach the program, if there is one, as
-    ``--NAME=VALUE``."""
+    """Yields faults in parameter names, which reach a program as ``--NAME=VALUE``.
+
+    ``names`` has each name with its field.
+    """
     first: dict[str, str] = {}
     for field, name in names:
         if not name:
@@ -56,9 +58,9 @@ def check_parameter_names(
 def check_range(
     low: float, high: float, low_field: str, high_field: str, *, integral: bool, log_scale: str = ""
 ) -> Iterator[Violation]:
-    """``log_scale``: the name of the scale, if it is one of the logarithmic ones.
+    """Yields faults in the bounds of a range; a range of one value is allowed.
 
-    A range of one value is allowed.
+    ``log_scale`` is the name of the scale if it is logarithmic.
     """
     at_low = _not_integral(low) if integral else []
     at_high = _not_integral(high) if integral else []
@@ -72,7 +74,10 @@ def check_range(
 
 
 def _not_integral(bound: float) -> list[str]:
-    """64 bits are all that Vertex AI's bounds of integers have, whose twins ml v1's are."""
+    """Returns what is allowed for a bound that isn't a 64-bit integer; empty: it is one.
+
+    Vertex AI's integer bounds have 64 bits, and so have those of ml v1.
+    """
     if not float(bound).is_integer():
         return ["allowed for an integer: a whole number"]
     if not -_INT64 <= bound < _INT64:
@@ -81,16 +86,17 @@ def _not_integral(bound: float) -> list[str]:
 
 
 def _number(bound: float) -> str:
-    """Formats a number in full, so that bounds which differ look different."""
+    """Formats a number in full, so that different bounds look different."""
     return repr(bound).removesuffix(".0")
 
 
 def check_discrete_values(
     values: Sequence[float | None], field: str, *, least_step: float = 0, log_scale: str = ""
 ) -> Iterator[Violation]:
-    """``least_step``: how far apart they are, at least; 0: just increasing.
+    """Yields faults in the values of a discrete parameter.
 
-    None stands for what was no number; that has been told.
+    ``least_step`` is the least distance between two values; 0: they must just increase. None stands
+    for a value that isn't a number, which is reported elsewhere.
     """
     if not values:
         yield Violation(field, f"required: 1 to {MAX_DISCRETE_VALUES} numbers, increasing")
@@ -112,7 +118,10 @@ def check_discrete_values(
 
 
 def check_categories(count: int, field: str) -> Iterator[Violation]:
-    """``count``: of all parameters together, in a search with a model."""
+    """Yields a fault if a search with a model has too many categories.
+
+    ``count`` is the number of values of all categorical parameters together.
+    """
     if count > MAX_MODELLED_CATEGORIES:
         allowed = f"at most {MAX_MODELLED_CATEGORIES}, or algorithm RANDOM_SEARCH or GRID_SEARCH"
         said = f"{count} categorical values in all; allowed: {allowed}"
@@ -120,7 +129,10 @@ def check_categories(count: int, field: str) -> Iterator[Violation]:
 
 
 def check_category_lengths(values: Sequence[str | None], field: str) -> Iterator[Violation]:
-    """None stands for what was no text; that has been told."""
+    """Yields a fault for each category that is too long.
+
+    None stands for a value that isn't text, which is reported elsewhere.
+    """
     for index, value in enumerate(values):
         if value is None or len(value) <= MAX_CATEGORY_BYTES // _LONGEST_CHARACTER_BYTES:
             continue
@@ -139,9 +151,10 @@ def check_metric_length(name: str, field: str) -> Iterator[Violation]:
 def check_trial_counts(
     trials: int | None, parallel: int | None, failed: int, fields: tuple[str, str, str]
 ) -> Iterator[Violation]:
-    """``failed``: how many may fail, 0 leaves that to the service; ``fields`` in this order.
+    """Yields faults in the numbers of trials.
 
-    None: not given, or not as a number.
+    ``failed`` is how many trials may fail; 0 leaves this to the service. ``fields`` are the names
+    in the order of the other arguments. None: not given, or not a number.
     """
     for count, field in ((trials, fields[0]), (parallel, fields[1])):
         if count is None:

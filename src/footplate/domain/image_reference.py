@@ -27,12 +27,12 @@ _IDENTIFIER = re.compile(r"[0-9a-f]{64}")
 
 
 class MalformedReference(ValueError):
-    """The message describes the error and the allowed form."""
+    """The text is no valid image name. The message describes the error and the allowed form."""
 
 
 @dataclass(frozen=True)
 class ImageReference:
-    """``tag`` and ``digest`` as they were given: None where they weren't."""
+    """The parts of an image's name; ``tag`` and ``digest`` are None if they weren't given."""
 
     registry: str
     repository: str
@@ -40,23 +40,23 @@ class ImageReference:
     digest: str | None = None
 
     def __str__(self) -> str:
-        """Returns the name in full, so that it means the same to each engine."""
+        """Returns the full name, which means the same to every engine."""
         tag = f":{self.tag}" if self.tag else ""
         return f"{self.name}{tag}{f'@{self.digest}' if self.digest else ''}"
 
     @property
     def name(self) -> str:
-        """The name without tag and digest."""
+        """Returns the name without tag and digest."""
         return f"{self.registry}/{self.repository}"
 
     @property
     def version(self) -> str:
-        """The version that is fetched: the digest if there is one, else the tag."""
+        """Returns the version to fetch: the digest if there is one, else the tag."""
         return self.digest or self.tag or DEFAULT_TAG
 
     @property
     def on_loopback(self) -> bool:
-        """Returns whether the registry runs on this machine: such a one may use plain HTTP."""
+        """Returns whether the registry runs on this machine; such a registry may use plain HTTP."""
         host = self.registry.rpartition(":")[0] if _port(self.registry) else self.registry
         if host == "localhost":
             return True
@@ -67,7 +67,7 @@ class ImageReference:
 
 
 def parse_reference(text: str) -> ImageReference:
-    """Raises MalformedReference: it names no image."""
+    """Parses the name of an image. Raises MalformedReference: the text doesn't name an image."""
     _refuse_common_mistakes(text)
     rest, at, digest = text.partition("@")
     if at:

@@ -27,7 +27,7 @@ _WORD = re.compile(r"-(\w)")
 
 @dataclass(frozen=True)
 class Instance:
-    """A replica as a machine: ``start`` names it among all, ``email`` is its account's."""
+    """A replica as a machine; ``start`` is a unique id of its start, ``email`` its account."""
 
     project: str
     region: str
@@ -39,7 +39,7 @@ class Instance:
 
     @property
     def number(self) -> int:
-        """The start's number, the same for all replicas of one start."""
+        """Returns a number for the start, which is the same for all replicas of one start."""
         return int.from_bytes(hashlib.sha256(self.start.encode()).digest()[:7], "big")
 
     @property
@@ -48,7 +48,7 @@ class Instance:
 
 
 def describe(instance: Instance) -> Node:
-    """Returns directories by their names, and values."""
+    """Returns the instance's metadata as a tree of directories and values, by name."""
     project = f"projects/{PROJECT_NUMBER}"
     account: Node = {
         "aliases": (DEFAULT,),
@@ -86,7 +86,7 @@ def describe(instance: Instance) -> Node:
 
 
 def find(node: Node, path: str) -> Node | None:
-    """Returns what is at ``path``; None: nothing is."""
+    """Returns the directory or value at ``path``; None: nothing is there."""
     for part in filter(None, path.split("/")):
         if not isinstance(node, dict) or part not in node:
             return None
@@ -95,14 +95,14 @@ def find(node: Node, path: str) -> Node | None:
 
 
 def made_for(path: str) -> str:
-    """Returns ``token`` or ``identity`` where ``path`` asks for one of an account; else ''."""
+    """Returns ``token`` or ``identity`` if ``path`` asks for that of an account; else ''."""
     parent, _, last = path.strip("/").rpartition("/")
     is_account = parent.rpartition("/")[0] == _ACCOUNTS
     return last if is_account and last in _MADE_FOR_EACH_CALL else ""
 
 
 def as_text(node: Node) -> str:
-    """Returns a value, or the names in a directory, those of directories with a slash."""
+    """Formats a value, or lists the names in a directory; names of directories end with a slash."""
     if isinstance(node, dict):
         names = (f"{name}/" if isinstance(below, dict) else name for name, below in node.items())
         return "".join(f"{name}\n" for name in names)
@@ -110,7 +110,7 @@ def as_text(node: Node) -> str:
 
 
 def as_json(node: Node) -> JsonValue:
-    """Returns all below ``node``, with names in camel case, and without credentials."""
+    """Returns everything below ``node`` as JSON, in camel case and without credentials."""
     if isinstance(node, dict):
         kept = {name: below for name, below in node.items() if name not in _MADE_FOR_EACH_CALL}
         return {_to_camel_case(name): as_json(below) for name, below in kept.items()}
@@ -118,5 +118,5 @@ def as_json(node: Node) -> JsonValue:
 
 
 def _to_camel_case(name: str) -> str:
-    """Names of accounts stay as they are."""
+    """Converts a name to camel case; names of accounts stay unchanged."""
     return name if "@" in name else _WORD.sub(lambda found: found[1].upper(), name)

@@ -21,7 +21,7 @@ Value = str | int
 
 @dataclass(frozen=True)
 class OrderedBy:
-    """``field`` is any but LABEL. Names are ordered whatever their case."""
+    """An order by one field, which can be any but LABEL; names are compared ignoring case."""
 
     field: Field
     descending: bool = False
@@ -32,7 +32,7 @@ JobOrder = tuple[OrderedBy, ...]
 
 
 def directions(order: JobOrder) -> tuple[bool, ...]:
-    """Returns, for each of the values that order a job, whether it descends."""
+    """Returns for each of the values that order a job whether they descend."""
     found: list[bool] = []
     for each in order:
         found += [False, each.descending] if each.field in TIMES else [each.descending]
@@ -40,7 +40,7 @@ def directions(order: JobOrder) -> tuple[bool, ...]:
 
 
 def order_values(job: Job, order: JobOrder) -> tuple[Value, ...]:
-    """Returns the values that order a job; its creation and uid come last, so no two are equal."""
+    """Returns the values that order a job; no two jobs have the same ones."""
     found: list[Value] = []
     for each in order:
         found += _values(job, each.field)

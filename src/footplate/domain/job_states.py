@@ -30,7 +30,7 @@ _SYNONYMS = {"PENDING": "PREPARING", "PREPARING": "PENDING"}
 
 
 def state_spellings(text: str) -> tuple[str, ...]:
-    """Returns the names by which any API or screen calls the state ``text``, the nearest first."""
+    """Returns the spellings of a state in all APIs and screens, beginning with ``text`` itself."""
     name = text.upper()
     for prefix in _PREFIXES:
         name = name.removeprefix(prefix)

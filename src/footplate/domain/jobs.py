@@ -39,11 +39,11 @@ class DiskSpec:
 
 @dataclass(frozen=True)
 class PythonProgram:
-    """``python -m module args``, with the user's packages, or ``command args``.
+    """A Python module with the user's packages, or a command, that runs in a runtime.
 
-    ``runtime`` is what the job asks for: ``version:VERSION/PYTHON``, either of them may be empty,
-    ``image:URI``, ``reducer:URI``, or ``algorithm:NAME``. ``command`` is that of a container whose
-    prebuilt image is a runtime here; it finds the runtime's Python on its PATH.
+    ``runtime`` is what the job asks for: ``version:VERSION/PYTHON``, where either part may be
+    empty, ``image:URI``, ``reducer:URI``, or ``algorithm:NAME``. ``command`` is the command of a
+    container whose prebuilt image is a runtime here; it finds the runtime's Python on its PATH.
     """
 
     runtime: str
@@ -55,7 +55,10 @@ class PythonProgram:
 
 @dataclass(frozen=True)
 class ContainerProgram:
-    """An image's entry point; None keeps what the image says (Docker's rules)."""
+    """A program in a container.
+
+    If ``command`` or ``args`` are None, the image's own apply, by Docker's rules.
+    """
 
     image_uri: str
     command: tuple[str, ...] | None = None
@@ -67,7 +70,7 @@ Program = PythonProgram | ContainerProgram
 
 @dataclass(frozen=True)
 class WorkerPool:
-    """Replicas that are all alike.
+    """A group of identical replicas.
 
     ``cluster_role`` is the pool's key in the cluster description (``master``, ``worker``,
     ``workerpool0``), ``replica_prefix`` what the names of its replicas begin with
@@ -92,7 +95,7 @@ class WorkerPool:
 
 @dataclass(frozen=True)
 class Scheduling:
-    """Limits and order; the bounds of restarts are values of the job, set by its API."""
+    """The limits, priority and restarts of a job; its API sets the bounds of restarts."""
 
     max_running_time_s: float = DEFAULT_RUNNING_TIME_S
     max_wait_time_s: float | None = None
@@ -107,13 +110,13 @@ class Scheduling:
 
 @dataclass(frozen=True)
 class RestartBounds:
-    """The limits of restarts and retries, for requests that don't forbid them."""
+    """The upper limits of restarts and retries, for requests that don't forbid them."""
 
     max_restarts: int = Scheduling.max_restarts
     max_retries: int = Scheduling.max_retries
 
     def apply(self, scheduling: Scheduling) -> Scheduling:
-        """A bound of 0 was asked for, and stays."""
+        """Returns ``scheduling`` with these bounds; a bound of 0 was asked for, and stays 0."""
         return replace(
             scheduling,
             max_restarts=scheduling.max_restarts and self.max_restarts,
@@ -132,8 +135,8 @@ class ClusterVariable(Enum):
 class Directory:
     """A directory of the job that exists before its programs start.
 
-    ``uri`` is gs:// or a path; programs get it in ``variable`` (None: it is only made), in the
-    form that the job says.
+    ``uri`` is gs:// or a path. Programs get it in the environment variable ``variable``, in the
+    form that the job asks for; None: it is only created.
     """
 
     variable: str | None
@@ -146,7 +149,7 @@ class Directory:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """A request as its API understood it: all that the service depends on, as explicit values."""
+    """A request as its API understood it: all that the service needs, as explicit values."""
 
     region: str
     pools: tuple[WorkerPool, ...]
@@ -182,7 +185,7 @@ class JobSpec:
 
     @property
     def runs_itself(self) -> bool:
-        """Returns whether it has replicas; those of tuning jobs and pipelines are other jobs'."""
+        """Returns whether the job has replicas of its own, unlike tuning jobs and pipelines."""
         return self.search is None and self.pipeline is None
 
     @property
@@ -194,14 +197,14 @@ class JobSpec:
         return tuple(name for pool in self.pools for name in pool.replica_names())
 
     def replicas(self) -> Iterator[tuple[str, WorkerPool, int]]:
-        """Name, pool and index within the pool of each replica, the primary one first."""
+        """Yields each replica's name, pool and index within the pool, the primary one first."""
         for pool in self.pools:
             for index, name in enumerate(pool.replica_names()):
                 yield name, pool, index
 
 
 class ExitKind(Enum):
-    """The kinds of ends of a replica's program."""
+    """The kind of the end of a replica's program."""
 
     EXITED = "EXITED"
     """By itself; ``code`` is its exit code."""
@@ -221,9 +224,9 @@ class ExitKind(Enum):
 
 @dataclass(frozen=True)
 class Exit:
-    """The end of a replica's program; ``cause`` is the last exception line or the reason.
+    """The end of a replica's program; ``cause`` is the last line of its exception, or the reason.
 
-    ``advice``: what is behind it, and the way out, where that is known.
+    ``advice`` says what led to it and how to avoid it, if known.
     """
 
     kind: ExitKind
@@ -238,7 +241,7 @@ class Exit:
 
 @dataclass(frozen=True)
 class Address:
-    """``port`` is the program's own; ``open_ports`` are other free ports."""
+    """A replica's network address; ``open_ports`` are other free ports than ``port``."""
 
     host: str
     port: int
@@ -287,7 +290,7 @@ class Replica:
 
 @dataclass(frozen=True)
 class Ending:
-    """The decided end of a job, stored until no process of it runs."""
+    """The decided end of a job, which is stored until none of its processes runs any more."""
 
     state: State
     code: Code = Code.OK
@@ -327,17 +330,17 @@ class Job:
 
     @property
     def id(self) -> str:
-        """The last part of its name."""
+        """Returns the last part of the job's name."""
         return self.name.job_id
 
     @property
     def region(self) -> str:
-        """The region where it runs."""
+        """Returns the region where the job runs."""
         return self.spec.region
 
     @property
     def log(self) -> names.JobUid:
-        """The job in whose log its lines are kept: its tuning job, or itself."""
+        """Returns the job whose log has this job's lines: its tuning job, or itself."""
         return self.tuning_job or self.uid
 
     @property
@@ -346,7 +349,7 @@ class Job:
 
     @property
     def restarts(self) -> int:
-        """The number of restarts of replicas, alone or all together, in all its attempts."""
+        """Returns the number of restarts of replicas, alone or all together, in all attempts."""
         return sum(replica.losses for replica in self.replicas)
 
     @property

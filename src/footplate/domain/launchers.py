@@ -36,13 +36,16 @@ class LauncherReport:
 
     @property
     def has_ended(self) -> bool:
-        """Returns whether it runs nothing, and will never start anything again."""
+        """Returns whether the launcher runs nothing, and will never start anything again."""
         return bool(self.ending) and self.state in (LauncherState.IDLE, LauncherState.GONE)
 
 
 @dataclass(frozen=True)
 class LauncherAnswer:
-    """The commands to a launcher. ``ticket`` is for the start number ``restart``, if given."""
+    """The commands to a launcher.
+
+    ``ticket`` is for the start number ``restart``, if that is given.
+    """
 
     leave: bool = False
     stop: bool = False
@@ -51,5 +54,5 @@ class LauncherAnswer:
 
     @property
     def is_news(self) -> bool:
-        """Returns whether the launcher has something to do."""
+        """Returns whether the answer tells the launcher to do something."""
         return self.leave or self.stop or self.restart is not None

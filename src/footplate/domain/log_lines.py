@@ -15,7 +15,7 @@ RESTART_SPAN = 1 << 40
 
 
 def restart_of(sequence: int) -> int:
-    """The restart within the attempt that a report with this number belongs to."""
+    """Returns the restart within the attempt that a report with this number belongs to."""
     return (sequence - 1) // RESTART_SPAN
 
 
@@ -23,9 +23,9 @@ def restart_of(sequence: int) -> int:
 class Line:
     """One line as a supervisor reports it.
 
-    ``sequence`` counts everything that the replica reports in this attempt, from 1, ascending,
-    with gaps where other reports lie between, and a wide one before each restart. ``time`` is when
-    the program printed it.
+    ``sequence`` numbers all reports of the replica in this attempt, from 1. It ascends, with gaps
+    where other reports lie between lines, and a wide gap before each restart. ``time`` is when the
+    program printed the line.
     """
 
     sequence: int
@@ -43,11 +43,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Entry:
-    """A line as it is kept.
+    """A stored log line.
 
-    ``timestamp`` is its time of arrival, in microseconds, later than that of the entry before
-    it in the same log, whatever the clock does; ``insert_id`` is unique within the log, of fixed
-    width, and sorts in the order of arrival. ``cursor`` continues after the entry.
+    ``timestamp`` is when the line arrived, in microseconds; it is always later than that of the
+    previous entry of the log, even if the clock is set back. ``insert_id`` is unique within the
+    log, has a fixed width, and sorts in the order of arrival. ``cursor`` is the position after the
+    entry, where a later reading continues.
     """
 
     timestamp: datetime
@@ -62,9 +63,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Screen:
-    """The properties of wanted lines. Empty fields ask for nothing.
+    """A filter for log lines; empty fields don't restrict anything.
 
-    ``contains`` is casefolded; ``severities`` are names, of which a line has one.
+    ``contains`` is casefolded; a line matches if its severity is any of ``severities``.
     """
 
     replica: str = ""
@@ -85,15 +86,15 @@ EVERYTHING = Screen()
 
 
 def belongs(entry: Entry, job: Job) -> bool:
-    """Returns whether an entry of the log that holds the job's lines is the job's own."""
+    """Returns whether an entry belongs to the job, whose tuning job's log may hold its lines."""
     return job.tuning_job is None or entry.trial == job.spec.trial
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Entries, and the cursor that continues after them in the direction of the reading.
+    """The entries of one reading, and the cursor for continuing in the same direction.
 
-    A reading with a screen may have no entries and yet have come further than it began.
+    With a filter a reading may have no entries, and yet a cursor beyond its beginning.
     """
 
     entries: tuple[Entry, ...]

@@ -24,7 +24,7 @@ _LEAST = 0.01
 
 @dataclass(frozen=True)
 class MachineHours:
-    """Hours by machine type, and by type of accelerator."""
+    """The hours that are held, by machine type and by accelerator type."""
 
     machines: Mapping[str, float] = field(default_factory=dict)
     accelerators: Mapping[str, float] = field(default_factory=dict)
@@ -32,14 +32,14 @@ class MachineHours:
 
 @dataclass(frozen=True)
 class Prices:
-    """The prices of an hour of a machine type, without accelerators, and of one accelerator."""
+    """The hourly prices of machine types, without accelerators, and of accelerators."""
 
     currency: str = ""
     machines: Mapping[str, float] = field(default_factory=dict)
     accelerators: Mapping[str, float] = field(default_factory=dict)
 
     def cost(self, hours: MachineHours) -> float | None:
-        """Returns what the hours cost; None: the price of something in them isn't known."""
+        """Returns the cost of the hours; None: the price of some part isn't known."""
         if not self.currency:
             return None
         pairs = ((hours.machines, self.machines), (hours.accelerators, self.accelerators))
@@ -52,12 +52,12 @@ NO_PRICES = Prices()
 
 
 def hours_of(spec: JobSpec, catalogue: Catalogue, seconds: float = _HOUR_S) -> MachineHours:
-    """Returns what all replicas together hold in so many seconds."""
+    """Returns the machine-hours that all replicas together hold in a number of seconds."""
     return hours_held(machines_of(spec), catalogue, seconds)
 
 
 def machines_of(spec: JobSpec) -> Machines:
-    """Returns the machines of all replicas, in an order that depends on them alone."""
+    """Returns the machines of all replicas, in an order that depends on nothing but them."""
     counts: Counter[MachineSpec] = Counter()
     for pool in spec.pools:
         counts[pool.machine] += pool.replica_count
@@ -70,7 +70,7 @@ def _place(entry: tuple[MachineSpec, int]) -> tuple[str, str, int]:
 
 
 def hours_held(machines: Machines, catalogue: Catalogue, seconds: float) -> MachineHours:
-    """Returns the hours of these machines, held for so many seconds."""
+    """Returns the machine-hours of machines that are held for a number of seconds."""
     types: dict[str, float] = defaultdict(float)
     accelerators: dict[str, float] = defaultdict(float)
     for machine, replicas in machines:
@@ -94,7 +94,7 @@ def hours_used(jobs: Iterable[Job], catalogue: Catalogue, now: datetime) -> Mach
 
 
 def add(first: MachineHours, second: MachineHours, times: float = 1.0) -> MachineHours:
-    """``second`` counts ``times``."""
+    """Adds two records of hours; the second counts ``times``."""
     return MachineHours(
         _sum(first.machines, second.machines, times),
         _sum(first.accelerators, second.accelerators, times),
@@ -111,7 +111,7 @@ def _sum(
 
 
 def say_hours(hours: MachineHours) -> str:
-    """``4 machine-hours and 8.5 accelerator-hours``."""
+    """Formats hours: ``4 machine-hours and 8.5 accelerator-hours``."""
     named = (
         (sum(hours.machines.values()), "machine-hour"),
         (sum(hours.accelerators.values()), "accelerator-hour"),
@@ -125,7 +125,7 @@ def say_cost(amount: float, currency: str) -> str:
 
 
 def say_amount(number: float) -> str:
-    """Formats a number with two decimals at most; a small one isn't shown as 0."""
+    """Formats a number with two decimals at most; a small number isn't shown as 0."""
     if 0 < number < _LEAST:
         return f"< {_LEAST}"
     return f"{number:,.2f}".rstrip("0").rstrip(".")

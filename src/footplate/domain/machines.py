@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def check_place(
     requests: Sequence[MachineRequest], region: str, region_field: str, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """The region is known, it has every accelerator, and one of its zones has all of them."""
+    """Checks that the region is known, and that one of its zones has all the accelerators."""
     place = catalogue.regions.get(region)
     if place is None:
         yield Violation(region_field, unknown_region(region, catalogue))
@@ -44,7 +44,7 @@ def check_place(
 
 
 def accelerators_of(machine: MachineSpec, catalogue: Catalogue) -> tuple[str | None, int]:
-    """The accelerator that a machine has, asked for or included in its type, and how many."""
+    """Returns a machine's accelerator, asked for or included in its type, and the count."""
     kind = catalogue.machine_types.get(machine.machine_type)
     if machine.accelerator_type is None and kind is not None and kind.included is not None:
         return kind.included
@@ -54,7 +54,7 @@ def accelerators_of(machine: MachineSpec, catalogue: Catalogue) -> tuple[str | N
 def zones_for(
     machines: Sequence[MachineSpec], region: str, catalogue: Catalogue
 ) -> tuple[str, ...]:
-    """The zones of the region that have every accelerator of these machines, in order."""
+    """Returns the zones of the region that have every accelerator of these machines, in order."""
     wanted = {accelerators_of(machine, catalogue)[0] for machine in machines} - {None}
     known = catalogue.regions.get(region)
     zones = known.zones if known is not None else ()
@@ -66,7 +66,7 @@ def _zones_with(wanted: dict[str, None], region: Region) -> bool:
 
 
 def unknown_region(region: str, catalogue: Catalogue) -> str:
-    """Returns what is wrong with a region that the catalogue doesn't have."""
+    """Describes what is wrong with a region that the catalogue doesn't have."""
     known = nearest(region, catalogue.regions, "regions")
     if not region:
         return f"required: the region of the job; {known}"
@@ -107,7 +107,11 @@ def _scattered(wanted: tuple[str, ...], region: Region, catalogue: Catalogue) ->
 def check_accelerators(
     request: MachineRequest, kind: MachineType | None, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """``kind`` is the machine's type; None: it is unknown, and so is what it takes."""
+    """Yields what is wrong with a request's accelerators.
+
+    ``kind`` is the machine type; None: the type is unknown, and so are the accelerators that it
+    allows.
+    """
     name, count = request.machine.accelerator_type, request.machine.accelerator_count
     if name is None and not count:
         return
@@ -128,7 +132,7 @@ def check_accelerators(
 
 
 def attachable(kind: MachineType) -> Mapping[str, tuple[int, ...]]:
-    """The accelerators that may be named with a machine type, and their valid counts."""
+    """Returns the accelerators that may be named with a machine type, with their valid counts."""
     if kind.included is None or kind.family is Family.LEGACY:
         return kind.accelerators
     name, count = kind.included
@@ -236,7 +240,7 @@ def _serves(accelerator: Accelerator, limit: DeviceLimit) -> str:
 
 @dataclass(frozen=True)
 class MachineRequest:
-    """The machine of each replica of one pool, and where the request says so, for errors."""
+    """The machine of a pool's replicas, and the request's fields that name it, for errors."""
 
     machine: MachineSpec
     type_field: str
@@ -249,10 +253,10 @@ class MachineRequest:
 def check_machines(
     requests: Sequence[MachineRequest], region: str, region_field: str, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """Yields everything that the catalogue doesn't allow of a job's machines in a region.
+    """Yields every violation of the catalogue by a job's machines in a region.
 
-    One for each field, which says all that is wrong with it. A request without a machine type is
-    left to its API, but for the accelerators that it names.
+    Each field has at most one violation, which describes all that is wrong with it. Requests
+    without a machine type are left to their API, except for the accelerators that they name.
     """
     alone = (violation for request in requests for violation in check_machine(request, catalogue))
     together = _check_families(requests, catalogue)
@@ -267,7 +271,7 @@ def check_machines(
 
 
 def check_machine(request: MachineRequest, catalogue: Catalogue) -> Iterator[Violation]:
-    """Yields what is wrong with a machine wherever it runs."""
+    """Yields what is wrong with a machine in any region."""
     name = request.machine.machine_type
     kind = catalogue.machine_types.get(name)
     if name and kind is None:
@@ -280,7 +284,7 @@ def check_machine(request: MachineRequest, catalogue: Catalogue) -> Iterator[Vio
 def _check_families(
     requests: Sequence[MachineRequest], catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """Checks that all replicas are of the family of the first one that isn't a TPU."""
+    """Yields faults unless all replicas are of the family of the first one that isn't a TPU."""
     first: tuple[MachineRequest, MachineType] | None = None
     for request in requests:
         kind = catalogue.machine_types.get(request.machine.machine_type)

@@ -14,7 +14,7 @@ _MAX_STEP = 1 << 53
 
 @dataclass(frozen=True)
 class MetricPoint:
-    """``time_s`` is in seconds since 1970."""
+    """A value that a program reported; ``time_s`` is in seconds since 1970."""
 
     step: int
     time_s: float
@@ -23,7 +23,10 @@ class MetricPoint:
 
 @dataclass(frozen=True)
 class MetricSeries:
-    """``source`` is the folder of its event file, or ``hypertune``; points are as they came."""
+    """The values of one metric, in the order in which they were reported.
+
+    ``source`` is the folder of the event file, or ``hypertune``.
+    """
 
     metric: str
     source: str
@@ -32,7 +35,10 @@ class MetricSeries:
 
 @dataclass(frozen=True)
 class ReportedMetrics:
-    """``more``: there is something left to read; ``omitted``: there are more series than these."""
+    """The metrics that a program has reported.
+
+    ``more``: there is still something left to read. ``omitted``: there are more series than these.
+    """
 
     series: tuple[MetricSeries, ...]
     more: bool
@@ -51,7 +57,7 @@ class SeriesPoints:
         self._last: MetricPoint | None = None
 
     def add(self, step: int, time_s: float, value: float) -> None:
-        """A time that can't be is 0."""
+        """Adds a point; an impossible time becomes 0."""
         time_s = time_s if math.isfinite(time_s) and 0 <= time_s <= _LATEST else 0.0
         self._last = MetricPoint(min(max(step, 0), _MAX_STEP), time_s, value)
         if self._count % self._stride == 0:

@@ -25,7 +25,7 @@ Labels = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class ModelVersion:
-    """``request`` holds all other fields of the accepted model, as a JSON object."""
+    """A version of a model; ``request`` has other fields of the accepted model, as JSON."""
 
     number: int
     request: str
@@ -43,9 +43,9 @@ class ModelVersion:
 
 @dataclass(frozen=True)
 class Upload:
-    """A version to be made: of the model ``parent``, or of a new one with the id ``model_id``.
+    """A new version: of the model ``parent``, or of a new model with the id ``model_id``.
 
-    Without either a new model gets an id of the service's.
+    If both are empty, the service makes an id for the new model.
     """
 
     version: ModelVersion
@@ -55,9 +55,9 @@ class Upload:
 
 @dataclass(frozen=True)
 class Export:
-    """A copy of a version's files, ``number`` counted from 1 within the model.
+    """A copy of a version's files to ``destination``; ``number`` counts from 1 within the model.
 
-    It has ended once ``end_time`` is set; with ``code`` OK it has succeeded.
+    The export has ended once ``end_time`` is set, and succeeded if ``code`` is OK.
     """
 
     number: int
@@ -72,7 +72,10 @@ class Export:
 
 @dataclass(frozen=True)
 class Model:
-    """``version`` counts the writes of the record; ``next_number`` is that of the next version."""
+    """A model with its versions and exports.
+
+    ``version`` counts the writes of the record; ``next_number`` is the number of the next version.
+    """
 
     name: ModelName
     create_time: datetime
@@ -88,7 +91,7 @@ class Model:
 
     @property
     def uid(self) -> str:
-        """The key that lists continue after."""
+        """Returns the key after which a list of models continues."""
         return str(self.name)
 
     def value(self, asked: Comparison) -> str | datetime | None:
@@ -105,7 +108,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Change:
-    """The fields that a patch sets; None: stays as it is."""
+    """The fields that a patch sets; None leaves a field as it is."""
 
     display_name: str | None = None
     description: str | None = None
@@ -119,7 +122,7 @@ def new_model(name: ModelName, first: ModelVersion) -> Model:
 
 
 def find_version(model: Model, key: str) -> ModelVersion:
-    """Finds a version by its number or one of its aliases; an empty key is the default version.
+    """Finds a version by its number or one of its aliases; an empty key means the default version.
 
     Raises NotFound.
     """
@@ -131,7 +134,7 @@ def find_version(model: Model, key: str) -> ModelVersion:
 
 
 def add_version(model: Model, version: ModelVersion) -> Model:
-    """The version as it is given, with the next number."""
+    """Adds a version, with the model's next number."""
     version = replace(version, number=model.next_number)
     return _with(replace(model, next_number=model.next_number + 1), version)
 
@@ -154,14 +157,18 @@ def merge_aliases(model: Model, key: str, changes: Sequence[str], at: datetime) 
 
 
 def patch_version(model: Model, key: str, change: Change, at: datetime) -> Model:
-    """Raises NotFound."""
+    """Applies a patch to a version. Raises NotFound: the model has no such version."""
     version = find_version(model, key)
     given = {name: value for name, value in vars(change).items() if value is not None}
     return _with(model, replace(version, **given, update_time=at))
 
 
 def delete_version(model: Model, key: str, at: datetime) -> Model:
-    """Raises NotFound; FailedPrecondition: it is the only version, or the default one."""
+    """Deletes a version.
+
+    Raises NotFound: the model has no such version; FailedPrecondition: it is the only version, or
+    the default one.
+    """
     version = find_version(model, key)
     if len(model.versions) == 1:
         raise FailedPrecondition(f"{model.name} has no other version: delete the model instead")
@@ -175,7 +182,7 @@ def delete_version(model: Model, key: str, at: datetime) -> Model:
 
 
 def begin_export(model: Model, export: Export) -> Model:
-    """The export as it is given, with the next number."""
+    """Adds an export, with the next number."""
     number = 1 + max((each.number for each in model.exports), default=0)
     exports = (*model.exports, replace(export, number=number))
     return replace(model, exports=exports, version=model.version + 1)
@@ -187,7 +194,7 @@ def end_export(model: Model, export: Export) -> Model:
 
 
 def _with(model: Model, version: ModelVersion) -> Model:
-    """``version`` is new or in place of the one with its number; its aliases are its alone."""
+    """Adds ``version``, or replaces that number; other versions lose its aliases."""
     others = [
         replace(each, aliases=tuple(a for a in each.aliases if a not in version.aliases))
         for each in model.versions

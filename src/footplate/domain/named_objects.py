@@ -18,10 +18,10 @@ _PATTERN = re.compile(r"[*?\[{$]")
 
 
 def find_prefixes(spec: JobSpec, bucket: str) -> tuple[str, ...]:
-    """Returns prefixes of the objects that the job names in the bucket; none: it names nothing.
+    """Returns the prefixes of the objects that the job names in the bucket; empty: it names none.
 
     ``gs://BUCKET/train/part-*`` and ``/gcs/BUCKET/train/part-*`` name ``train/part-``. A bucket
-    without a path stands for all of it: the empty prefix.
+    without a path means all of its objects: the empty prefix.
     """
     found: set[str] = set()
     for text in _texts(spec):

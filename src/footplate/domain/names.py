@@ -31,7 +31,7 @@ _PROJECT_SEGMENT = rf"(?:{_SEGMENT}:)?{_SEGMENT}"
 
 @dataclass(frozen=True)
 class TrainingJobName:
-    """``projects/{project}/jobs/{job_id}``: a job of the API ml v1."""
+    """The name of a job of the API ml v1: ``projects/{project}/jobs/{job_id}``."""
 
     project: str
     job_id: str
@@ -50,7 +50,7 @@ class TrainingJobName:
 
 @dataclass(frozen=True)
 class _LocatedJobName:
-    """``projects/{project}/locations/{location}/{KIND}/{job_id}``: of the API aiplatform."""
+    """The name of a job: ``projects/{project}/locations/{location}/{KIND}/{job_id}``."""
 
     KIND: ClassVar[str]
     project: str
@@ -85,25 +85,25 @@ JobName = TrainingJobName | CustomJobName | TuningJobName | TrainingPipelineName
 
 
 def backing_job_name(pipeline: JobName, *, tunes: bool) -> CustomJobName | TuningJobName:
-    """The job that runs the program of a training pipeline: it has the pipeline's number."""
+    """Returns the name of the job that runs a pipeline's program, with the pipeline's number."""
     made = TuningJobName if tunes else CustomJobName
     return made(*_parts(pipeline))
 
 
 def pipeline_name(backing: JobName) -> TrainingPipelineName:
-    """The training pipeline whose program a job runs: ``backing_job_name`` the other way round."""
+    """Returns the pipeline whose program a job runs: the inverse of ``backing_job_name``."""
     return TrainingPipelineName(*_parts(backing))
 
 
 def pipelines_beside(collection: str) -> str | None:
-    """The pipelines of the place whose jobs are in ``collection``; None: these run none."""
+    """Returns the collection of the pipelines that run jobs in ``collection``; None: none do."""
     parent, _, kind = collection.rpartition("/")
     runs = kind in (CustomJobName.KIND, TuningJobName.KIND)
     return f"{parent}/{TrainingPipelineName.KIND}" if runs else None
 
 
 def pipeline_model_name(pipeline: JobName, model_id: str = "") -> ModelName:
-    """The new model that a training pipeline makes; without an id it has the pipeline's."""
+    """Returns the name of the new model that a pipeline makes; the default id is the pipeline's."""
     project, location, job_id = _parts(pipeline)
     return ModelName(project, location, model_id or job_id)
 
@@ -119,19 +119,19 @@ _BACKING = "p"
 
 
 def backing_uid(pipeline: JobUid) -> JobUid:
-    """The uid of a pipeline's job: the same for every caller, so the job is created once."""
+    """Returns the uid of a pipeline's job: the same for every caller, so one job is created."""
     return JobUid(f"{pipeline}{_BACKING}")
 
 
 def pipeline_uid(job: JobUid) -> JobUid | None:
-    """The pipeline whose program this job runs; None: it is a job of its own."""
+    """Returns the uid of the pipeline whose program this job runs; None: it has no pipeline."""
     return JobUid(job.removesuffix(_BACKING)) if job.endswith(_BACKING) else None
 
 
 def trial_run_name(job: JobName, number: int) -> JobName:
-    """The name of the job that runs a trial of a tuning job.
+    """Returns the name of the job that runs a trial of a tuning job.
 
-    No request can make a job of such an id: those of ml v1 have no dash, the others are numbers.
+    No request can make a job with such an id: ids of ml v1 have no dash, other ids are numbers.
     """
     job_id = f"{job.job_id}-{number}"
     if isinstance(job, TrainingJobName):
@@ -140,7 +140,7 @@ def trial_run_name(job: JobName, number: int) -> JobName:
 
 
 def tuning_job_name(run: JobName) -> JobName:
-    """The tuning job whose trial the job ``run`` runs: ``trial_run_name`` the other way round."""
+    """Returns the tuning job whose trial a job runs: the inverse of ``trial_run_name``."""
     job_id = run.job_id.rpartition("-")[0]
     if isinstance(run, TrainingJobName):
         return TrainingJobName(run.project, job_id)
@@ -151,19 +151,19 @@ _RUN_UID = re.compile(r"(.+)_([1-9][0-9]{0,8})")
 
 
 def run_uid(tuning_job: JobUid, number: int) -> JobUid:
-    """The uid of the job that runs a trial: the same for every maker, so it is made once."""
+    """Returns the uid of a trial's job: the same for every caller, so one job is created."""
     return JobUid(f"{tuning_job}_{number}")
 
 
 def parse_run_uid(uid: JobUid) -> tuple[JobUid, int] | None:
-    """The tuning job and the trial's number; None: such a job runs no trial."""
+    """Returns the uid of the tuning job and the trial's number; None: the job runs no trial."""
     match = _RUN_UID.fullmatch(uid)
     return None if match is None else (JobUid(match[1]), int(match[2]))
 
 
 @dataclass(frozen=True)
 class StudyName:
-    """``projects/{project}/locations/{location}/studies/{study_id}``: of Vizier."""
+    """The name of a study: ``projects/{project}/locations/{location}/studies/{study_id}``."""
 
     project: str
     location: str
@@ -179,7 +179,7 @@ class StudyName:
 
 @dataclass(frozen=True)
 class TrialName:
-    """``.../studies/{study_id}/trials/{number}``: of a study of Vizier."""
+    """The name of a trial of a Vizier study: ``.../studies/{study_id}/trials/{number}``."""
 
     study: StudyName
     number: int
@@ -190,7 +190,10 @@ class TrialName:
 
 @dataclass(frozen=True)
 class ModelName:
-    """``projects/{project}/locations/{location}/models/{model_id}``, without a version."""
+    """The name of a model: ``projects/{project}/locations/{location}/models/{model_id}``.
+
+    It doesn't include a version.
+    """
 
     project: str
     location: str
@@ -206,7 +209,10 @@ class ModelName:
 
 @dataclass(frozen=True)
 class PersistentResourceName:
-    """``projects/{project}/locations/{location}/persistentResources/{resource_id}``."""
+    """The name of a persistent resource.
+
+    ``projects/{project}/locations/{location}/persistentResources/{resource_id}``.
+    """
 
     project: str
     location: str
@@ -222,7 +228,7 @@ class PersistentResourceName:
 
 @dataclass(frozen=True)
 class OperationName:
-    """``projects/{project}/locations/{location}/operations/{operation_id}``."""
+    """The name of an operation: ``projects/.../locations/.../operations/{operation_id}``."""
 
     project: str
     location: str
@@ -234,7 +240,7 @@ class OperationName:
 
 @dataclass(frozen=True)
 class StudyOperationName:
-    """``{study}/operations/{operation_id}``, or that of a trial of one."""
+    """The name of an operation on a study or a trial: ``{study}/operations/{operation_id}``."""
 
     of: StudyName | TrialName
     operation_id: str
@@ -254,7 +260,7 @@ _PERSISTENT_RESOURCE = re.compile(rf"{_LOCATED}/persistentResources/({_SEGMENT})
 
 
 def parse_job_name(text: str) -> JobName:
-    """The job name that ``text`` spells.
+    """Parses a job's name.
 
     Raises:
         NotFound: no job could ever have this name.
@@ -271,28 +277,31 @@ def parse_job_name(text: str) -> JobName:
 
 
 def parse_model_name(text: str) -> ModelName:
-    """Raises NotFound: no model could ever have this name."""
+    """Parses a model's name. Raises NotFound: no model could ever have this name."""
     if match := _MODEL.fullmatch(text):
         return ModelName(*match.groups())
     raise NotFound(f"{text!r} is not the name of a model")
 
 
 def parse_persistent_resource_name(text: str) -> PersistentResourceName:
-    """Raises NotFound: no persistent resource could ever have this name."""
+    """Parses the name of a persistent resource.
+
+    Raises NotFound: no persistent resource could ever have this name.
+    """
     if match := _PERSISTENT_RESOURCE.fullmatch(text):
         return PersistentResourceName(*match.groups())
     raise NotFound(f"{text!r} is not the name of a persistent resource")
 
 
 def parse_study_name(text: str) -> StudyName:
-    """Raises NotFound: no study could ever have this name."""
+    """Parses a study's name. Raises NotFound: no study could ever have this name."""
     if match := _STUDY.fullmatch(text):
         return StudyName(*match.groups())
     raise NotFound(f"{text!r} is not the name of a study")
 
 
 def check_training_job_id(job_id: str) -> None:
-    """Refuses what ml v1 refuses as a job id (rule: its reference page for jobs.create).
+    """Checks a job id by the rules of ml v1 (source: its reference page for jobs.create).
 
     Raises:
         InvalidArgument: naming ``jobId``, what was given and what is allowed.
@@ -307,7 +316,7 @@ PROJECT_NUMBER = "0"
 
 
 def check_project(project: str) -> None:
-    """Refuses what can't be the id or number of a project.
+    """Checks that a text can be the id or number of a project.
 
     Raises:
         InvalidArgument: naming ``project``, what was given and what is allowed.
@@ -323,7 +332,7 @@ def check_project(project: str) -> None:
 
 
 def check_location(location: str) -> None:
-    """Refuses what can't be the name of a region.
+    """Checks that a text can be the name of a region.
 
     Raises:
         InvalidArgument: naming ``location``, what was given and what is allowed.
@@ -335,7 +344,7 @@ def check_location(location: str) -> None:
 
 
 def unknown_region(field: str, region: str, known: Collection[str]) -> InvalidArgument:
-    """Returns the refusal of a region that is not among those ``known``."""
+    """Makes the error for a region that is not among ``known``."""
     text = f"unknown region {quoted(region)}; {nearest(region, known, 'regions')}"
     return InvalidArgument.of((Violation(field, text),))
 
@@ -345,7 +354,7 @@ def attempt_id(uid: JobUid, attempt: int) -> AttemptId:
 
 
 def parse_attempt_id(text: str) -> tuple[JobUid, int]:
-    """The job and the attempt's number (from 1) in an attempt id.
+    """Parses an attempt id into the job and the attempt's number, which counts from 1.
 
     Raises:
         NotFound: no attempt could ever have this id.
@@ -358,14 +367,14 @@ def parse_attempt_id(text: str) -> tuple[JobUid, int]:
 
 @dataclass(frozen=True)
 class GcsUri:
-    """``gs://{bucket}/{path}``; ``path`` may be empty, and keeps its trailing slash."""
+    """A location in a bucket, ``gs://{bucket}/{path}``; the path may be empty or end in a slash."""
 
     bucket: str
     path: str
 
     @classmethod
     def parse(cls, text: str, field: str) -> GcsUri:
-        """The bucket and path that ``text`` names.
+        """Parses a gs:// URI.
 
         Raises:
             InvalidArgument: it isn't a gs:// URI; the violation names ``field``.

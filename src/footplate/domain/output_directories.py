@@ -15,7 +15,7 @@ and of ``baseOutputDirectory`` the places below it."""
 
 
 def output_directory(spec: JobSpec) -> str:
-    """``jobDir`` or ``baseOutputDirectory``, without a slash at its end; empty: there is none."""
+    """Returns ``jobDir`` or ``baseOutputDirectory``, with no slash at its end; empty: neither."""
     if not spec.directories:
         return ""
     first = spec.directories[0]
@@ -23,7 +23,10 @@ def output_directory(spec: JobSpec) -> str:
 
 
 def common_directory(uris: Iterable[str]) -> str:
-    """``gs://b/run`` of ``gs://b/run/model/`` and ``gs://b/run/logs/``; empty: there is none."""
+    """Returns the deepest directory that holds all URIs; empty: there is none.
+
+    Of ``gs://b/run/model/`` and ``gs://b/run/logs/`` it is ``gs://b/run``.
+    """
     found: list[str] | None = None
     for uri in uris:
         parts = uri.rstrip("/").split("/")

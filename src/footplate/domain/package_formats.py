@@ -15,7 +15,8 @@ def refusal(name: str, head: bytes | None = None) -> str | None:
     """Returns why pip can't install the file ``name`` that begins with ``head``; None: it may.
 
     The content decides if the suffix is wrong or missing. A file with a package's suffix and other
-    content fails when it is unpacked. ``head`` is None if the content isn't there yet.
+    content is accepted here, and fails when it is unpacked. ``head`` is None if the content isn't
+    available yet.
     """
     if name.endswith(".egg"):
         return (
@@ -33,7 +34,7 @@ def refusal(name: str, head: bytes | None = None) -> str | None:
 
 
 def is_module(name: str) -> bool:
-    """Returns whether ``python -m NAME`` may find it.
+    """Returns whether ``python -m NAME`` may find a module.
 
     A part needn't be an identifier: the loader looks for files, and so finds ``my-trainer.task``.
     """

@@ -43,7 +43,7 @@ class ResourceState(Enum):
 
 @dataclass(frozen=True)
 class ResourcePool:
-    """Machines that are all alike. ``replica_count`` are reserved, however many are in use."""
+    """A group of identical machines; ``replica_count`` are reserved, however many are in use."""
 
     id: str
     machine: MachineSpec
@@ -52,9 +52,10 @@ class ResourcePool:
 
 @dataclass(frozen=True)
 class PersistentResource:
-    """``request`` holds all other fields of the accepted resource, as a JSON object.
+    """Machines that are reserved for the jobs of a project.
 
-    ``uid`` is the service's own id, unique for ever. ``version`` counts the writes of the record.
+    ``request`` has the other fields of the accepted resource as a JSON object. ``uid`` is an id
+    made by the service, unique for ever. ``version`` counts the writes of the record.
     """
 
     name: PersistentResourceName
@@ -76,13 +77,13 @@ class PersistentResource:
 
     @property
     def on_provisioned(self) -> PersistentResource:
-        """The resource with the machines that it has been given."""
+        """Returns the resource with only the machines that it has been given so far."""
         return replace(self, pools=self.provisioned)
 
 
 @dataclass(frozen=True)
 class Change:
-    """The fields that a patch sets; None: stays as it is. ``request`` comes with ``pools``."""
+    """The fields that a patch sets, ``request`` together with ``pools``; None: unchanged."""
 
     display_name: str | None = None
     labels: Labels | None = None
@@ -91,7 +92,7 @@ class Change:
 
 
 def resource_of(job: Job) -> PersistentResourceName | None:
-    """The resource on whose machines a job runs."""
+    """Returns the resource on whose machines a job runs; None: the job uses no resource."""
     return resource_named(job.spec, job.name.project)
 
 
@@ -117,7 +118,7 @@ def machines_of(pools: Sequence[MachinePool], catalogue: Catalogue) -> Amounts:
 def misfits(
     spec: JobSpec, resource: PersistentResource, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """Yields why a job can never run on the resource, one violation for each pool."""
+    """Yields the reasons why a job can never run on the resource, one for each pool."""
     has, asked = machines_of(resource.pools, catalogue), machines_of(spec.pools, catalogue)
     offer = joined([f"{count} {label}" for label, count in sorted(has.items())])
     there = f"persistent resource {resource.id} has {offer}"
@@ -136,7 +137,7 @@ def misfits(
 
 
 def note_provisioned(resource: PersistentResource, at: datetime) -> PersistentResource:
-    """Notes that the resource has been given all its machines."""
+    """Records that the resource has been given all its machines."""
     if resource.state not in (ResourceState.PROVISIONING, ResourceState.UPDATING):
         return resource
     return _changed(
@@ -149,10 +150,10 @@ def note_provisioned(resource: PersistentResource, at: datetime) -> PersistentRe
 
 
 def patch(resource: PersistentResource, change: Change, at: datetime) -> PersistentResource:
-    """Changes a resource; fewer machines count at once, and it waits for more.
+    """Applies a patch to a resource; it gives up machines at once, and waits for new ones.
 
-    Raises FailedPrecondition: it is PROVISIONING, REBOOTING or STOPPING, and the machines are to
-    change, or another machine is asked for.
+    Raises FailedPrecondition: the patch changes the machines while the resource is PROVISIONING,
+    REBOOTING or STOPPING, or it asks for a different kind of machine.
     """
     given = {
         name: value
@@ -179,7 +180,7 @@ def patch(resource: PersistentResource, change: Change, at: datetime) -> Persist
 
 
 def begin_reboot(resource: PersistentResource, at: datetime) -> PersistentResource:
-    """Raises FailedPrecondition: it isn't RUNNING."""
+    """Begins a reboot. Raises FailedPrecondition: the resource isn't RUNNING."""
     if resource.state is not ResourceState.RUNNING:
         raise _wrong_state(resource, "rebooted", "RUNNING")
     return _changed(resource, at, state=ResourceState.REBOOTING)
@@ -192,7 +193,7 @@ def end_reboot(resource: PersistentResource, at: datetime) -> PersistentResource
 
 
 def begin_deletion(resource: PersistentResource, at: datetime) -> PersistentResource:
-    """Raises FailedPrecondition: it is REBOOTING."""
+    """Begins the deletion. Raises FailedPrecondition: the resource is REBOOTING."""
     if resource.state is ResourceState.REBOOTING:
         raise _wrong_state(resource, "deleted", "RUNNING")
     if resource.state is ResourceState.STOPPING:

@@ -10,12 +10,12 @@ MODEL_LEAF = "model/"
 
 @dataclass(frozen=True)
 class ModelUpload:
-    """The model that a pipeline makes of the files in its model directory when it succeeds.
+    """The model that a pipeline makes from the files in its model directory when it succeeds.
 
-    ``request`` is ``modelToUpload`` as it was accepted, ``directory`` where the files are
-    expected; of a pipeline that tunes, each trial has them below its number. ``model_id`` is the id
-    of a new model (empty: the pipeline's), ``parent`` the name of the model that gets a new version
-    instead; ``parent_version`` is what the request says behind its ``@``.
+    ``request`` is the accepted ``modelToUpload``. ``directory`` is where the files are expected; if
+    the pipeline tunes, each trial has its own folder there, named by its number. ``model_id`` is
+    the id of a new model (empty: the pipeline's). ``parent`` names an existing model that gets a
+    new version instead; ``parent_version`` is the part of that name after ``@`` in the request.
     """
 
     request: str
@@ -27,7 +27,10 @@ class ModelUpload:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """``job_request`` is the request of the job behind the pipeline, as if a client had sent it."""
+    """The parts that a training pipeline adds to the job that runs its program.
+
+    ``job_request`` is that job's request, as a client would send it.
+    """
 
     job_display_name: str
     job_request: str

@@ -20,9 +20,10 @@ _UNREADY = (Phase.WAITING, Phase.PREPARING, Phase.LOST)
 
 
 def explain_preparing(job: Job, events: Iterable[JobEvent], now: datetime) -> Explanation:
-    """Returns which replicas it waits for, their progress, since when, and why an engine waits.
+    """Explains a preparation: which replicas the job waits for, their progress, since when and why.
 
-    ``events`` are the job's, ``now`` is on their scale; those of earlier attempts don't count.
+    ``events`` are the job's events, of which those of earlier attempts are ignored; ``now`` is on
+    the same time scale.
     """
     reported: dict[str, str] = {}
     since = now

@@ -15,10 +15,9 @@ _CURRENCY_LETTERS = 8
 
 
 def read_prices(value: object) -> Prices:
-    """The ``[prices]`` table: ``currency``, ``machines`` and ``accelerators``.
+    """Reads the ``[prices]`` table: ``currency``, ``machines`` and ``accelerators``.
 
-    Whether the catalogue has the names isn't checked. Raises InvalidArgument with all that is
-    wrong, TypeError.
+    The names aren't compared with the catalogue. Raises InvalidArgument with all faults, TypeError.
     """
     if not isinstance(value, dict):
         raise TypeError("a [prices] table in the file")

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 def torch_variables(
     spec: JobSpec, replica: str, addresses: Mapping[str, Address]
 ) -> dict[str, str]:
-    """``addresses`` has every replica of the job by its name.
+    """Returns the variables with which PyTorch's processes find each other.
 
-    They meet at the primary's own port, on which its program is to listen.
+    ``addresses`` has the address of every replica of the job, by name. The processes meet at the
+    primary's own port, on which its program is to listen.
     """
     ranked = _ranked(spec)
     if len(ranked) == 1 or replica not in ranked:
@@ -48,10 +49,10 @@ def arguments(
     form: FormDirectory,
     find_folder: Callable[[str], str] = str,
 ) -> tuple[str, ...]:
-    """The user's own first, the job directory last, only if one was given.
+    """Returns the program's arguments: the user's first, then the job directory if one was given.
 
-    ``form`` returns what programs get of a directory's URI, ``find_folder`` the folder of a bucket
-    or of a job directory, for the built-in algorithms.
+    ``form`` returns the form in which programs get a directory's URI. ``find_folder`` returns the
+    folder of a bucket or job directory, for the built-in algorithms.
     """
     if algorithms.of_program(program) is not None:
         return algorithms.arguments(spec, program, find_folder)
@@ -63,7 +64,7 @@ def arguments(
 def container_arguments(
     spec: JobSpec, program: ContainerProgram, form: FormDirectory
 ) -> tuple[str, ...] | None:
-    """Returns the arguments like ``arguments``; None: the image's own."""
+    """Returns a container's arguments, like ``arguments``; None: the image's own apply."""
     if spec.job_dir is None:
         return program.args
     return (*(program.args or ()), "--job-dir", form(spec.job_dir))
@@ -72,10 +73,10 @@ def container_arguments(
 def variables(
     spec: JobSpec, replica: str, job_id: str, addresses: Mapping[str, Address], form: FormDirectory
 ) -> tuple[tuple[str, str], ...]:
-    """Returns what the service sets, before the user's own variables; a later name wins.
+    """Returns the variables that the service sets, before the user's own; a later name wins.
 
-    ``addresses`` has every replica of the job by its name; empty: they aren't known yet, and
-    nothing of the cluster is set.
+    ``addresses`` has the address of every replica of the job, by name; if it is empty, no cluster
+    variables are set.
     """
     return (
         ("CLOUD_ML_JOB_ID", job_id),
@@ -88,7 +89,7 @@ def variables(
 
 
 def starts(attempt: int, restart: int) -> tuple[tuple[str, str], ...]:
-    """Returns variables that number the program's start: of all replicas, of this one since."""
+    """Returns the variables with the numbers of the attempt and of this replica's restart."""
     return ("FOOTPLATE_ATTEMPT", str(attempt)), ("FOOTPLATE_RESTART", str(restart))
 
 

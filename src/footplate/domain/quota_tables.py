@@ -16,11 +16,11 @@ _SCOPE = ("project", "region")
 
 
 def read_quotas(value: object) -> tuple[Quota, ...]:
-    """Tables such as ``{project = "ads", region = "*", vcpus = 64, NVIDIA_TESLA_T4 = 4}``.
+    """Reads tables such as ``{project = "ads", region = "*", vcpus = 64, NVIDIA_TESLA_T4 = 4}``.
 
-    What the names mean is checked where the catalogue is known.
+    The names are checked later, when the catalogue is known.
 
-    Raises InvalidArgument with all that is wrong, TypeError.
+    Raises InvalidArgument with all faults, TypeError.
     """
     if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
         raise TypeError("[[quotas]] tables in the file")

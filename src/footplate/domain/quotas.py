@@ -27,7 +27,7 @@ def is_limit(value: object) -> TypeGuard[int]:
 
 
 def fold(resource: str) -> str:
-    """Returns what all spellings of a resource share: ``nvidia-tesla-t4``, ``NVIDIA_TESLA_T4``."""
+    """Converts all spellings of a resource, such as ``nvidia-tesla-t4``, to the same text."""
     return resource.upper().replace("-", "_")
 
 
@@ -35,8 +35,8 @@ def fold(resource: str) -> str:
 class QuotaRules:
     """The resources and regions that quotas may name.
 
-    The methods give back names in their own spelling, and add what is wrong to ``violations``,
-    with paths that begin with ``prefix``.
+    The methods return names in their standard spelling, and add faults to ``violations``, with
+    paths that begin with ``prefix``.
     """
 
     accelerators: frozenset[str]
@@ -47,7 +47,10 @@ class QuotaRules:
         return cls(frozenset(catalogue.accelerators), frozenset(catalogue.regions))
 
     def knowing(self, stored: Iterable[Quota]) -> QuotaRules:
-        """Adds stored names, so that they can be unset after the catalogue has lost them."""
+        """Returns the rules with the names in stored quotas added.
+
+        So a user can unset names that the catalogue no longer has.
+        """
         quotas = tuple(stored)
         resources = {resource for quota in quotas for resource in quota.limits}
         regions = {quota.region for quota in quotas}
@@ -58,7 +61,7 @@ class QuotaRules:
     def scope(
         self, project: str, region: str, violations: list[Violation], prefix: str = ""
     ) -> tuple[str, str]:
-        """Returns the project and region it is for; ``-`` means ``*``, as in Google's own paths."""
+        """Returns the project and region of a quota; ``-`` means ``*``, as in Google's paths."""
         project, region = (ANY if name == "-" else name for name in (project, region))
         if project != ANY:
             violations.extend(_bad_project(project, prefix))
@@ -71,7 +74,7 @@ class QuotaRules:
     def limits(
         self, given: Mapping[str, object], violations: list[Violation], prefix: str
     ) -> dict[str, int]:
-        """Limits of resources; each is a number, and each resource is there once."""
+        """Reads limits of resources; each must be a number, and each resource may occur once."""
         found: dict[str, int] = {}
         for resource, value in self._named(given, violations, prefix).items():
             if is_limit(value):
@@ -84,7 +87,7 @@ class QuotaRules:
     def changes(
         self, given: Mapping[str, object], violations: list[Violation], prefix: str
     ) -> dict[str, int | None]:
-        """Reads changes like ``limits``; None, for no limit, is allowed as well."""
+        """Reads changes as ``limits`` reads limits, but also allows None, which removes a limit."""
         named = self._named(given, violations, prefix)
         unset = {resource: value for resource, value in named.items() if value is None}
         numbers = {resource: value for resource, value in named.items() if value is not None}
@@ -126,7 +129,7 @@ ANY = "*"
 class Quota:
     """Limits by resource: ``vcpus``, ``jobs``, and accelerators by their API names.
 
-    ``project`` or ``region`` may be ``*``: then the limits hold for each of them by itself.
+    If ``project`` or ``region`` is ``*``, the limits apply to each project or region separately.
     """
 
     project: str
@@ -136,7 +139,7 @@ class Quota:
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit that holds somewhere, and whose it is: the quota's project and region."""
+    """A limit, with the project and region of the quota that sets it."""
 
     amount: int
     project: str
@@ -144,13 +147,15 @@ class Limit:
 
 
 class Quotas:
-    """All quotas. The most specific one for a resource counts.
+    """All quotas; for each resource the most specific quota applies.
 
-    Order: the project's in the region, the project's in ``*``, ``*``'s in the region, ``*`` in
-    ``*``; for each resource by itself. A resource that none of them names has no limit. Of two
-    for the same project and region the later one counts, again for each resource by itself.
+    The order, for each resource separately: the project's quota in the region, the project's in
+    ``*``, that of ``*`` in the region, that of ``*`` in ``*``. A resource that none of them names
+    has no limit. Of two quotas for the same project and region the later one applies, again for
+    each resource separately.
 
-    Asked about ``*``, all methods answer for a project, or a region, that nothing else names.
+    With ``*`` as project or region, all methods answer for a project, or a region, that no quota
+    names.
     """
 
     def __init__(self, quotas: Iterable[Quota] = ()) -> None:
@@ -171,12 +176,12 @@ class Quotas:
         return None
 
     def limits(self, project: str, region: str) -> dict[str, int]:
-        """Returns every limit that applies there."""
+        """Returns every limit that applies to the project in the region."""
         found = self.in_force(project, region)
         return {resource: limit.amount for resource, limit in found.items()}
 
     def in_force(self, project: str, region: str) -> dict[str, Limit]:
-        """Returns every limit that applies there, and whose it is."""
+        """Returns every limit that applies to the project in the region, and its quota."""
         found: dict[str, Limit] = {}
         for scope in reversed(_scopes(project, region)):
             for resource, amount in self._limits.get(scope, {}).items():
@@ -187,7 +192,7 @@ class Quotas:
 def exceeded(
     counts: Mapping[str, int], project: str, region: str, quotas: Quotas
 ) -> tuple[str, ...]:
-    """Returns why a job that counts so much can never start, a sentence for each resource."""
+    """Returns why a job that counts these amounts can never start, a sentence for each resource."""
     limits = quotas.limits(project, region)
     over = (r for r in sorted(counts) if r in limits and counts[r] > limits[r])
     return tuple(_too_much(r, counts[r], limits[r], project, region) for r in over)

@@ -32,7 +32,7 @@ _SENDERS = (ClusterRole.PRIMARY, ClusterRole.WORKER)
 
 
 def is_image(uri: str) -> bool:
-    """Returns whether it is a Reduction Server, by Google's names for it or ours."""
+    """Returns whether an image is a Reduction Server, by Google's or Footplate's names."""
     return _IMAGE.fullmatch(uri) is not None
 
 
@@ -46,14 +46,14 @@ def has_reducers(spec: JobSpec) -> bool:
 
 
 def takes_part(pool: WorkerPool) -> bool:
-    """Returns whether its replicas reduce, or send what is reduced, in a job with reducers."""
+    """Returns whether a pool takes part in reduction, if the job has reducers."""
     return role_of(pool) in (ClusterRole.REDUCER, *_SENDERS)
 
 
 def is_served(spec: JobSpec, runtimes: Runtimes) -> bool:
     """Returns whether the job has reduction servers that all of its workers can use.
 
-    Workers that can't use them run without them: they all-reduce among themselves.
+    Without them the workers all-reduce among themselves.
     """
     senders = (pool for pool in spec.pools if role_of(pool) in _SENDERS)
     return has_reducers(spec) and not any(is_too_old(pool, runtimes) for pool in senders)
@@ -84,12 +84,12 @@ def variables(
     token: str,
     runtimes: Runtimes,
 ) -> dict[str, str]:
-    """Returns variables that tell a reducer where it listens and a worker where the reducers are.
+    """Returns variables with the address where a reducer listens, or with the reducers' addresses.
 
-    Others get none, nor do workers of a job that reduction servers don't serve.
+    Other replicas get none, nor do workers of a job that reduction servers don't serve.
 
-    ``addresses`` has every replica of the job by its name. ``job`` and ``token``, the same for all
-    of them, keep strangers and other jobs away.
+    ``addresses`` has the address of every replica of the job, by name. ``job`` and ``token`` are
+    the same for all of them, and keep strangers and other jobs away.
     """
     pools = {name: pool for name, pool, _ in spec.replicas()}
     if not has_reducers(spec) or not takes_part(pools[replica]):

@@ -26,13 +26,13 @@ _PARTS = re.compile(r"(?P<role>[a-z]+[0-9]?)(?:-replica)?(?:-(?P<index>[0-9]+))?
 
 
 def choose_replica(wanted: str, names: Sequence[str]) -> str:
-    """The one of ``names``, the primary one first, that ``wanted`` means; empty: the primary one.
+    """Returns the replica among ``names`` that ``wanted`` means; if that is empty, the first.
 
-    Beside the names themselves roles are taken, with or without an index: ``worker-0``,
+    Beside the names themselves, roles are accepted, with or without an index: ``worker-0``,
     ``chief``.
 
     Raises:
-        NotFound: it means none of them, or several.
+        NotFound: ``wanted`` means none of the names, or several.
     """
     if not wanted:
         return names[0]

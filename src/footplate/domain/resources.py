@@ -33,14 +33,14 @@ def total(amounts: Iterable[Mapping[str, int]]) -> Amounts:
 
 
 def say_amount(resource: str, amount: int) -> str:
-    """``4 NVIDIA_TESLA_T4``, ``1 job``, ``16 vCPUs``, ``7.5 GB of memory``."""
+    """Formats an amount with its unit: ``4 NVIDIA_TESLA_T4``, ``1 job``, ``7.5 GB of memory``."""
     if resource == MEMORY_MB:
         return f"{say_gb(amount)} of memory"
     return f"{amount} {say_resource(resource, amount)}"
 
 
 def say_resource(resource: str, amount: int = 2) -> str:
-    """Returns the word for so many of a resource, or else the resource's own name."""
+    """Returns the word for a resource, in the plural unless ``amount`` is 1; else its own name."""
     word = _WORDS.get(resource)
     if word is None:
         return resource

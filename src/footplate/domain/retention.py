@@ -20,14 +20,14 @@ _AGE = re.compile(r"([0-9]{1,6})([smhdw])")
 
 
 def parse_age(text: str) -> timedelta | None:
-    """Returns the time that ``30d`` or ``12h`` spells; None: it spells none."""
+    """Parses an age such as ``30d`` or ``12h``; None: the text is not an age."""
     found = _AGE.fullmatch(text.strip().lower())
     return None if found is None else timedelta(seconds=int(found[1]) * _UNITS_S[found[2]])
 
 
 @dataclass(frozen=True)
 class KeepTimes:
-    """The times for which things are kept after the end of a job; None: for ever."""
+    """The times for which data is kept after the end of a job, by project; None: for ever."""
 
     by_project: Mapping[str, timedelta | None] = field(default_factory=dict)
 
@@ -41,7 +41,7 @@ KEEP_ALL = KeepTimes()
 def read_keep_times(name: str, value: object) -> KeepTimes:
     """Reads ``30d``, ``ads=30d,*=90d``, or a table such as ``{ads = "30d", "*" = "90d"}``.
 
-    Raises InvalidArgument with all that is wrong. ``name`` is the setting's.
+    ``name`` is the name of the setting. Raises InvalidArgument with all faults.
     """
     if isinstance(value, dict):
         table: Mapping[str, object] = value

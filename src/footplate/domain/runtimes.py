@@ -33,10 +33,10 @@ REDUCERS = "reductionserver"
 
 @dataclass(frozen=True)
 class Slice:
-    """A complete set of locked packages: the whole runtime, or a part that many programs need.
+    """A complete set of locked packages: a whole runtime, or a part that often is enough.
 
-    It serves programs in whose sources and requirements none of the words ``unless`` stands. A
-    ``fallback`` only serves where the slice before it can't be had.
+    A slice serves programs whose sources and requirements contain none of the words in ``unless``.
+    A ``fallback`` serves only if the slice before it isn't available.
     """
 
     name: str
@@ -47,9 +47,10 @@ class Slice:
 
 @dataclass(frozen=True)
 class Runtime:
-    """Slices from small to large; no ``gpu`` ones: its programs use no GPU.
+    """A runtime's slices, from small to large; without ``gpu`` slices its programs use no GPU.
 
-    ``machine_cuda``: the version of CUDA that those need from the machine; empty: they bring it.
+    ``machine_cuda`` is the version of CUDA that the ``gpu`` slices need from the machine; empty:
+    they contain CUDA.
     """
 
     name: str
@@ -60,7 +61,7 @@ class Runtime:
 
     @property
     def variants(self) -> dict[Variant, tuple[Slice, ...]]:
-        """The slices for hosts without and with GPUs, where there are any."""
+        """Returns the slices for hosts without GPUs and, if there are any, for hosts with GPUs."""
         return {"cpu": self.cpu, "gpu": self.gpu} if self.gpu else {"cpu": self.cpu}
 
 
@@ -77,7 +78,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Runtimes:
-    """All that the catalogue offers; ``default`` is the version for jobs that name none."""
+    """All runtimes of the catalogue; ``default`` is the version for jobs that don't name one."""
 
     offers: tuple[Offer, ...]
     default: str
@@ -85,14 +86,15 @@ class Runtimes:
     """Text by its SHA-256."""
 
     def resolve(self, requested: str, field: str) -> Runtime:
-        """The runtime for ``version:2.21/3.11``, ``image:URI`` or, of reduction servers,
-        ``reducer:URI``; that of a built-in algorithm for ``algorithm:NAME``.
+        """Finds the runtime that a job asks for.
 
-        Of a version and its Python either may be empty; where both are, the default is meant.
-        ``image@masterConfig.imageUri:URI`` says where in ``field`` the image stands.
+        ``requested`` is ``version:2.21/3.11``, ``image:URI``, for reduction servers
+        ``reducer:URI``, or for a built-in algorithm ``algorithm:NAME``. Of a version and its Python
+        either may be empty; if both are, the default version is used.
+        ``image@masterConfig.imageUri:URI`` says where in ``field`` the image is named.
 
         Raises:
-            InvalidArgument: there is none; the violation names ``field`` and the nearest ones.
+            InvalidArgument: there is none; the violation names ``field`` and similar runtimes.
         """
         kind, _, name = requested.partition(":")
         kind, _, place = kind.partition("@")
@@ -106,20 +108,20 @@ class Runtimes:
         return self.for_version(version, python, _inside(field, "runtimeVersion"))
 
     def find(self, text: str, field: str) -> Runtime:
-        """The runtime of a version like 2.21, or of an image, with or without what is before it.
+        """Finds the runtime of a version such as 2.21, or of an image, even without its registry.
 
         Raises:
-            InvalidArgument: naming ``field`` and what there is.
+            InvalidArgument: there is none; the violation names ``field`` and what exists.
         """
         if _VERSION.fullmatch(text):
             return self.for_version(text, "", field)
         return self.for_image(text if "/" in text else f"{_PREFIX}{text}", field)
 
     def for_version(self, version: str, python: str, field: str) -> Runtime:
-        """The runtime of a version; empty but for a Python version: the first that has this.
+        """Finds the runtime of a version; without one, the first that has the Python version.
 
         Raises:
-            InvalidArgument: naming ``field`` and what there is.
+            InvalidArgument: there is none; the violation names ``field`` and what exists.
         """
         if python and not version:
             found = (o.runtime for o in self.offers if o.versions and o.runtime.python == python)
@@ -132,10 +134,10 @@ class Runtimes:
         return runtime
 
     def for_image(self, uri: str, field: str) -> Runtime:
-        """The runtime that stands for a prebuilt image; a CPU image never uses GPUs.
+        """Finds the runtime that stands for a prebuilt image; a CPU image never uses GPUs.
 
         Raises:
-            InvalidArgument: naming ``field`` and the nearest images that there are.
+            InvalidArgument: there is none; the violation names ``field`` and similar images.
         """
         match = _IMAGE.fullmatch(uri)
         if match is None:
@@ -149,14 +151,17 @@ class Runtimes:
         raise _refuse(field, uri, f"{_ALLOWED_IMAGES} where NAME is {self._images_near(image)}")
 
     def for_reducers(self, field: str) -> Runtime:
-        """Raises InvalidArgument where the catalogue has none."""
+        """Returns the runtime of reduction servers. Raises InvalidArgument: there is none."""
         for offer in self.offers:
             if REDUCERS in offer.images:
                 return offer.runtime
         raise _refuse(field, REDUCERS, "the catalogue's own runtimes, which have it")
 
     def lock_text(self, sha256: str) -> str:
-        """The requirements of a slice, pinned, with hashes. Raises NotFound."""
+        """Returns the pinned requirements of a slice, with hashes.
+
+        Raises NotFound: the catalogue has no such lock.
+        """
         try:
             return self.locks[sha256]
         except KeyError:
@@ -174,7 +179,7 @@ class Runtimes:
         return _listed(words for _, words in near[:_NEAREST])
 
     def _images_near(self, image: str) -> str:
-        """The images of the same family; else those of all families."""
+        """Lists the most similar images of the same family, or else images of all families."""
         wanted = _family_and_version(image)
         names = [n for offer in self.offers for n in offer.images if n != REDUCERS]
         family = [name for name in names if _family_and_version(name)[0] == wanted[0]]
@@ -185,7 +190,7 @@ class Runtimes:
 
 
 def is_prebuilt(uri: str) -> bool:
-    """Returns whether it is named like a prebuilt training image of Google's, of any version."""
+    """Returns whether an image is named like a prebuilt training image of Google's."""
     match = _IMAGE.fullmatch(uri)
     return match is not None and match["image"] != REDUCERS
 
@@ -204,13 +209,13 @@ def _refuse(field: str, given: str, allowed: str) -> InvalidArgument:
 
 
 def _family_and_version(image: str) -> tuple[str, str]:
-    """Returns an image's name without its version and Python, and its version."""
+    """Splits an image's name into its family (without version and Python) and its version."""
     match = _IMAGE_NAME.match(image)
     return (match["family"], match["version"]) if match else (image, "")
 
 
 def _distance(version: str, other: str) -> tuple[int, ...]:
-    """Returns the distance of two versions like 2.21 or 2-21; larger if they differ more."""
+    """Returns how far two versions such as 2.21 or 2-21 are apart; more different means larger."""
     mine, theirs = _numbers(version), _numbers(other)
     return tuple(abs(a - b) for a, b in zip(mine, theirs, strict=True))
 

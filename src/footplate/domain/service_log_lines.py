@@ -36,7 +36,7 @@ _OMITTED = frozenset({"ISOLATION", "LIMITS", "METRICS", "SHELL_CLOSED", "SHELL_O
 
 
 def service_line(number: int, event: JobEvent) -> Line | None:
-    """The line for event ``number`` of a job; None: the log leaves it out."""
+    """Returns the log line for event ``number`` of a job; None: the log omits the event."""
     if not event.message or event.kind in _OMITTED:
         return None
     message = f"{event.replica}: {event.message}" if event.replica else event.message

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Frame:
-    """``line`` is 0 if unknown."""
+    """One frame of a stack trace; ``line`` is 0 if unknown."""
 
     function: str
     file: str
@@ -23,7 +23,10 @@ class Frame:
 
 @dataclass(frozen=True)
 class Thread:
-    """``frames`` from the innermost one outwards; ``omitted`` outer ones are left out."""
+    """The stack trace of a thread.
+
+    ``frames`` go from the innermost one outwards; the ``omitted`` outermost frames are missing.
+    """
 
     name: str
     frames: tuple[Frame, ...]
@@ -34,8 +37,9 @@ class Thread:
 class Process:
     """A Python process of a replica's program.
 
-    ``program``: it is what the replica was started with, and not a child of that. ``stopped``: by
-    a signal. ``threads``: the main one first; none where there is an ``error``.
+    ``program``: it is the process that the replica was started with, not one of its children.
+    ``stopped``: by a signal. ``threads`` begin with the main one; they are empty if there is an
+    ``error``.
     """
 
     pid: int
@@ -48,7 +52,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Dump:
-    """All of one replica; ``omitted`` processes are left out."""
+    """The stack traces of all processes of a replica; ``omitted`` processes are missing."""
 
     processes: tuple[Process, ...]
     omitted: int = 0
@@ -56,7 +60,7 @@ class Dump:
 
 @dataclass(frozen=True)
 class Member:
-    """The main thread of one process."""
+    """The main thread of a process, as one of the threads that are compared."""
 
     replica: str
     pid: int
@@ -66,7 +70,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Spot:
-    """Those that stand at the very same frames, from the innermost one outwards."""
+    """Threads that are at exactly the same frames, listed from the innermost one outwards."""
 
     members: tuple[Member, ...]
     frames: tuple[Frame, ...]
@@ -74,7 +78,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Place:
-    """Spots that are alike but for the innermost frames; the most crowded one first."""
+    """Spots that differ only in the innermost frames; the one with the most threads comes first."""
 
     spots: tuple[Spot, ...]
 
@@ -85,7 +89,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Missing:
-    """A replica, or one of its processes, of which nothing is known."""
+    """A replica, or one of its processes, whose stack trace is unknown."""
 
     replica: str
     reason: str
@@ -93,9 +97,10 @@ class Missing:
 
 @dataclass(frozen=True)
 class Comparison:
-    """``places`` of the programs, the most crowded one first; ``children``: of their children.
+    """The places where programs and their children are.
 
-    ``majority``: more than half of the programs stand in the first place.
+    ``places`` are of the programs, ``children`` of their child processes; the place with the most
+    threads comes first. ``majority``: more than half of the programs are at the first place.
     """
 
     places: tuple[Place, ...]
@@ -119,7 +124,7 @@ _Standing = tuple[Member, tuple[Frame, ...]]
 
 
 def compare(dumps: Mapping[str, Dump], missing: Iterable[Missing]) -> Comparison:
-    """``dumps`` by replica, in the order of the job's replicas."""
+    """Compares stack traces; ``dumps`` are by replica, in the order of the job's replicas."""
     programs: list[_Standing] = []
     children: list[_Standing] = []
     unknown = [*missing]
@@ -142,7 +147,7 @@ def compare(dumps: Mapping[str, Dump], missing: Iterable[Missing]) -> Comparison
 
 
 def shared(one: Sequence[Frame], other: Sequence[Frame]) -> int:
-    """Returns how many frames, from the outermost one inwards, are the same."""
+    """Returns how many frames two stacks share, counted from the outermost one inwards."""
     count = 0
     for a, b in zip(reversed(one), reversed(other), strict=False):
         if a is not b and a != b:
@@ -152,7 +157,7 @@ def shared(one: Sequence[Frame], other: Sequence[Frame]) -> int:
 
 
 def is_near(one: Sequence[Frame], other: Sequence[Frame]) -> bool:
-    """Returns whether they differ in the innermost frames only, by at most ``INNERMOST``."""
+    """Returns whether two stacks differ in the innermost frames only, by at most ``INNERMOST``."""
     short, long = sorted((len(one), len(other)))
     if short > 1 and one[1 - short :] != other[1 - short :]:  # most are not: a fast check
         return False
@@ -179,7 +184,7 @@ def _find_places(standing: Sequence[_Standing]) -> tuple[Place, ...]:
 
 
 def _find_spots(standing: Sequence[_Standing]) -> list[Spot]:
-    """The most crowded first; of those as crowded, the one whose first member comes first."""
+    """Groups threads by their frames; the largest group comes first, of equals the earlier."""
     found: dict[tuple[Frame, ...], list[Member]] = {}
     for member, frames in standing:
         found.setdefault(frames, []).append(member)
@@ -195,7 +200,7 @@ _STARTING = ("_run_code", "_run_module_as_main", "_run_module_code", "run_path",
 
 
 def describe(comparison: Comparison) -> str:
-    """Describes place by place, and names the ranks that differ from the majority."""
+    """Describes place by place, and names the processes that differ from the majority."""
     places, majority = comparison.places, comparison.majority
     total = sum(len(place.members) for place in places)
     blocks = []
@@ -211,13 +216,13 @@ def describe(comparison: Comparison) -> str:
 
 
 def place_name(frame: Frame) -> str:
-    """``all_reduce (torch/distributed/distributed_c10d.py:2501)``."""
+    """Formats a frame: ``all_reduce (torch/distributed/distributed_c10d.py:2501)``."""
     line = f":{frame.line}" if frame.line else ""
     return f"{frame.function} ({shorten(frame.file)}{line})"
 
 
 def shorten(file: str) -> str:
-    """Returns the useful part of a path: below the installed packages, or its last two names."""
+    """Returns the part of a path below the installed packages, or its last two names."""
     packages = _PACKAGES.match(file)
     return file[packages.end() :] if packages else "/".join(file.rsplit("/", 2)[-2:])
 
@@ -231,7 +236,7 @@ def _describe_place(place: Place, total: int) -> list[str]:
 
 
 def _describe_other(place: Place, first: Place) -> list[str]:
-    """A place apart from that of the majority."""
+    """Describes a place that differs from the majority's place."""
     frames = place.spots[0].frames
     verb = "differs: it is" if len(place.members) == 1 else "differ: they are"
     head = f"{_names(place.members)} {verb} in {place_name(frames[0])}"
@@ -240,7 +245,7 @@ def _describe_other(place: Place, first: Place) -> list[str]:
 
 
 def _describe_steps(place: Place) -> list[str]:
-    """Describes the members that are near the place, but not at exactly the same frames."""
+    """Describes the members that are near the place, but not at exactly its frames."""
     lines = []
     for spot in place.spots[1:]:
         verb = "is" if len(spot.members) == 1 else "are"
@@ -250,7 +255,7 @@ def _describe_steps(place: Place) -> list[str]:
 
 
 def _describe_parting(frames: Sequence[Frame], others: Sequence[Frame]) -> list[str]:
-    """Says where these frames leave the path of the majority."""
+    """Describes where these frames depart from the frames of the majority."""
     same = shared(frames, others)
     if not 0 < same < min(len(frames), len(others)):
         return []

@@ -26,10 +26,10 @@ _LONGEST = Address("255.255.255.255", 65535, (65535,))
 
 
 def fault(spec: JobSpec) -> str | None:
-    """Returns why no replica of the job could start; None where it can.
+    """Returns why no replica of the job could start; None: all can.
 
-    Single words of the user are refused where they stand in the request. Addresses of replicas are
-    counted at their longest.
+    Single words of the user that are too long are refused elsewhere, at their place in the request.
+    Addresses of replicas count with their greatest length.
     """
     if sum(pool.replica_count for pool in spec.pools) > _MOST_ADDRESSES:
         return None  # their number is refused already

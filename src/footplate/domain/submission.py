@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Location:
-    """The place for a new job whose id the service chooses."""
+    """The location for a new job whose id the service chooses."""
 
     project: str
     location: str
@@ -33,12 +33,12 @@ class Tuning:
 
 @dataclass(frozen=True)
 class Submission:
-    """A job to be made, or not, if there are ``violations``.
+    """A job that is to be created, unless there are ``violations``.
 
     ``request`` is the accepted request as canonical JSON. ``warnings`` and ``parity`` become the
-    job's first events: what will go otherwise than one may think, and where Google's service
-    would refuse the job or treat it differently. With violations ``spec`` is as much as could be
-    understood, so that what else is wrong with it can be said at the same time.
+    job's first events: what may surprise the user, and where Google's service would refuse the job
+    or treat it differently. With violations, ``spec`` has as much as could be understood, so that
+    all other faults can be reported at the same time.
     """
 
     name: TrainingJobName | Location

@@ -6,7 +6,7 @@ STORABLE = "text without U+0000 and unpaired surrogates"
 
 
 def storable(text: str) -> bool:
-    """PostgreSQL has no NUL in texts, and nobody has half a surrogate pair in UTF-8."""
+    """Returns whether a text can be stored and sent: without NUL and lone surrogates."""
     try:
         return b"\0" not in text.encode()
     except UnicodeEncodeError:

@@ -12,7 +12,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def to_micros(time: datetime) -> int:
-    """Raises TypeError for a time without a zone: it could mean any instant."""
+    """Converts a time to microseconds. Raises TypeError: the time has no zone."""
     return (time - _EPOCH) // _MICROSECOND
 
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def unsupported(spec: JobSpec, *, reduction: bool) -> str | None:
-    """Returns what of a valid job this version can't run, in a sentence; None: it runs it all.
+    """Returns what this server can't run of a valid job, as a sentence; None: it can run the job.
 
-    ``reduction``: whether the service has the package footplate-reduction, with its C++ library.
+    ``reduction`` says whether the server has the package footplate-reduction, with its C++ library.
     """
     if has_reducers(spec) and not reduction:
         return (

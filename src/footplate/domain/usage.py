@@ -24,7 +24,7 @@ AWAITED = "awaitingWorkers"
 
 @dataclass(frozen=True)
 class GpuUse:
-    """The use of a GPU; None: the GPU does not report it."""
+    """The use of a GPU; a value is None if the GPU doesn't report it."""
 
     id: str
     percent: float | None
@@ -33,7 +33,7 @@ class GpuUse:
 
 @dataclass(frozen=True)
 class Counters:
-    """The amounts used since the program began, ``seconds`` ago; None: not known there."""
+    """The amounts used since the program's start ``seconds`` ago; None: not available."""
 
     seconds: float = 0.0
     cpu_s: float | None = None
@@ -47,8 +47,8 @@ class Counters:
 class Sample:
     """One sample of a replica's program.
 
-    ``quiet_s``: seconds since it last printed, reported or, once that is long ago, wrote anything.
-    ``stopped``: all its processes are stopped by a signal.
+    ``quiet_s``: seconds since the program last printed or reported anything or, once that is long
+    ago, wrote to a file. ``stopped``: all its processes are stopped by a signal.
     """
 
     sequence: int
@@ -63,7 +63,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Figure:
-    """The mean and peak of one quantity over some time."""
+    """The mean and peak of one quantity over a period."""
 
     mean: float
     peak: float
@@ -71,7 +71,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Point:
-    """The use, on average and at most, in the ``seconds`` before ``time``."""
+    """The mean and peak use in the ``seconds`` before ``time``."""
 
     time: datetime
     seconds: float
@@ -92,9 +92,9 @@ _RATES = {
 
 
 def point_of(sample: Sample, before: Counters | None, time: datetime) -> Point:
-    """Returns what was used since ``before``, the counters of the sample before; None: the first.
+    """Returns the use since ``before``, the previous sample's counters; None: there is none.
 
-    A program that began anew since then counts from its own beginning.
+    If the program has restarted in between, its use counts from its own start.
     """
     now = sample.counters
     start = before if before is not None and before.seconds < now.seconds else Counters()
@@ -120,7 +120,7 @@ def _steady(value: float) -> Figure:
 
 
 def condense(points: Sequence[Point], most: int) -> tuple[Point, ...]:
-    """Returns at most ``most`` points, of equal lengths of time but for gaps; means stay means.
+    """Reduces points to at most ``most``, over equal periods except for gaps; means stay exact.
 
     ``points`` are in the order of their times.
     """
@@ -138,7 +138,7 @@ def condense(points: Sequence[Point], most: int) -> tuple[Point, ...]:
 
 
 def merge(points: Sequence[Point]) -> Point:
-    """Merges several points, of which there is at least one."""
+    """Merges points into one; there must be at least one."""
     ids = dict.fromkeys(gpu for point in points for gpu in point.gpus)
     return Point(
         points[-1].time,
@@ -149,7 +149,7 @@ def merge(points: Sequence[Point]) -> Point:
 
 
 def _merge(parts: Iterable[tuple[float, Mapping[str, Figure]]]) -> dict[str, Figure]:
-    """Means weigh as much as the time that they are of."""
+    """Merges figures; a mean weighs as much as the length of its period."""
     found: dict[str, list[tuple[float, Figure]]] = {}
     for seconds, figures in parts:
         for name, figure in figures.items():

@@ -19,7 +19,7 @@ _REFERENCE = re.compile(r"\$\$\(|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 def expand(
     given: Iterable[tuple[str, str]], own: Iterable[tuple[str, str]]
 ) -> tuple[tuple[str, str], ...]:
-    """``given``, as they are, then the user's ``own``, expanded; a later name wins."""
+    """Returns the ``given`` variables, then the user's ``own``, expanded; a later name wins."""
     values = dict(given)
     for name, text in own:
         values[name] = expand_text(text, values)
@@ -27,7 +27,7 @@ def expand(
 
 
 def expand_text(text: str, values: Mapping[str, str]) -> str:
-    """``text`` with the values of the variables that it refers to."""
+    """Replaces the references to variables in ``text`` by their values."""
 
     def value(match: re.Match[str]) -> str:
         name = match.group(1)

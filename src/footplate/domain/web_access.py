@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def open_replicas(job: Job) -> tuple[str, ...]:
-    """Returns replicas whose program runs, of a RUNNING job that allows shells."""
+    """Returns the replicas whose programs run and in which a user may open a shell."""
     if not job.spec.web_access or job.state is not State.RUNNING:
         return ()
     return tuple(each.name for each in job.replicas if each.phase is Phase.RUNNING)
 
 
 def closed_because(job: Job, replica: str) -> str:
-    """Returns why there is no shell in ``replica`` now; empty if there may be one."""
+    """Returns why no shell can be opened in ``replica`` now; empty if one can."""
     if replica in open_replicas(job):
         return ""
     if not job.spec.web_access:

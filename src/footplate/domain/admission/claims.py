@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Claim:
-    """A job that waits, or holds its replicas; or the machines of a persistent resource.
+    """The amounts that a waiting job needs, or that a running job or persistent resource holds.
 
     Times are seconds since the epoch.
     """
@@ -51,7 +51,7 @@ class Claim:
 
 
 def claim_of(job: Job, site: Site, catalogue: Catalogue) -> Claim:
-    """The claim of a job that is in the service."""
+    """Makes the claim of a job that is in the service."""
     arrived = job.create_time.timestamp()
     name, project = job.name.job_id, job.name.project
     return make_claim(job.uid, name, project, job.spec, arrived, site, catalogue)
@@ -66,9 +66,10 @@ def make_claim(
     site: Site,
     catalogue: Catalogue,
 ) -> Claim:
-    """The claim of a job with this spec; ``arrived`` in seconds since the epoch.
+    """Makes the claim of a job with this spec; ``arrived`` is in seconds since the epoch.
 
-    On a persistent resource it takes that one's machines, which count against the quota already.
+    A job on a persistent resource claims machines of that resource, which already count against the
+    quota.
     """
     scheduling, resource = spec.scheduling, resource_named(spec, project)
     return Claim(
@@ -88,16 +89,17 @@ def make_claim(
 
 
 def held_by(spec: JobSpec, project: str, site: Site, catalogue: Catalogue) -> Amounts:
-    """Returns what the job holds while it runs: of the site, or of its persistent resource."""
+    """Returns what the job holds of its site, or of its persistent resource, while it runs."""
     if resource_named(spec, project) is None:
         return site.held_by(spec, catalogue)
     return held_on_resource(spec, site, catalogue)
 
 
 def held_on_resource(machines: Machines, site: Site, catalogue: Catalogue) -> Amounts:
-    """Returns what is held of a persistent resource: machines by their kind.
+    """Returns the machines that are held of a persistent resource, by kind.
 
-    In emulate mode also what they are of the site, as it may have less than the resource.
+    In emulate mode the result also has the amounts of the site, which may have less than the
+    resource.
     """
     held = machines_of(machines.pools, catalogue)
     if site.mode is Mode.EMULATE:
@@ -106,18 +108,18 @@ def held_on_resource(machines: Machines, site: Site, catalogue: Catalogue) -> Am
 
 
 def counts_of(spec: JobSpec, catalogue: Catalogue) -> Amounts:
-    """Returns what counts against the quota of the job's project, whatever the site holds of it."""
+    """Returns the amounts that count against the quota of the job's project."""
     return {**counted_machines(spec, catalogue), JOBS: 1}
 
 
 def counted_machines(machines: Machines, catalogue: Catalogue) -> Amounts:
-    """Returns what machines count against the quota of their project."""
+    """Returns the amounts of machines that count against the quota of their project."""
     amounts = counted(machines, catalogue)
     amounts.pop(MEMORY_MB, None)
     return amounts
 
 
 def accelerators_asked(spec: Machines, catalogue: Catalogue) -> str:
-    """The accelerator types that are asked for, ``+`` between; empty: none."""
+    """Returns the accelerator types that the pools ask for, joined by ``+``; empty: none."""
     names = {accelerators_of(pool.machine, catalogue)[0] for pool in spec.pools}
     return "+".join(sorted(name for name in names if name is not None))

@@ -30,9 +30,10 @@ _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
 @dataclass(frozen=True)
 class Explanation:
-    """``place`` counts from 1 in the job's line, by priority and arrival.
+    """The explanation of why a job waits.
 
-    ``reason`` changes only when what is missing changes; ``text`` is the whole sentence.
+    ``place`` counts from 1 in the job's queue, by priority and arrival. ``reason`` changes only
+    when the shortage changes; ``text`` is the whole sentence.
     """
 
     place: int
@@ -54,7 +55,11 @@ def explanation(
     now: float,
     way_out: str | None,
 ) -> Explanation:
-    """``length`` of its line; ``latest``: the moment that it is promised."""
+    """Makes the explanation of why a job waits.
+
+    ``length`` is the number of jobs in its queue, ``latest`` the moment by which it is promised to
+    start.
+    """
     starts_by = latest if latest is not None and latest > now else None
     sentences = [sentence(claim, why)]
     if not isinstance(why, Soon | TooLarge):
@@ -68,7 +73,7 @@ def explanation(
 
 
 def reason(claim: Claim, why: Why) -> str:
-    """Returns what is missing, without details that change while it is missing."""
+    """Returns the reason for the wait, without details that change while the shortage lasts."""
     match why:
         case TooLarge(shortages):
             return f"Can never start here: it asks for {_asked(shortages)}"
@@ -86,7 +91,7 @@ def reason(claim: Claim, why: Why) -> str:
 
 
 def sentence(claim: Claim, why: Why) -> str:
-    """Returns what is missing, who has it, and what can be done about it."""
+    """Returns a sentence: which resources the job lacks, who holds them, and what can be done."""
     match why:
         case TooLarge(shortages):
             there = _and([_amount(s.resource, s.total) for s in shortages])
@@ -104,7 +109,7 @@ def sentence(claim: Claim, why: Why) -> str:
 
 
 def whole_limit(seconds: float) -> float:
-    """The longest limit within so many seconds that reads well; 0: there is none."""
+    """Returns the longest limit of whole days, hours or minutes within ``seconds``; 0: none."""
     if seconds == math.inf:
         return 0.0
     unit_s = next((unit_s for unit_s in (_DAY_S, _HOUR_S) if seconds >= 2 * unit_s), _MINUTE_S)
@@ -116,7 +121,7 @@ def with_limit(limit_s: float) -> str:
 
 
 def _place(claim: Claim) -> str:
-    """The site, or the persistent resource by its id, which is one of the job's project."""
+    """Returns the name of the site, or the id of the job's own persistent resource."""
     _, of_resource, resource_id = claim.site.rpartition("/persistentResources/")
     return f"persistent resource {resource_id}" if of_resource else claim.site
 
@@ -170,7 +175,7 @@ def _free(shortages: Sequence[Shortage]) -> str:
 
 
 def _held(claim: Claim, shortages: Sequence[Shortage], holders: Sequence[tuple[Claim, int]]) -> str:
-    """``; train_a (project ads) holds 4, train_b 2 and 5 others 9``, of the scarcest."""
+    """Lists the holders of the scarcest resource: ``; train_a holds 4 and 5 others 9``."""
     parts = [(_job(holder, claim.project), amount) for holder, amount in holders[:_HOLDERS]]
     others = [amount for _, amount in holders[_HOLDERS:]]
     if others:
@@ -193,7 +198,7 @@ def _asked(shortages: Sequence[Shortage]) -> str:
 
 
 def _amount(resource: str, amount: int) -> str:
-    """Formats an amount as elsewhere, but replicas as ``room for 2 replicas``."""
+    """Formats an amount with its unit; replicas become ``room for 2 replicas``."""
     if resource == REPLICAS:
         return f"room for {_count(amount, 'replica', 'replicas')}"
     return say_amount(resource, amount)
@@ -204,7 +209,7 @@ def _bare(resource: str, amount: int) -> str:
 
 
 def _count(number: int, one: str, many: str) -> str:
-    """``none is held``, ``1 is held``, ``2 are held``."""
+    """Formats a count with its noun: ``none is held``, ``1 is held``, ``2 are held``."""
     if number == 0:
         return f"none {one}"
     return f"{number} {one if number == 1 else many}"
@@ -224,7 +229,7 @@ def _ordinal(number: int) -> str:
 
 
 def _time(moment: float, now: float) -> str:
-    """Formats a time to the minute, rounded up so that a promise holds; the date if not today."""
+    """Formats a time to the minute, rounded up, with the date if it isn't today."""
     at = datetime.fromtimestamp(math.ceil(moment / _MINUTE_S) * _MINUTE_S, UTC)
     today = datetime.fromtimestamp(now, UTC).date()
     date = "" if at.date() == today else f"{at:%Y-%m-%d} "

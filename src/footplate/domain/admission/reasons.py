@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shortage:
-    """A resource of which there is less than is asked for."""
+    """A resource of which less is free than the job asks for."""
 
     resource: str
     asked: int
@@ -38,14 +38,17 @@ class TooLarge:
 
 @dataclass(frozen=True)
 class OverQuota:
-    """The job's project would hold more with it than its quota allows."""
+    """The job's project would hold more than its quota allows if the job ran."""
 
     shortages: tuple[Shortage, ...]
 
 
 @dataclass(frozen=True)
 class NoRoom:
-    """The site lacks something; ``holders`` hold the scarcest of it, the largest first."""
+    """The site lacks free resources.
+
+    ``holders`` are the jobs that hold the scarcest resource, the largest amount first.
+    """
 
     shortages: tuple[Shortage, ...]
     holders: tuple[tuple[Claim, int], ...]
@@ -53,9 +56,10 @@ class NoRoom:
 
 @dataclass(frozen=True)
 class Behind:
-    """There is room, but a start would delay a job that comes first.
+    """The job fits, but its start would delay a job that comes before it.
 
-    ``shortages``: what that one waits for. ``at``: the moment that it is promised.
+    ``shortages`` are the resources that the other job (``first``) waits for, ``at`` is the moment
+    at which that job is promised to start.
     """
 
     first: Claim
@@ -88,7 +92,10 @@ def why_waiting(claim: Claim, cycle: SchedulingCycle, reservations: Reservations
 
 
 def promise(claim: Claim, cycle: SchedulingCycle, reservations: Reservations) -> float | None:
-    """The latest moment at which it starts, if limits that were asked for say so much."""
+    """Returns the latest moment at which the job starts; None: it can't be promised.
+
+    A promise needs that every job whose end it depends on has a time limit that its user asked for.
+    """
     made = reservations.made
     for index, reservation in enumerate(made):
         if reservation.claim is claim:
@@ -97,7 +104,7 @@ def promise(claim: Claim, cycle: SchedulingCycle, reservations: Reservations) ->
 
 
 def _certain(reservation: Reservation, before: list[Reservation], cycle: SchedulingCycle) -> bool:
-    """Returns whether every job whose end it counts on has a time limit that was asked for."""
+    """Returns whether a reservation depends only on ends of jobs with a requested time limit."""
     at, free = reservation.at, cycle.free
     if at == math.inf:
         return False
@@ -114,7 +121,8 @@ def _certain(reservation: Reservation, before: list[Reservation], cycle: Schedul
 def _shortages(free: FreeCapacity, needs: Needs, *, of_all: bool = False) -> tuple[Shortage, ...]:
     """Returns the resources of which less is free than needed, the scarcest first.
 
-    The scarcest has the smallest share of what is asked for. ``of_all``: compares with the total.
+    The scarcest resource has the smallest available share of the amount asked for. ``of_all``
+    compares the needs with the site's total instead of its free amounts.
     """
     available = {name: free.total(name) if of_all else free[name] for name, _ in needs}
     short = [(name, amount) for name, amount in needs if available[name] < amount]
@@ -130,7 +138,7 @@ def _resource(name: Resource) -> str:
 
 
 def _holders(cycle: SchedulingCycle, needs: Needs) -> tuple[tuple[Claim, int], ...]:
-    """The jobs that hold the scarcest of what is needed, the largest first."""
+    """Returns the jobs that hold the scarcest needed resource, with amounts, the largest first."""
     scarcest, _ = min(needs, key=lambda need: (cycle.free[need[0]] / need[1], need[0]))
     held = [(j.claim, j.amounts[scarcest]) for j in cycle.running if scarcest in j.amounts]
     return tuple(sorted(held, key=lambda pair: (-pair[1], pair[0].name, pair[0].uid)))

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class Reservation:
-    """``at``: the earliest moment at which there is room for certain. ``until``: its latest end."""
+    """Capacity that is reserved for a waiting job.
+
+    ``at`` is the earliest moment at which the job certainly has room, ``until`` its latest end.
+    """
 
     claim: Claim
     needs: Needs
@@ -45,10 +48,10 @@ class Reservation:
 
 
 class Reservations:
-    """Those of one site in one round, in the order in which they were made."""
+    """The reservations of one site in one round, in the order in which they were made."""
 
     def __init__(self, free: FreeCapacity, running: Sequence[RunningJob], now: float) -> None:
-        """``free`` and ``running`` change while jobs start."""
+        """Begins without reservations; ``free`` and ``running`` change while jobs start."""
         self._free = free
         self._running = running
         self._now = now
@@ -59,19 +62,22 @@ class Reservations:
         return next((each for each in self.made if each.claim.accelerator == accelerator), None)
 
     def delayed_by(self, needs: Needs, begin: float, end: float) -> Reservation | None:
-        """The first that would be delayed by a job that holds so much between these moments."""
+        """Returns the first reservation that a job with these needs would delay; None: none.
+
+        The job would run from ``begin`` to ``end``.
+        """
         for reservation in self.made:
             if begin <= reservation.at < end and reservation.is_exceeded_by(needs):
                 return reservation
         return None
 
     def see_start(self, needs: Needs, end: float) -> None:
-        """A job has started, and runs until then at the latest."""
+        """Records the start of a job that runs until ``end`` at the latest."""
         self._releases.clear()
         self._take(needs, self._now, end)
 
     def _take(self, needs: Needs, begin: float, end: float) -> None:
-        """A job will hold so much between these moments."""
+        """Subtracts a job's needs from each reservation between ``begin`` and ``end``."""
         for reservation in self.made:
             if begin <= reservation.at < end:
                 for resource, amount in needs:
@@ -87,7 +93,7 @@ class Reservations:
         self.made.append(Reservation(claim, needs, dict(needs), at, until, left))
 
     def _earliest(self, needs: Needs, longest_s: float) -> float:
-        """The first moment at which so much is free for so long; infinite: there is none."""
+        """Returns when ``needs`` first stay free for ``longest_s`` seconds; infinite: never."""
         at = max(self._now, *(self._first_release(*need) for need in needs), -math.inf)
         while at < math.inf:
             delayed = self.delayed_by(needs, at, at + longest_s)
@@ -101,7 +107,7 @@ class Reservations:
         return at
 
     def _free_at(self, resource: Resource, at: float) -> float:
-        """Returns what is free then, if each running job ends as late as it may."""
+        """Returns the amount that is free at a moment if all jobs end as late as possible."""
         ends, sums = self._released(resource)
         count = bisect_right(ends, at)
         active = (each for each in self.made if each.at <= at < each.until)
@@ -109,7 +115,7 @@ class Reservations:
         return self._free[resource] + (sums[count - 1] if count else 0) - reserved
 
     def _first_release(self, resource: Resource, amount: int) -> float:
-        """Returns the time from which running jobs leave so much."""
+        """Returns the time by which ends of running jobs leave ``amount`` of a resource free."""
         short = amount - self._free[resource]
         if short <= 0:
             return -math.inf
@@ -118,7 +124,7 @@ class Reservations:
         return ends[index] if index < len(ends) else math.inf
 
     def _next_change(self, needs: Needs, after: float) -> float:
-        """The next moment at which more is free of what is needed."""
+        """Returns the first moment after ``after`` at which more of a needed resource is free."""
         return min((end for end in self._ends(needs, after) if end > after), default=math.inf)
 
     def _ends(self, needs: Needs, after: float) -> Iterator[float]:
@@ -128,7 +134,7 @@ class Reservations:
             yield from ends[bisect_right(ends, after) :][:1]
 
     def _released(self, resource: Resource) -> tuple[list[float], list[int]]:
-        """The ends of the jobs that hold the resource, and how much has been released by then."""
+        """Returns when jobs that hold the resource end, and the sums that are released by then."""
         found = self._releases.get(resource)
         if found is None:
             held = sorted(

@@ -38,9 +38,10 @@ _BLOCKERS = {
 
 @dataclass(frozen=True)
 class ResourceClaims:
-    """``held`` and ``waiting`` are of the region's site, ``blocked`` of the resource itself.
+    """The claims of a persistent resource.
 
-    None: nothing is held, or nothing is waited for, or all its machines can be used.
+    ``held`` and ``waiting`` are claims on the region's site, ``blocked`` is a claim on the resource
+    itself. None: it holds nothing, waits for nothing, or all its machines can be used.
     """
 
     site: str
@@ -52,7 +53,7 @@ class ResourceClaims:
 
 
 def claims_of(resource: PersistentResource, site: Site, catalogue: Catalogue) -> ResourceClaims:
-    """``site`` is that of its region."""
+    """Returns the claims of a persistent resource; ``site`` is the site of its region."""
     has = resource.on_provisioned
     holds, counts = site.held_by(has, catalogue), counted_machines(has, catalogue)
     capacity = held_on_resource(resource, site, catalogue)

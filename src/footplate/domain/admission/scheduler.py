@@ -59,20 +59,20 @@ class Scheduler:
         self._running: dict[JobUid, Claim] = {}
 
     def wait(self, claim: Claim) -> None:
-        """The job waits. One that waits or runs already gets its new place."""
+        """Adds a waiting job. A job that already waits or runs gets a new place in its queue."""
         if self._waiting.get(claim.uid) != claim:
             self.leave(claim.uid)
             self._waiting[claim.uid] = claim
             self._site(claim).wait(claim)
 
     def hold(self, claim: Claim, since: float) -> None:
-        """The job holds what it claims, since then."""
+        """Records that the job has held what it claims since ``since``."""
         self.leave(claim.uid)
         self._running[claim.uid] = claim
         self._site(claim).run(claim, since)
 
     def leave(self, uid: JobUid) -> None:
-        """The job no longer waits or runs; an unknown one is ignored."""
+        """Removes a job, whether it waits or runs; an unknown job is ignored."""
         claim = self._waiting.pop(uid, None) or self._running.pop(uid, None)
         if claim is not None:
             self._site(claim).remove(claim)
@@ -81,11 +81,11 @@ class Scheduler:
         self._quotas = quotas
 
     def set_capacity(self, site: str, capacity: Amounts) -> None:
-        """A site that wasn't known before is made; jobs may wait for it, or run on it, already."""
+        """Sets the capacity of a site, which may be new; jobs may wait for it already."""
         self._sites.setdefault(site, SiteState({})).set_capacity(capacity)
 
     def admit(self, now: float) -> tuple[JobUid, ...]:
-        """The jobs that may start now, in the order of the decisions; they hold from now on."""
+        """Starts the waiting jobs that may start now; returns them in the order of decisions."""
         started: list[Claim] = []
         for site in self._sites.values():
             if site.groups:
@@ -97,10 +97,10 @@ class Scheduler:
     def explain(
         self, uid: JobUid, now: float, variations: Iterable[tuple[str, Claim]] = ()
     ) -> Explanation | None:
-        """Returns why the job waits; None: it doesn't.
+        """Explains why the job waits; None: it doesn't wait.
 
-        ``variations``: claims that the job could make instead, each with how to say it ("with 2
-        NVIDIA_TESLA_T4 instead of 4"); the first that would start at once is named.
+        ``variations`` are claims that the job could make instead, each with its description ("with
+        2 NVIDIA_TESLA_T4 instead of 4"). The explanation names the first that would start at once.
         """
         claim = self._waiting.get(uid)
         if claim is None:
@@ -115,7 +115,7 @@ class Scheduler:
         return explanation(claim, why, place, length, latest, now, words)
 
     def would_start(self, claim: Claim, now: float) -> bool:
-        """Returns whether a job with this claim in place of its known one would start at once."""
+        """Returns whether the job would start at once if it made this claim instead."""
         with self._without(claim.uid):
             site = self._site(claim)
             site.wait(claim)
@@ -129,7 +129,7 @@ class Scheduler:
                 site.remove(claim)
 
     def place(self, uid: JobUid) -> int:
-        """The job's place in its queue, from 1; 0: it doesn't wait."""
+        """Returns the job's place in its queue, from 1; 0: it doesn't wait."""
         claim = self._waiting.get(uid)
         return 0 if claim is None else self._site(claim).place(claim)[0]
 
@@ -140,16 +140,16 @@ class Scheduler:
         return uid in self._waiting
 
     def known(self) -> frozenset[JobUid]:
-        """The jobs that wait or run."""
+        """Returns the jobs that wait or run."""
         return frozenset(self._waiting.keys() | self._running.keys())
 
     def held(self, project: str, region: str) -> Amounts:
-        """Returns what counts against the quota of the project in the region."""
+        """Returns the amounts that count against the quota of the project in the region."""
         of = project, region
         return total(c.counts for c in self._running.values() if (c.project, c.region) == of)
 
     def held_of(self, site: str) -> Amounts:
-        """Returns what is held of the site."""
+        """Returns the amounts of the site that running jobs hold."""
         return total(c.holds for c in self._running.values() if c.site == site)
 
     def _site(self, claim: Claim) -> SiteState:
@@ -162,7 +162,7 @@ class Scheduler:
 
     @contextmanager
     def _without(self, uid: JobUid) -> Iterator[None]:
-        """The job is unknown in the block."""
+        """Context manager that removes the job for the block, and restores it afterwards."""
         claim = self._waiting.get(uid) or self._running.get(uid)
         if claim is None:
             yield
@@ -181,7 +181,7 @@ class Scheduler:
     def _way_out(
         self, why: Why, claim: Claim, now: float, variations: Iterable[tuple[str, Claim]]
     ) -> str | None:
-        """Returns what could be asked for instead to start at once; None: nothing known."""
+        """Returns what the job could ask for instead to start at once; None: no change is known."""
         if isinstance(why, Soon):
             return None
         tried = (words for words, other in variations if self.would_start(other, now))
@@ -191,7 +191,10 @@ class Scheduler:
         return found
 
     def _shorter(self, claim: Claim, at: float, now: float) -> str | None:
-        """The limit with which a job would end before it delays another."""
+        """Describes a time limit with which the job could start at once; None: there is none.
+
+        With this limit it would not delay another job.
+        """
         limit_s = whole_limit(at - now)
         if limit_s and self.would_start(replace(claim, longest_s=limit_s), now):
             return with_limit(limit_s)

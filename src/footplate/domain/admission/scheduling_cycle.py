@@ -22,7 +22,7 @@ Candidate = tuple[int, int, float, float, "JobUid", "Group"]
 
 
 class SchedulingCycle:
-    """A plan: the site's state isn't changed."""
+    """A plan of which jobs start on one site; it doesn't change the site's state."""
 
     def __init__(self, site: SiteState, quotas: Quotas, now: float, patience_s: float) -> None:
         self.site = site
@@ -41,12 +41,12 @@ class SchedulingCycle:
             self._hold(job.claim)
 
     def run(self) -> None:
-        """Rounds until no more jobs start: each start changes the shares, and so the order."""
+        """Runs rounds until no more jobs start: each start changes the shares, and so the order."""
         while _Round(self).run():
             pass
 
     def reservations(self) -> Reservations:
-        """Returns the reservations of a round in which no more jobs start."""
+        """Returns the reservations that exist when no more jobs can start."""
         last = _Round(self, thorough=True)
         last.run()
         return last.reservations
@@ -70,15 +70,16 @@ class SchedulingCycle:
 
 
 class _Round:
-    """Considers the first job of each queue, in the order of their ranks.
+    """One round, which considers the first job of each queue, in the order of their ranks.
 
     Within a round capacity only shrinks and ranks only grow. So a group that can't start once can't
     start later, and a rank that was computed before is a lower bound. The jobs of a group that a
-    quota holds up still take their turns, one by one: they start nothing, but they come first.
+    quota holds up are still considered one by one: they don't start, but they keep their places
+    before others.
     """
 
     def __init__(self, cycle: SchedulingCycle, *, thorough: bool = False) -> None:
-        """``thorough``: find all reservations, also if no more jobs can start."""
+        """Prepares a round; ``thorough`` finds all reservations, even if no more jobs can start."""
         self._cycle = cycle
         self._thorough = thorough
         self._ready: list[Group] = []
@@ -91,7 +92,7 @@ class _Round:
         self.reservations = Reservations(cycle.free, cycle.running, cycle.now)
 
     def run(self) -> bool:
-        """Starts the jobs that it can; returns whether it started any."""
+        """Starts the jobs that fit; returns whether it started any."""
         before = len(self._cycle.started)
         waiting = [
             group
@@ -133,7 +134,10 @@ class _Round:
         return -group.priority, 1, share, arrived, uid, group
 
     def _first(self, accelerator: str) -> Candidate | None:
-        """The first of a queue. With a reservation, one that the site has no room for is passed."""
+        """Returns the first job of a queue; None: the queue is empty.
+
+        Once the queue has a reservation, jobs that the site has no room for are skipped.
+        """
         queue = self._queues[accelerator]
         reserved = self.reservations.of(accelerator) is not None
         while queue:
@@ -159,7 +163,7 @@ class _Round:
         return self.reservations.delayed_by(needs, now, now + group.longest_s) is not None
 
     def _consider(self, group: Group) -> bool:
-        """Starts the first of the group, or reserves capacity for it; False: neither."""
+        """Starts the group's first job, or reserves capacity for it; returns if it did either."""
         if group in self._held_up or not self._cycle.free.fits(group.quota_needs):
             self._held_up.add(group)
             self._advance(group)
@@ -177,7 +181,7 @@ class _Round:
         return True
 
     def _advance(self, group: Group) -> None:
-        """The next of the group, which is the first of its queue, takes its place."""
+        """Replaces the first job of a queue by the next job of the same group."""
         queue = self._queues[group.accelerator]
         self._next[group] = self._next.get(group, 0) + 1
         if self._next[group] < len(group.entries):

@@ -37,7 +37,10 @@ class Group:
 
 @dataclass(eq=False, slots=True)
 class RunningJob:
-    """``end``: when it ends at the latest. It may outlive that."""
+    """A job that runs on the site.
+
+    ``end`` is its latest expected end; the job may run longer.
+    """
 
     claim: Claim
     since: float
@@ -83,7 +86,7 @@ class SiteState:
             del self.groups[key]
 
     def place(self, claim: Claim) -> tuple[int, int]:
-        """The place of a waiting job among those for its accelerator, from 1, and their number."""
+        """Returns a waiting job's place in its accelerator's queue, from 1, and the length."""
         before, length = 0, 0
         for group in self.groups.values():
             if group.accelerator == claim.accelerator:

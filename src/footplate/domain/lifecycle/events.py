@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Admitted:
-    """The job's replicas were allotted, with ``devices`` by the names of replicas that get any.
+    """The job was given capacity; ``devices`` has the GPUs of the replicas that get any.
 
-    ``notes`` say what it gets otherwise than it asked for.
+    ``notes`` say where the job gets something other than it asked for.
     """
 
     at: datetime
@@ -26,7 +26,7 @@ class Admitted:
 
 @dataclass(frozen=True)
 class _OfReplica:
-    """``restart``: which start of the replica within the attempt it is about."""
+    """An event of one replica; ``restart`` is the number of its start within the attempt."""
 
     at: datetime
     attempt: int
@@ -37,7 +37,7 @@ class _OfReplica:
 
     @property
     def moment(self) -> datetime:
-        """The time to use for measuring how much time lies between two events."""
+        """Returns the time to use for measuring how much time lies between two events."""
         return self.steady_at or self.at
 
 
@@ -48,7 +48,7 @@ class ReplicaPreparing(_OfReplica):
 
 @dataclass(frozen=True)
 class ReplicaReady(_OfReplica):
-    """The replica could start its program, and waits until all others of its gang could."""
+    """The replica is ready to start its program, and waits until its whole gang is."""
 
     address: Address
 
@@ -74,14 +74,14 @@ class ReplicaLost(_OfReplica):
 
 @dataclass(frozen=True)
 class ReplicaGone(_OfReplica):
-    """The backend confirms that nothing of the replica is left."""
+    """The backend confirms that nothing is left of the replica."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class JudgementDue:
-    """A failure has waited long enough for the loss that it might be an echo of."""
+    """A failed replica has waited long enough for a loss that may have caused its failure."""
 
     at: datetime
     attempt: int
@@ -96,9 +96,10 @@ class GraceExpired:
 
 @dataclass(frozen=True)
 class CancelRequested:
-    """``by``: the program that requests it, and its host; empty if unknown.
+    """The job is to be cancelled.
 
-    ``why``: the whole sentence, where it isn't a user who asks.
+    ``by`` is the program that requests it, with its host; empty: unknown. ``why`` is the whole
+    sentence if the request doesn't come from a user.
     """
 
     at: datetime
@@ -114,14 +115,14 @@ class CancelRequested:
 
 @dataclass(frozen=True)
 class WaitExpired:
-    """The longest waiting time is over and the job was never RUNNING."""
+    """The longest waiting time has passed, and the job never was RUNNING."""
 
     at: datetime
 
 
 @dataclass(frozen=True)
 class RunExpired:
-    """The running time limit is over: for attempts whose supervisor did not enforce it."""
+    """The running time has passed; this ends attempts whose supervisor didn't enforce the limit."""
 
     at: datetime
 
@@ -145,9 +146,9 @@ class StartRefused:
 
 @dataclass(frozen=True)
 class TrialsBegin:
-    """The start of a tuning job's trials: they are prepared, or, ``running``, one runs.
+    """The trials of a tuning job are being prepared, or, with ``running``, one of them runs.
 
-    For a pipeline: of the job behind it. ``since``: when the first of them began to run.
+    A pipeline's job counts like a trial. ``since`` is when the first of them began to run.
     """
 
     at: datetime
@@ -157,7 +158,7 @@ class TrialsBegin:
 
 @dataclass(frozen=True)
 class SearchEnds:
-    """The end of a tuning job is decided; trials of it may still run."""
+    """The end of a tuning job is decided; some of its trials may still run."""
 
     at: datetime
     ending: Ending
@@ -165,7 +166,7 @@ class SearchEnds:
 
 @dataclass(frozen=True)
 class TrialsGone:
-    """The trials of a tuning job whose end is decided run no more."""
+    """No trial runs any more of a tuning job whose end is decided."""
 
     at: datetime
 

@@ -33,7 +33,7 @@ _ENDED = (Phase.LOST, Phase.EXITED, Phase.GONE)
 
 
 def waiting_failure(job: Job) -> Replica | None:
-    """The first replica that failed, while it isn't known yet whether that is an echo."""
+    """Returns the first failure that may still turn out to follow from a loss; None: none."""
     return first(waiting_failures(job))
 
 
@@ -44,9 +44,9 @@ def waiting_failures(job: Job) -> list[Replica]:
 
 
 def is_decisive(job: Job, failure: Replica) -> bool:
-    """Returns whether a failure ends the job: of the primary, or of one that never was ready.
+    """Returns whether a failure ends the job: the primary's, or one before the replica was ready.
 
-    No program of a gang starts before all of it are ready; a time limit is the whole job's.
+    No program of a gang starts before the whole gang is ready, and a time limit is the whole job's.
     """
     end = failure.exit
     never_began = failure.address is None or (end and end.kind is ExitKind.UNPREPARED)
@@ -55,18 +55,18 @@ def is_decisive(job: Job, failure: Replica) -> bool:
 
 
 def judged_failures(job: Job) -> list[Replica]:
-    """Returns failed replicas without which the job continues, as long as its primary does."""
+    """Returns the failed replicas without which the job continues, as long as its primary does."""
     return sorted((r for r in job.replicas if r.judged), key=lambda replica: replica.ended_as)
 
 
 def is_alone(job: Job, replica: Replica) -> bool:
-    """Returns whether all others have ended, so that none of them can be lost any more."""
+    """Returns whether all other replicas have ended, so that none of them can be lost any more."""
     others = (r for r in job.replicas if r.name != replica.name and matters(job, r))
     return all(other.phase in _ENDED for other in others)
 
 
 def lingering(job: Job) -> frozenset[str]:
-    """The evaluators that may continue for a while after the job has succeeded."""
+    """Returns the evaluators that may continue for a while after the job has succeeded."""
     if job.ending is None or job.ending.state is not State.SUCCEEDED:
         return frozenset()
     running = (r.name for r in job.replicas if r.phase not in _ENDED and not r.overdue)
@@ -74,9 +74,10 @@ def lingering(job: Job) -> frozenset[str]:
 
 
 def unexpected_end(job: Job, replica: Replica) -> str | None:
-    """The message about a replica of a gang that has just ended; None: it ended normally.
+    """Returns the message about a replica of a gang that has just ended; None: it ended normally.
 
-    Failures while all is to end are not reported, but for evaluators that still had time.
+    Failures are not reported once the job is ending, except those of evaluators that still had
+    time.
     """
     if len(job.replicas) == 1:
         return None
@@ -99,7 +100,7 @@ def _is_as_it_should_be(job: Job, replica: Replica, *, looks_on: bool) -> bool:
 
 
 def _is_to_end(job: Job, replica: Replica, *, looks_on: bool) -> bool:
-    """Returns whether it is expected that a replica ends without its program's doing."""
+    """Returns whether a replica is expected to end for reasons outside its program."""
     if looks_on and job.ending is not None and job.ending.state is State.SUCCEEDED:
         return replica.overdue
     return job.ending is not None or breaking_loss(job) not in (None, replica)
@@ -113,14 +114,15 @@ def _follows(job: Job) -> str:
 
 
 def goes_on_without(job: Job, replica: Replica) -> str:
-    """The message about a failure that the job survives."""
+    """Returns the message about a failure that the job survives."""
     return f"the job goes on without {replica.name}, which failed; {_follows(job)}"
 
 
 def explain_success(job: Job) -> str:
     """Returns a sentence on replicas that failed in a job that succeeded; empty: none did.
 
-    Those that fail after the primary has ended fail because of that, but for evaluators.
+    Replicas, except evaluators, that fail after the primary's end fail because of that end; they
+    don't count.
     """
     failures = [(r, r.exit) for r in job.replicas if r.exit is not None and _failed_beside(job, r)]
     failures.sort(key=lambda failure: failure[0].ended_as)
@@ -141,7 +143,7 @@ def _failed_beside(job: Job, replica: Replica) -> bool:
 
 
 def verdict(job: Job, failure: Replica, end: Exit) -> Ending:
-    """The ending that this exit causes, with what followed."""
+    """Returns the ending that this exit causes; its message has earlier and later failures."""
     ending = ending_of(failure.name, end)
     if ending.state is not State.FAILED:
         return ending
@@ -150,7 +152,7 @@ def verdict(job: Job, failure: Replica, end: Exit) -> Ending:
 
 
 def _what_preceded(job: Job, cause: Replica) -> str:
-    """The failures that the job went on after: the first in full, for it may be the real cause."""
+    """Describes earlier failures that the job survived; the first may be the real cause."""
     earlier = [r for r in judged_failures(job) if r.ended_as < cause.ended_as]
     if not earlier:
         return ""
@@ -161,7 +163,7 @@ def _what_preceded(job: Job, cause: Replica) -> str:
 
 
 def hung_verdict(job: Job, limit_s: float) -> Ending:
-    """The ending of a job that is silent, with the failed replica that it waits for, if any."""
+    """Returns the ending of a silent job; it names the failed replica that is waited for."""
     message = f"no program has printed, reported or written anything for {limit_s:g} s"
     for failure in judged_failures(job)[:1]:
         if failure.exit is not None:
@@ -172,7 +174,7 @@ def hung_verdict(job: Job, limit_s: float) -> Ending:
 
 
 def with_advice(message: str, end: Exit) -> str:
-    """Returns a text that says first what happened, then what may be done about it."""
+    """Joins a message and the advice of an exit, if there is any."""
     return f"{message.rstrip('.')}. {end.advice.rstrip('.')}" if end.advice else message
 
 
@@ -182,14 +184,14 @@ def cause_of_loss(job: Job, loss: Replica) -> str:
 
 
 def told(replica: Replica) -> str:
-    """The end of a replica, or its loss, in one sentence."""
+    """Describes the end of a replica, or its loss, in one sentence."""
     if replica.exit is None:
         return f"replica {replica.name} was lost: {replica.loss}"
     return describe(replica.name, replica.exit)
 
 
 def what_followed(job: Job, cause: Replica) -> str:
-    """The other failures, briefly: ``; then replica NAME exited with code 1, as did 2 others``."""
+    """Describes the other failures: ``; then replica NAME exited with code 1, as did 2 others``."""
     others = sorted(failed(job), key=lambda replica: replica.ended_as)
     ends = [
         (r.name, r.exit) for r in others if r.exit and r.name != cause.name and _is_news(r, cause)
@@ -203,7 +205,7 @@ def what_followed(job: Job, cause: Replica) -> str:
 
 
 def _is_news(failure: Replica, cause: Replica) -> bool:
-    """Returns whether a failure may follow from ``cause``; what was judged before it doesn't."""
+    """Returns whether a failure may follow from ``cause``; one that was judged before can't."""
     return not failure.judged or failure.ended_as > cause.ended_as
 
 
@@ -240,7 +242,7 @@ def describe_briefly(replica: str, end: Exit) -> str:
 
 
 def describe(replica: str, end: Exit) -> str:
-    """The end of a replica's program in one sentence."""
+    """Describes the end of a replica's program in one sentence."""
     because = f": {end.cause}" if end.cause else ""
     match end.kind:
         case ExitKind.EXITED:

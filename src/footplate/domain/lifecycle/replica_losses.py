@@ -39,15 +39,16 @@ def is_evaluator(job: Job, replica: str) -> bool:
 def matters(job: Job, replica: Replica) -> bool:
     """Returns whether the end of this replica affects the job's end.
 
-    An evaluator's doesn't; but if one never gets ready, no program of the gang starts.
+    The end of an evaluator doesn't, unless it never got ready: then no program of the gang starts.
     """
     return replica.address is None or not is_evaluator(job, replica.name)
 
 
 def is_loss(end: Exit) -> bool:
-    """Death by a foreign signal isn't the program's own failure; all other ends are.
+    """Returns whether an exit is a loss: death by a signal that the program didn't cause itself.
 
-    A supervisor stops for whoever asks it. Where the job isn't to end, that wasn't us.
+    All other ends are the program's own, except STOPPED: a supervisor stops for anyone who asks, so
+    the service didn't cause the stop of a job that isn't ending.
     """
     if end.kind is ExitKind.STOPPED:
         return True
@@ -67,7 +68,7 @@ def _is_shut_out(replica: Replica) -> bool:
 
 
 def may_restart(job: Job, replica: Replica) -> bool:
-    """Returns whether a lost replica starts again in place."""
+    """Returns whether a lost replica restarts in place."""
     limits = job.spec.scheduling
     if _is_shut_out(replica) or (limits.restarts_together and matters(job, replica)):
         return False
@@ -75,9 +76,9 @@ def may_restart(job: Job, replica: Replica) -> bool:
 
 
 def awaited(job: Job) -> tuple[str, ...]:
-    """The replicas that aren't ready, and are to be: at first all, later those that come back.
+    """Returns the replicas that aren't ready yet: at first all, later those that restart.
 
-    Once the end is decided, none.
+    Once the job's end is decided, the result is empty.
     """
     if job.ending is not None:
         return ()
@@ -93,17 +94,17 @@ def _is_awaited(job: Job, replica: Replica) -> bool:
 
 
 def first(replicas: Iterable[Replica]) -> Replica | None:
-    """The one whose end became known first."""
+    """Returns the replica whose end became known first; None: there are no replicas."""
     return min(replicas, key=lambda replica: replica.ended_as, default=None)
 
 
 def breaking_loss(job: Job) -> Replica | None:
-    """The first loss that ends the attempt; None: it continues."""
+    """Returns the first loss that ends the attempt; None: the attempt continues."""
     return first(replica for replica in job.replicas if _breaks(job, replica))
 
 
 def is_broken(job: Job) -> bool:
-    """Returns whether such a loss is certain: a LOST program may yet be reported as ended well."""
+    """Returns whether a loss surely ends the attempt; a LOST program may yet have succeeded."""
     return any(_breaks(job, r) and r.phase is not Phase.LOST for r in job.replicas)
 
 
@@ -112,7 +113,7 @@ def _breaks(job: Job, replica: Replica) -> bool:
 
 
 def failed(job: Job) -> list[Replica]:
-    """Returns replicas whose programs failed, themselves or as echoes, if that matters."""
+    """Returns the replicas whose failures matter, whether their own or echoes of other losses."""
     return [r for r in job.replicas if _fails(r) and matters(job, r)]
 
 
@@ -131,7 +132,7 @@ def may_be_echo(end: Exit) -> bool:
 
 
 def is_echo(job: Job, replica: Replica) -> bool:
-    """Returns whether this failure is an echo of another, as far as is known by now."""
+    """Returns whether this failure is an echo of another one, as far as is known by now."""
     end, at = replica.exit, replica.ended_at
     if end is None or at is None or not may_be_echo(end) or not matters(job, replica):
         return False
@@ -146,7 +147,7 @@ def is_echo(job: Job, replica: Replica) -> bool:
 
 
 def _upsets(replica: Replica, at: datetime) -> bool:
-    """Returns whether what happened to a replica explains a failure ``at`` that time."""
+    """Returns whether the loss or restart of a replica explains a failure at the time ``at``."""
     if replica.restart and replica.phase in _DOWN:
         return True
     known = replica.upset_at

@@ -27,9 +27,10 @@ def next_attempt(job: Job, replicas: Iterable[Replica]) -> Job:
 
 
 def restart_in_place(job: Job, at: datetime) -> Change:
-    """Restarts, in place, those that are gone and are not to stay so.
+    """Restarts in place the replicas that are gone and should run again.
 
-    Echoes wait until all that were lost are on their way back: else they would only fail again.
+    Replicas whose failures are echoes wait until all lost ones are restarting: otherwise they would
+    only fail again.
     """
     if job.ending is not None or replica_losses.breaking_loss(job) is not None:
         return job, ()
@@ -41,7 +42,7 @@ def restart_in_place(job: Job, at: datetime) -> Change:
 
 
 def _is_missing(job: Job, replica: Replica) -> bool:
-    """Returns whether a replica is lost, not gone yet, and waited for."""
+    """Returns whether a replica is lost but not gone yet, so that its restart is still to come."""
     return replica_losses.matters(job, replica) and replica_losses.is_lost(replica)
 
 
@@ -81,7 +82,7 @@ def _notify(job: Job, replica: Replica, how: str, at: datetime) -> JobEvent:
 
 
 def keep_echoes(before: Job, job: Job) -> Job:
-    """Keeps echoes of a loss as such after one of the lost has come back since ``before``."""
+    """Remembers which failures were echoes of a loss, before the lost replica restarted."""
     replicas = tuple(
         replace(r, upset_at=r.ended_at) if replica_losses.is_echo(before, r) else r
         for r in job.replicas
@@ -94,7 +95,7 @@ def _is_gone(replica: Replica) -> bool:
 
 
 def _again(replica: Replica) -> Replica:
-    """The same replica before its next start: it keeps what it was given, and its address."""
+    """Returns the replica as it is before its next start, with the same devices and address."""
     return Replica(
         replica.name,
         devices=replica.devices,
@@ -117,7 +118,7 @@ def _spent(job: Job) -> str:
 
 
 def retry(job: Job, loss: Replica, at: datetime) -> Change:
-    """Starts all again, or ends the job after its last retry; all are gone because of ``loss``."""
+    """Starts a new attempt after ``loss`` has ended one, or ends the job after its last retry."""
     counted = tuple(
         Replica(r.name, devices=r.devices, losses=r.losses + (r.name == loss.name))
         for r in job.replicas

@@ -34,7 +34,7 @@ the program to end. From outside it looks the same.
 
 
 def name_signal(number: int) -> str:
-    """``9 (SIGKILL)``; some have no name here."""
+    """Formats a signal with its name, if it has one: ``9 (SIGKILL)``."""
     try:
         return f"{number} ({signal.Signals(number).name})"
     except ValueError:
@@ -42,15 +42,15 @@ def name_signal(number: int) -> str:
 
 
 def describe_sender(number: int) -> str:
-    """Returns who sent a fatal signal, as far as the signal shows."""
+    """Describes the sender of a fatal signal, as far as the signal shows it."""
     return _OWN_DOING.get(number, "which Footplate did not send")
 
 
 def read_code(code: int) -> str:
-    """Returns what an exit code of 128 and more may mean; empty: nothing special.
+    """Explains an exit code of 128 or more; empty: it has no special meaning.
 
-    For a process that signal 9 has ended shells exit with 137; launchers in Python, which know it
-    as -9, with 247.
+    If signal 9 ended a process, shells exit with 137; launchers in Python, which see -9, exit with
+    247.
     """
     number = code - _SHELL_BASE
     if _WRAP - code in _OFTEN_PASSED_ON:

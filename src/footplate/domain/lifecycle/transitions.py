@@ -58,12 +58,12 @@ may run."""
 
 @dataclass(frozen=True)
 class Start:
-    """Request the start of the job's current attempt, but of those that are to stop."""
+    """Starts the replicas of the job's current attempt, except those that are to stop."""
 
 
 @dataclass(frozen=True)
 class Stop:
-    """Request the end of the job's current attempt, or of some ``replicas`` of it."""
+    """Stops all replicas of the job's current attempt, or only ``replicas``."""
 
     replicas: frozenset[str] | None = None
     """None: of all of it."""
@@ -74,9 +74,9 @@ Command = Start | Stop
 
 @dataclass(frozen=True)
 class Reaction:
-    """The job after an event, commands to execute now, and events to record.
+    """The job after an event, the commands to execute now, and the events to record.
 
-    ``job`` is the very same object where the event changed nothing.
+    ``job`` is the same object as before if the event changed nothing.
     """
 
     job: Job
@@ -105,7 +105,7 @@ def _left_out_events(before: Job, after: Job, at: datetime) -> Iterator[JobEvent
 
 
 def commands(job: Job) -> tuple[Command, ...]:
-    """The commands for the backend, derived from the record."""
+    """Returns the commands for the backend, derived from the record."""
     if job.state.terminal or job.attempt == 0:
         return ()
     stopped = to_stop(job)
@@ -118,7 +118,7 @@ def commands(job: Job) -> tuple[Command, ...]:
 
 
 def to_stop(job: Job) -> frozenset[str]:
-    """The replicas that are to end, or have ended: all, none, or all but lingering evaluators."""
+    """Returns the replicas that should be ended: all, none, or all but lingering evaluators."""
     if job.ending is None and not replica_losses.is_broken(job):
         return frozenset()
     return frozenset(replica.name for replica in job.replicas) - exit_analysis.lingering(job)
@@ -176,14 +176,14 @@ def _admit(job: Job, event: Admitted) -> Change:
 
 
 def _cancel(job: Job, event: CancelRequested) -> Change:
-    """Cancels the job before its end is decided; after that only evaluators are stopped."""
+    """Cancels the job; once its end is decided, only stops evaluators that still run."""
     if job.ending is not None:
         return _dismiss(job), ()
     return _end(job, Ending(State.CANCELLED, Code.CANCELLED, event.message))
 
 
 def _dismiss(job: Job) -> Job:
-    """Replicas that linger are to end now."""
+    """Marks lingering replicas as overdue, so that they are stopped now."""
     lingering = exit_analysis.lingering(job)
     if not lingering:
         return job
@@ -192,7 +192,7 @@ def _dismiss(job: Job) -> Job:
 
 
 def _expire(job: Job, event: WaitExpired | RunExpired | HangExpired) -> Change:
-    """Handles that one of the job's limits is exceeded."""
+    """Applies what follows when one of the job's time limits has passed."""
     match event:
         case WaitExpired():
             return _expire_wait(job)
@@ -227,7 +227,7 @@ def _expire_hang(job: Job, event: HangExpired) -> Change:
 
 
 def _end(job: Job, ending: Ending) -> Change:
-    """Decides the end, unless it is decided; if nothing started, there is nothing to wait for."""
+    """Decides the job's end unless it is decided; a job that never started ends at once."""
     if job.ending is not None:
         return job, ()
     if job.attempt == 0:
@@ -240,7 +240,7 @@ _ORDER = {phase: index for index, phase in enumerate(Phase)}
 
 
 def _report(job: Job, event: ReplicaEvent) -> Change:
-    """Moves one replica forward, never back, and applies what follows for the job."""
+    """Moves one replica forward, never back, and applies the consequences for the job."""
     known = next((r for r in job.replicas if r.name == event.replica), None)
     if known is None or (event.attempt, event.restart) != (job.attempt, known.restart):
         return job, ()
@@ -267,7 +267,7 @@ def _report(job: Job, event: ReplicaEvent) -> Change:
 
 
 def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
-    """``place``: the one in the order of ends that it would get."""
+    """Returns the replica after an event; ``place`` is its place in the order of ends."""
     match event:
         case ReplicaPreparing():
             moved = replace(replica, phase=Phase.PREPARING)
@@ -291,21 +291,21 @@ def _move(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
 
 
 def _ended(replica: Replica, event: ReplicaEvent, place: int) -> Replica:
-    """Notes the time and place of a replica's end, unless it is already noted."""
+    """Records the time and place of a replica's end, unless they are already recorded."""
     if replica.ended_as:
         return replica
     return replace(replica, ended_at=event.moment, ended_as=place)
 
 
 def _follow(job: Job, event: _End, events: tuple[JobEvent, ...]) -> Change:
-    """The consequence of a judged end: a restart in place, a restart of all, or the end."""
+    """Applies the consequence of a judged end: a restart, a new attempt, or the job's end."""
     job, mended = restarts.restart_in_place(job, event.at)
     job, settled = _settle(job, event)
     return _run(job), (*events, *mended, *settled)
 
 
 def _run(job: Job) -> Job:
-    """RUNNING, once no program is yet to start; an evaluator may have ended instead."""
+    """Makes the job RUNNING once every program has started; evaluators may have ended before."""
     if job.state is not State.PREPARING or to_stop(job):
         return job
     started = all(_ORDER[r.phase] >= _ORDER[Phase.RUNNING] for r in job.replicas)
@@ -314,10 +314,10 @@ def _run(job: Job) -> Job:
 
 
 def _have_run(job: Job, replica: Replica, event: ReplicaExited) -> Job:
-    """RUNNING for a moment at least, whatever follows of the exit of a program that ran.
+    """Makes the job RUNNING, at least for a moment, when a program that ran has exited.
 
-    What says that the others run may still be on its way; but no program starts before all are
-    ready. ``replica`` is before its exit.
+    Reports that the others run may still be on their way, but no program starts before all replicas
+    are ready. ``replica`` is the state before its exit.
     """
     ran = replica.phase is Phase.RUNNING or event.exit.success
     if not ran or job.state is not State.PREPARING or job.ending is not None:
@@ -326,7 +326,7 @@ def _have_run(job: Job, replica: Replica, event: ReplicaExited) -> Job:
 
 
 def _judge(job: Job, replica: Replica, end: Exit) -> Job:
-    """The primary's success is the job's; a failure counts, unless it may be an echo."""
+    """Ends the job when its primary succeeds, or when a decisive failure can't be an echo."""
     if not replica_losses.matters(job, replica) or replica_losses.is_lost(replica):
         return job
     if end.success and replica is job.primary:
@@ -340,8 +340,9 @@ def _judge(job: Job, replica: Replica, end: Exit) -> Job:
 
 
 def _conclude(job: Job) -> Job:
-    """The first failure that waits to be judged is the end, where one of those that wait decides;
-    else the job goes on without that replica.
+    """Judges the failures that wait: the first ends the job if any of them is decisive.
+
+    Otherwise the job continues without the replica that failed first.
     """
     waiting = exit_analysis.waiting_failures(job)
     failure = exit_analysis.waiting_failure(job)
@@ -358,7 +359,7 @@ def _leave_out(job: Job, failure: Replica) -> Job:
 
 
 def _notify(job: Job, replica: Replica, event: _End) -> tuple[JobEvent, ...]:
-    """Returns an event for a failure in a gang; ``job`` is as it was before it was judged."""
+    """Returns an event for a failure in a gang; ``job`` is the state before the judgement."""
     message = exit_analysis.unexpected_end(job, replica)
     if message is None:
         return ()
@@ -366,10 +367,10 @@ def _notify(job: Job, replica: Replica, event: _End) -> tuple[JobEvent, ...]:
 
 
 def _settle(job: Job, event: _End) -> Change:
-    """Moves the job on when all replicas are gone: it ends, or starts another attempt.
+    """Ends the job, or starts another attempt, once all replicas are gone.
 
-    A failure that still waits to be judged then is the end, unless a loss explains it: no more
-    reports will arrive.
+    A failure that still waits to be judged then ends the job, unless a loss explains it, because no
+    more reports will arrive.
     """
     if any(r.phase is not Phase.GONE for r in job.replicas):
         return job, ()
@@ -383,7 +384,7 @@ def _settle(job: Job, event: _End) -> Change:
 
 
 def _enter(before: Job, after: Job, at: datetime) -> Job:
-    """Checks the step against the table, and notes the times that belong to the new state."""
+    """Checks the step against the transition table, and sets the times of the new state."""
     if after.state not in TRANSITIONS[before.state]:
         raise AssertionError(f"no way from {before.state.value} to {after.state.value}")
     if after.state is State.RUNNING and after.start_time is None:

@@ -23,7 +23,7 @@ _ORDER = (State.QUEUED, State.PREPARING, State.RUNNING)
 
 
 def apply(job: Job, event: Event) -> Job:
-    """Events of replicas mean nothing to it: it has none."""
+    """Applies an event to a tuning job, which ignores events of replicas as it has none."""
     match event:
         case TrialsBegin():
             after = _begin(job, State.RUNNING if event.running else State.PREPARING)
@@ -43,7 +43,7 @@ def apply(job: Job, event: Event) -> Job:
 
 
 def _begin(job: Job, state: State) -> Job:
-    """Moves the state forward one step at a time: what runs was prepared, what succeeds has run."""
+    """Moves the state forward by one step at most: trials are prepared before they run."""
     if job.ending is not None or job.state not in _ORDER:
         return job
     here = _ORDER.index(job.state)
@@ -52,9 +52,10 @@ def _begin(job: Job, state: State) -> Job:
 
 
 def _end(job: Job, ending: Ending) -> Job:
-    """A cancelled one waits, as CANCELLING, for its trials; one that fails in the state it has.
+    """Decides the end of a tuning job, whose trials may still run.
 
-    A search that has ended well, of which trials still run, can be cancelled.
+    A cancelled job is CANCELLING until its trials have ended; a failed one keeps its state until
+    then. A search that has succeeded can still be cancelled while trials run.
     """
     state = State.CANCELLING if ending.state is State.CANCELLED else job.state
     return replace(job, ending=ending, state=state)

@@ -33,7 +33,7 @@ _PREBUILT = re.compile(r"(?:/vertex-ai|/cloud-aiplatform)/training/[a-z-]+-(?P<v
 
 
 def advise(spec: JobSpec, catalogue: Catalogue, tuning: Tuning | None = None) -> tuple[str, ...]:
-    """Returns a sentence for each piece of advice. The job of the spec may be refused."""
+    """Returns the advice about a job, one sentence each; the job may also be invalid."""
     pools = [pool for pool in spec.pools if pool.replica_count > 0]
     return (
         *_trials(tuning),
@@ -67,7 +67,7 @@ def _trials(tuning: Tuning | None) -> Iterator[str]:
 
 
 def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
-    """GPUs that nothing will use, and programs for GPUs that have none."""
+    """Yields advice on GPUs that programs can't use, and on programs for GPUs without any."""
     gpu = _gpu(pool, catalogue)
     if gpu is None:
         if _variant(pool) == "gpu":
@@ -99,7 +99,7 @@ def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _gpu(pool: WorkerPool, catalogue: Catalogue) -> str | None:
-    """``4 NVIDIA_TESLA_T4``, of each replica; None: no GPU."""
+    """Returns the GPUs of each replica, as in ``4 NVIDIA_TESLA_T4``; None: no GPU."""
     name, count = accelerators_of(pool.machine, catalogue)
     known = catalogue.accelerators.get(name or "")
     if known is None or known.kind is not AcceleratorKind.GPU or count <= 0:
@@ -108,7 +108,7 @@ def _gpu(pool: WorkerPool, catalogue: Catalogue) -> str | None:
 
 
 def _without_gpu(pool: WorkerPool, catalogue: Catalogue) -> bool:
-    """Returns whether it is certain that the program can't use a GPU."""
+    """Returns whether the program certainly can't use a GPU."""
     if isinstance(pool.program, ContainerProgram):
         return _variant(pool) == "cpu"
     if role_of(pool) is ClusterRole.REDUCER:
@@ -121,7 +121,7 @@ def _without_gpu(pool: WorkerPool, catalogue: Catalogue) -> bool:
 
 
 def _machine_cuda(pool: WorkerPool, catalogue: Catalogue) -> str:
-    """The CUDA version that the pool's runtime needs from the machine; empty: none."""
+    """Returns the CUDA version that the pool's runtime needs from the machine; empty: none."""
     if isinstance(pool.program, ContainerProgram) or role_of(pool) is ClusterRole.REDUCER:
         return ""
     try:
@@ -132,7 +132,7 @@ def _machine_cuda(pool: WorkerPool, catalogue: Catalogue) -> str:
 
 
 def _variant(pool: WorkerPool) -> str | None:
-    """Returns the variant in the name of one of Google's prebuilt images: ``cpu`` or ``gpu``."""
+    """Returns the variant in a prebuilt image's name, ``cpu`` or ``gpu``; None: neither."""
     match = _PREBUILT.search(_software(pool))
     return match["variant"] if match else None
 
@@ -159,7 +159,10 @@ def _evaluators(pools: Sequence[WorkerPool]) -> Iterator[str]:
 
 
 def _evaluators_beside_a_master(spec: JobSpec, pools: Sequence[WorkerPool]) -> Iterator[str]:
-    """Source: tf.estimator.RunConfig, "task_type `evaluator` is not supported"."""
+    """Yields a warning if evaluators are combined with a master, which TensorFlow doesn't support.
+
+    Source: tf.estimator.RunConfig, "task_type `evaluator` is not supported".
+    """
     evaluators = any(role_of(pool) is ClusterRole.EVALUATOR for pool in pools)
     if spec.chief_role != "master" or not evaluators:
         return
@@ -193,7 +196,7 @@ def _no_evaluator(spec: JobSpec, tuning: Tuning | None) -> Iterator[str]:
 
 
 def _crowd(pools: Sequence[WorkerPool], site: Site) -> Iterator[str]:
-    """An emulating machine runs jobs that are larger than itself, one at a time."""
+    """Yields a warning if a job has more replicas than an emulating machine runs at once."""
     replicas = sum(pool.replica_count for pool in pools)
     if site.mode is Mode.EMULATE and replicas > site.replicas and site.engine is None:
         yield (

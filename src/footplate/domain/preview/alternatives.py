@@ -25,10 +25,10 @@ MOST = 12
 
 
 def variations(spec: JobSpec, catalogue: Catalogue) -> Variations:
-    """Yields other specs of the job, each with how to say it; those most like it first.
+    """Yields other specs of the job, each with a description, the most similar first.
 
-    Each of them is allowed by the catalogue, differs from the job in one respect, and asks for
-    less, or for something else. On a persistent resource there is only what the job asks for.
+    The catalogue allows each of them. Each differs from the job in one respect, and asks for less,
+    or for something else. A job on a persistent resource has none.
     """
     if spec.persistent_resource is not None:
         return iter(())
@@ -52,7 +52,10 @@ def _valid(candidates: Variations, catalogue: Catalogue) -> Variations:
 
 @dataclass(frozen=True)
 class _Group:
-    """Pools whose replicas have the same accelerators; ``only`` names them if others differ."""
+    """Pools whose replicas have the same accelerators.
+
+    ``only`` names the pools if others have different accelerators; else it is empty.
+    """
 
     accelerator: str
     count: int
@@ -64,7 +67,7 @@ class _Group:
         return [kind for kind in found if kind is not None]
 
     def counts(self, accelerator: str, catalogue: Catalogue) -> tuple[int, ...]:
-        """Returns the numbers of an accelerator that all its machine types take, largest first."""
+        """Returns the counts of an accelerator that all machine types allow, largest first."""
         counts = [set(kind.accelerators.get(accelerator, ())) for kind in self.kinds(catalogue)]
         return tuple(sorted(set.intersection(*counts), reverse=True)) if counts else ()
 
@@ -76,7 +79,7 @@ class _Group:
 
 
 def _groups(spec: JobSpec) -> list[_Group]:
-    """Groups pools by accelerators that were asked for: included ones can't be changed."""
+    """Groups pools by requested accelerators, as included accelerators can't be changed."""
     found: dict[tuple[str, int], list[WorkerPool]] = {}
     for pool in spec.pools:
         if pool.machine.accelerator_type is not None and pool.replica_count:
@@ -102,7 +105,7 @@ def _fewer_accelerators(spec: JobSpec, catalogue: Catalogue) -> Variations:
 
 
 def _fewer_with_machine(spec: JobSpec, group: _Group, catalogue: Catalogue) -> Variations:
-    """Yields smaller types, for machine types with one size for each number of accelerators."""
+    """Yields smaller machine types, if each type has only one number of accelerators."""
     names = {pool.machine.machine_type for pool in group.pools}
     if len(names) > 1 or len(group.counts(group.accelerator, catalogue)) > 1:
         return
@@ -115,7 +118,7 @@ def _fewer_with_machine(spec: JobSpec, group: _Group, catalogue: Catalogue) -> V
 
 
 def _fewer_workers(spec: JobSpec, _catalogue: Catalogue) -> Variations:
-    """Yields half of the workers, one, and none if nothing else serves them."""
+    """Yields the job with half of its workers, with one, and with none if no reducers need them."""
     pool = next((pool for pool in spec.pools if role_of(pool) is ClusterRole.WORKER), None)
     if pool is None:
         return
@@ -150,7 +153,7 @@ def _other_accelerators(spec: JobSpec, catalogue: Catalogue) -> Variations:
 
 
 def _smaller_machines(spec: JobSpec, catalogue: Catalogue) -> Variations:
-    """Yields the next smaller types of the same family, for pools without accelerators."""
+    """Yields the next smaller machine types of the same family, for pools without accelerators."""
     plain = [p for p in spec.pools if accelerators_of(p.machine, catalogue)[0] is None]
     for name in dict.fromkeys(pool.machine.machine_type for pool in plain):
         pools = [pool for pool in plain if pool.machine.machine_type == name]
@@ -177,7 +180,7 @@ def _smaller(name: str, catalogue: Catalogue) -> list[MachineType]:
 
 
 def _other_regions(spec: JobSpec, catalogue: Catalogue) -> Variations:
-    """Yields other regions, those of the same continent first."""
+    """Yields other regions, beginning with those on the same continent."""
     continent = spec.region.partition("-")[0]
     others = (name for name in catalogue.regions if name != spec.region)
     for name in sorted(others, key=lambda name: name.partition("-")[0] != continent):

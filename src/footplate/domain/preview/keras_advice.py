@@ -31,10 +31,10 @@ _KERAS_3 = (2, 16)
 def advise_packages(
     spec: JobSpec, uses: Callable[[str], Iterable[Use]], runtimes: Runtimes
 ) -> Iterator[str]:
-    """A sentence for each pattern; ``uses`` finds them in the package at a URI.
+    """Yields a sentence for each pattern that ``uses`` finds in the packages of a job.
 
-    Pools with the same packages say the same. Packages are looked into only where a runtime has
-    Keras 3.
+    Pools with the same packages share their sentences. Only packages whose runtime has Keras 3 are
+    searched.
     """
     for pool in spec.pools:
         program = pool.program
@@ -96,7 +96,7 @@ def _advise(
 
 
 def _set_variable(spec: JobSpec) -> str:
-    """AI Platform's jobs have no variables of their own."""
+    """Explains how to set the variable in the job; jobs of AI Platform set it in their program."""
     if _is_vertex(spec):
         return f"Set {SETTING}=1 in the job's env"
     return f"Set os.environ['{SETTING}'] = '1' before the first import of TensorFlow"

@@ -29,7 +29,7 @@ _ADDRESS = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9._-]{1,220}[a-z0-9])(?:/[
 
 @dataclass(frozen=True)
 class NamedBucket:
-    """``project``: the one that owns it; None: that isn't known."""
+    """A bucket that a job names; ``project`` is its owner, None if that isn't known."""
 
     location: str
     project: str | None = None
@@ -42,11 +42,12 @@ def advise_buckets(
     shared: Sequence[str],
     is_made: Callable[[str], bool] = lambda _: False,
 ) -> Iterator[str]:
-    """Yields a sentence for each bucket; ``find`` gives None for one that doesn't exist.
+    """Yields advice on the buckets that a job names.
 
-    ``shared`` is the setting ``shared_buckets``. ``is_made``: whether the client is going to make
-    it. Of directories, packages and data of built-in algorithms only the distance is said: a job is
-    refused if their buckets don't exist.
+    ``find`` returns None for a bucket that doesn't exist. ``shared`` is the setting
+    ``shared_buckets``. ``is_made`` returns whether the client is going to make the bucket. For
+    directories, packages and data of built-in algorithms the advice concerns only the distance to
+    the bucket: if such a bucket doesn't exist, the job is refused elsewhere.
     """
     own = {match[1] for text in _own_places(spec) for match in _ADDRESS.finditer(text)}
     named: dict[str, str] = {}
@@ -84,7 +85,7 @@ def _own_places(spec: JobSpec) -> Iterator[str]:
 
 
 def _texts(spec: JobSpec) -> Iterator[str]:
-    """Yields all other texts in which a job may name a bucket."""
+    """Yields the texts, except directories and packages, in which a job may name a bucket."""
     yield from (text for _, text in spec.data[1:])
     for pool in spec.pools:
         program = pool.program

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PackageCheck:
-    """One package of the replicas with ``roles``, resolved together with their other packages.
+    """The check of one package of the replicas with ``roles``, together with their other packages.
 
-    ``added``: what they all would install beside the runtime. ``error``: why the preparation of
-    these replicas would fail; empty: it wouldn't.
+    ``added`` has the packages that would be installed in addition to the runtime's. ``error`` says
+    why the preparation of these replicas would fail; empty: it wouldn't.
     """
 
     package: str
@@ -23,7 +23,7 @@ class PackageCheck:
 def assign_errors(
     packages: tuple[str, ...], roles: tuple[str, ...], runtime: str, error: str
 ) -> tuple[PackageCheck, ...]:
-    """The error at the packages that it names; at all of them where it names none."""
+    """Attaches an error to the packages that it names, or to all of them if it names none."""
     named = [uri for uri in packages if uri.rpartition("/")[2] in error]
     return tuple(
         PackageCheck(uri, roles, runtime, error=error if uri in (named or packages) else "")

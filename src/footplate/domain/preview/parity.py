@@ -32,7 +32,7 @@ _WANTED = "prebuilt GPU images of TensorFlow 2.3, PyTorch 1.4 and later"
 
 
 def reducer_doubts(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
-    """Yields doubts on reduction servers; none if no pool runs any."""
+    """Yields doubts whether Google accepts the reduction servers; nothing if the job has none."""
     if not any(role_of(pool) is ClusterRole.REDUCER and pool.replica_count for pool in pools):
         return
     workers = (
@@ -92,10 +92,11 @@ REFUSED_ALIKE = "Google's service would refuse the job for the same reasons"
 
 @dataclass(frozen=True)
 class Parity:
-    """``accepted``: by the rules that its pages state; None: that can't be known here.
+    """A prediction of whether Google's service would accept a job.
 
-    ``reasons`` speak for or against it, or say what would be otherwise there.
-    Quotas, permissions, and whether buckets and packages are there, are another matter.
+    ``accepted`` follows the rules on Google's pages; None: the rules don't decide. ``reasons``
+    speak for or against acceptance, or name differences. Quotas, permissions, and the existence of
+    buckets and packages aren't considered.
     """
 
     accepted: bool | None
@@ -105,7 +106,11 @@ class Parity:
 def parity_of(
     submission: Submission, catalogue: Catalogue, absent: Sequence[Violation] = ()
 ) -> Parity:
-    """``absent``: what the job names and isn't here, or not in order; it may well be there."""
+    """Predicts whether Google's service would accept a submission.
+
+    ``absent`` are violations about things that the job names and that this service lacks or can't
+    use; Google's service may well have them.
+    """
     spec = submission.spec
     lacks, doubts = tuple(_lacks(spec, catalogue)), tuple(_doubts(spec, catalogue))
     same = (REFUSED_ALIKE,) if submission.violations else ()
@@ -121,13 +126,13 @@ def parity_of(
 
 
 def _differs(spec: JobSpec) -> bool:
-    """Returns whether Google's service certainly refuses it; the API has said so in words."""
+    """Returns whether Google's service certainly refuses the job, by rules stated before."""
     paths = any(not directory.uri.startswith("gs://") for directory in spec.directories)
     return paths or any(runtime in ("version:/", "version:") for runtime in _runtimes(spec))
 
 
 def _lacks(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
-    """Yields what Google's catalogue certainly lacks."""
+    """Yields the regions, machines and other items that Google's catalogue certainly lacks."""
     own = "is only in this service's catalogue"
     machines = dict.fromkeys(pool.machine.machine_type for pool in spec.pools)
     devices = dict.fromkeys(accelerators_of(pool.machine, catalogue)[0] for pool in spec.pools)
@@ -147,7 +152,7 @@ def _lacks(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
-    """Yields what Google's catalogue may have by now, and what its pages leave open."""
+    """Yields doubts: items that Google may have by now, and rules that its pages leave open."""
     for name in dict.fromkeys(p.machine.machine_type for p in spec.pools if not _asks(p)):
         kind = catalogue.machine_types.get(name)
         if kind is not None and name not in catalogue.own and (made := _made_with(kind)):
@@ -175,7 +180,7 @@ def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _is_small(machine_type: str) -> bool:
-    """Compute Engine has it, and the lists of the training services begin above it."""
+    """Returns whether a machine type is smaller than those that the training services offer."""
     match = _SIZE.fullmatch(machine_type)
     return match is not None and int(match[2]) < _LEAST_VCPUS[match[1]]
 
@@ -185,7 +190,7 @@ def _asks(pool: WorkerPool) -> bool:
 
 
 def _made_with(kind: MachineType) -> str | None:
-    """``1 NVIDIA_L4``, where it takes but that."""
+    """Returns the only accelerators that a machine type allows, as ``1 NVIDIA_L4``; else None."""
     takes = [f"{count} {name}" for name, counts in kind.accelerators.items() for count in counts]
     return takes[0] if len(takes) == 1 else None
 
@@ -197,7 +202,10 @@ def _runtimes(spec: JobSpec) -> tuple[str, ...]:
 
 
 def _name(runtime: str) -> str:
-    """``2.21`` of ``version:2.21/3.11``, ``tf-cpu.2-21.py311`` of an image's URI."""
+    """Returns a runtime's short name.
+
+    It is ``2.21`` of ``version:2.21/3.11``, and ``tf-cpu.2-21.py311`` of an image's URI.
+    """
     kind, _, name = runtime.partition(":")
     if kind == "version":
         return name.partition("/")[0]
@@ -205,6 +213,6 @@ def _name(runtime: str) -> str:
 
 
 def _number(version: str) -> tuple[int, int]:
-    """Returns the version as two numbers; other versions count as older than all."""
+    """Returns the version as two numbers; versions in another form count as the oldest."""
     match = re.fullmatch(r"([0-9]{1,9})\.([0-9]{1,9})", version)
     return (int(match[1]), int(match[2])) if match else (0, 0)

@@ -34,9 +34,9 @@ OPEN = "..."
 
 
 def first_trial(spec: JobSpec, search: SearchRequest, job_id: str, number: int = 1) -> JobSpec:
-    """Returns what trial ``number`` runs.
+    """Returns the spec that trial ``number`` runs.
 
-    Parameters that a job has from the one it resumes aren't known here.
+    If the job resumes another one, the parameters that it gets from that job aren't known here.
     """
     slots = search.space.slots if search.space is not None else ()
     names = dict.fromkeys(slot.parameter.name for slot in slots)
@@ -45,7 +45,10 @@ def first_trial(spec: JobSpec, search: SearchRequest, job_id: str, number: int =
 
 
 def trial_steps(spec: JobSpec, search: SearchRequest, first: int = 1) -> Iterator[str]:
-    """``spec`` of each trial; ``first``: the number of the first one."""
+    """Yields sentences on the trials of a search.
+
+    ``spec`` is the job of each trial, ``first`` the number of the first trial.
+    """
     counts, machines = search.counts, len(spec.replica_names())
     trials = "1 trial" if counts.trials == 1 else f"{counts.trials} trials"
     each = "1 machine" if machines == 1 else f"{machines} machines"
@@ -69,7 +72,7 @@ _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
 @dataclass(frozen=True)
 class PlannedMachine:
-    """The machine of each replica of a pool; ``vcpus`` and ``memory_gb`` of unknown ones: None."""
+    """The machine of each replica of a pool; ``vcpus`` and ``memory_gb`` are None if unknown."""
 
     machine_type: str
     vcpus: int | None
@@ -81,7 +84,7 @@ class PlannedMachine:
 
 @dataclass(frozen=True)
 class PlannedProgram:
-    """The program of a pool: ``runtime`` with its Python and the module, or ``image``."""
+    """The program of a pool: ``runtime``, ``python`` and ``module``, or ``image``."""
 
     runtime: str | None = None
     python: str | None = None
@@ -95,10 +98,10 @@ class PlannedProgram:
 
 @dataclass(frozen=True)
 class PlannedPool:
-    """``variables`` are those that the service sets on the first replica.
+    """A pool in the plan; ``variables`` are set by the service on the first replica.
 
-    On the others the ``index`` in the description of the cluster differs, their ``RANK``, and
-    which GPUs they see; those told here are the first ones of the site, as if nothing else ran.
+    Other replicas differ in the ``index`` in the cluster description, in ``RANK``, and in the GPUs
+    that they see. The GPUs shown are the first ones of the site, as if nothing else ran.
     """
 
     role: str
@@ -110,7 +113,10 @@ class PlannedPool:
 
 @dataclass(frozen=True)
 class Plan:
-    """``pools`` in order, the primary one first; ``steps`` are sentences, in order of time."""
+    """The plan of a job.
+
+    ``pools`` are in order, the primary one first; ``steps`` are sentences, in order of time.
+    """
 
     region: str
     zone: str | None
@@ -135,7 +141,10 @@ def plan(
     first: int = 1,
     prices: Prices = NO_PRICES,
 ) -> Plan:
-    """``search``: of a tuning job; the plan is that of its first trial then, number ``first``."""
+    """Makes the plan of a job.
+
+    ``search`` is the search of a tuning job; the plan is then of its first trial, number ``first``.
+    """
     before = () if search is None else tuple(trial_steps(spec, search, first))
     if search is not None:
         spec = first_trial(spec, search, job_id, first)
@@ -215,7 +224,7 @@ class _Planner:
                 assert_never(program)
 
     def _variables(self, pool: WorkerPool) -> tuple[tuple[str, str], ...]:
-        """The service's, but for those that the user's own take the place of."""
+        """Returns the variables that the service sets, except those that the user's own replace."""
         replica, own = pool.replica_names()[0], dict(pool.environment)
         given = program_arguments.variables(
             self._spec, replica, self._job_id, self._addresses, self._form
@@ -227,7 +236,7 @@ class _Planner:
 
 
 def _runtime(program: PythonProgram, field: str, catalogue: Catalogue) -> tuple[str, str | None]:
-    """Returns the runtime's name and Python; if unknown, the name that was asked for."""
+    """Returns the runtime's name and Python version; for an unknown runtime, its requested name."""
     try:
         runtime = catalogue.runtimes.resolve(program.runtime, field)
     except InvalidArgument:
@@ -299,7 +308,7 @@ _AWAITED = frozenset(ClusterRole) - {ClusterRole.PRIMARY, ClusterRole.EVALUATOR}
 
 
 def words(duration_s: float) -> str:
-    """A length of time in the largest unit that it is a multiple of: ``7 days``."""
+    """Formats a duration in the largest unit that divides it: ``7 days``."""
     for unit, name in ((_DAY_S, "day"), (_HOUR_S, "hour"), (_MINUTE_S, "minute")):
         if duration_s >= unit and duration_s % unit == 0:
             number = int(duration_s // unit)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def for_pools(
     pools: Iterable[WorkerPool], about: Callable[[WorkerPool], Iterator[str]]
 ) -> Iterator[str]:
-    """Yields each text that ``about`` has on pools, once, after the roles that it is about."""
+    """Yields each text that ``about`` returns for pools once, after the roles of these pools."""
     roles: dict[str, list[str]] = {}
     for pool in pools:
         for text in about(pool):

@@ -35,7 +35,7 @@ _INSTEAD = (
 
 
 def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
-    """Yields advice on reduction servers; none if no pool runs any. ``pools`` have replicas."""
+    """Yields advice on reduction servers; ``pools`` are the pools that have replicas."""
     workers = [pool for pool in pools if role_of(pool) in (ClusterRole.PRIMARY, ClusterRole.WORKER)]
     reducers = [pool for pool in pools if role_of(pool) is ClusterRole.REDUCER]
     for pool in reducers:
@@ -51,7 +51,7 @@ def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterat
 
 
 def bandwidth_step(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
-    """Yields what the workers send and the reduction servers take; nothing if it is unknown."""
+    """Yields a sentence comparing the bandwidths of workers and reducers, if they are known."""
     workers = [pool for pool in pools if role_of(pool) in (ClusterRole.PRIMARY, ClusterRole.WORKER)]
     reducers = [pool for pool in pools if role_of(pool) is ClusterRole.REDUCER]
     sent, taken = _bandwidth_gbps(workers, catalogue), _bandwidth_gbps(reducers, catalogue)
@@ -73,7 +73,7 @@ def _machine(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _count(pool: WorkerPool, workers: Sequence[WorkerPool], catalogue: Catalogue) -> Iterator[str]:
-    """Yields a text if the workers are too few to gain, or the reducers too few for them."""
+    """Yields advice if workers are too few to gain, or reducers too few to serve them."""
     members = sum(worker.replica_count for worker in workers)
     if members == 1:
         yield "1 worker has no other worker to reduce with: its reduction servers would stand idle"
@@ -90,7 +90,7 @@ def _count(pool: WorkerPool, workers: Sequence[WorkerPool], catalogue: Catalogue
 
 
 def _count_alike(pool: WorkerPool, members: int) -> Iterator[str]:
-    """Compares counts if bandwidths aren't known, as if all machines had the same."""
+    """Yields advice from counts alone, as if all machines had the same bandwidth."""
     least = _break_even(members, 1.0 * members)
     if pool.replica_count < least:
         yield (
@@ -116,7 +116,7 @@ def _count_bandwidth(
 
 
 def _break_even(members: int, matching: float) -> int:
-    """Returns how many reducers beat a ring, if ``matching`` ones take all that workers send."""
+    """Returns how many reducers beat a ring, if ``matching`` ones receive all that workers send."""
     return math.floor(matching * members / (2 * (members - 1))) + 1
 
 
@@ -125,7 +125,7 @@ def _servers(count: int) -> str:
 
 
 def _bandwidth_gbps(workers: Sequence[WorkerPool], catalogue: Catalogue) -> float | None:
-    """Returns the bandwidth of all workers together; None: not each one's is known."""
+    """Returns the bandwidth of all workers together; None: some worker's is unknown."""
     sent = 0.0
     for pool in workers:
         kind = catalogue.machine_types.get(pool.machine.machine_type)
@@ -136,7 +136,7 @@ def _bandwidth_gbps(workers: Sequence[WorkerPool], catalogue: Catalogue) -> floa
 
 
 def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
-    """Workers that reduction servers don't serve here, and what happens instead."""
+    """Yields advice for workers that reduction servers can't serve, with the consequence."""
     if not isinstance(pool.program, PythonProgram):
         yield (
             "the image needs the package footplate-reduction (pip install ./reduction from "
@@ -162,7 +162,7 @@ def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _horovod(workers: Sequence[WorkerPool]) -> Iterator[str]:
-    """Yields Horovod's recommended threshold, if a pool sets a lower one or none sets it."""
+    """Yields Horovod's recommended threshold, if a pool sets a lower one or no pool sets one."""
     given = {pool.cluster_role: dict(pool.environment).get(FUSION_VARIABLE) for pool in workers}
     too_low = {role: value for role, value in given.items() if value and not _is_enough(value)}
     for role, value in too_low.items():

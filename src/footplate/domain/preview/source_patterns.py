@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Pattern(StrEnum):
-    """The values stand in the API of Footplate."""
+    """A use of TensorFlow that later versions change or lack.
+
+    The values are part of Footplate's API.
+    """
 
     ESTIMATOR = "estimator"
     STRATEGY = "multi-worker-keras"
@@ -30,7 +33,7 @@ class Pattern(StrEnum):
 
 @dataclass(frozen=True)
 class Use:
-    """``place`` is where it stands first: ``trainer/task.py:12``."""
+    """A pattern that a package uses; ``place`` is its first occurrence: ``trainer/task.py:12``."""
 
     pattern: Pattern
     place: str
@@ -78,7 +81,7 @@ _LAYER = re.compile(r"(?:tensorflow\.)?keras\.layers\.")
 
 
 def find_patterns(sources: Mapping[str, str]) -> tuple[Use, ...]:
-    """Finds each pattern once, at its first place; ``sources`` by their paths."""
+    """Finds each pattern once, at its first place; ``sources`` has the files' texts by path."""
     found: dict[Pattern, str] = {}
     code = {path: text for path, text in sources.items() if not METADATA.search(path)}
     for path in sorted(sources.keys() - code.keys()):
@@ -102,7 +105,7 @@ def find_patterns(sources: Mapping[str, str]) -> tuple[Use, ...]:
 
 
 class _Source:
-    """The words of one file, and what they name by its imports."""
+    """The words of one source file, with the meaning that its imports give to names."""
 
     def __init__(self, text: str) -> None:
         self.found: dict[Pattern, int] = {}
@@ -136,7 +139,7 @@ class _Source:
         return self._words[index] if 0 <= index < len(self._words) else "\n"
 
     def _end_of_import(self, start: int) -> int:
-        """Returns the end of the statement: the end of its line, or of its parentheses."""
+        """Returns the index of the end of an import: the end of its line, or of its parentheses."""
         index = start
         while (word := self._word(index)) not in ("\n", ";", "("):
             index += 1
@@ -146,7 +149,7 @@ class _Source:
         return index
 
     def _read_import(self, start: int, end: int) -> None:
-        """``import a.b as c, d`` or ``from a import (b as c, d)``."""
+        """Records the names that ``import a.b as c`` or ``from a import (b as c, d)`` imports."""
         words = [word for word in self._words[start:end] if word not in ("\n", "(")]
         before = ""
         if words[0] == "from":
@@ -167,7 +170,7 @@ class _Source:
             self._see(full.split("."), start, end)
 
     def _chain(self, start: int) -> tuple[list[str], int]:
-        """``tf.keras.layers``, and the index after it."""
+        """Returns the parts of a name such as ``tf.keras.layers``, and the index after it."""
         names, index = [self._words[start]], start + 1
         while True:
             after = index
@@ -179,7 +182,7 @@ class _Source:
             index = after + 2
 
     def _resolve(self, names: list[str]) -> list[str]:
-        """The name in full; empty where no import brings it."""
+        """Returns the full name, by the file's imports; empty: no import brings it in."""
         known = self._imported.get(names[0])
         return [*known.split("."), *names[1:]] if known else []
 
@@ -196,7 +199,7 @@ class _Source:
             yield Pattern.LONE_LAYER
 
     def _gives_layer(self, index: int) -> bool:
-        """Returns whether a call begins here, and its first argument is a call of a layer."""
+        """Returns whether a call starts at the index whose first argument is a call of a layer."""
         if self._word(index) != "(":
             return False
         index = self._skip_lines(index + 1)
@@ -215,5 +218,5 @@ class _Source:
 
 
 def _shorten(full: list[str]) -> str:
-    """``tensorflow.compat.v1.estimator`` without what says only which edition is meant."""
+    """Joins a full name without the parts that only select an edition, such as ``compat.v1``."""
     return ".".join(name for name in full if name not in _LEFT_OUT)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outlook:
-    """The prospect of a start: now, or else the ``place`` in the queue, and why."""
+    """The prospect of a start: at once, or else the ``place`` in the queue and the reason."""
 
     starts_now: bool
     place: int = 0
@@ -22,7 +22,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``plan`` and ``queue`` are set for accepted jobs."""
+    """The result of validating a job; ``plan`` and ``queue`` are set for accepted jobs."""
 
     violations: tuple[Violation, ...]
     warnings: tuple[str, ...]
@@ -34,5 +34,5 @@ class Verdict:
 
     @property
     def accepted(self) -> bool:
-        """Returns whether a submit succeeds."""
+        """Returns whether a submit of the job would succeed."""
         return not self.violations and self.refusal is None

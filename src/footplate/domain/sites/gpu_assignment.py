@@ -32,11 +32,11 @@ _NO_TPU = {"JAX_PLATFORMS": "cpu", "PJRT_DEVICE": "CPU"}
 def assign(
     spec: JobSpec, catalogue: Catalogue, site: Site, held: Collection[str]
 ) -> dict[str, tuple[str, ...]] | None:
-    """The ids of the GPUs of each replica that gets any; None: they aren't all free now.
+    """Returns the ids of the GPUs for each replica that gets any; None: they aren't all free now.
 
-    ``held`` are those of other jobs. To enforce: each replica gets the type and the number that
-    its machine has. To emulate: GPUs of any model, those of the right type first, and where the
-    site has fewer than the job asks for, all that it has, shared out one by one.
+    ``held`` are the GPUs of other jobs. In enforce mode each replica gets GPUs of the type and
+    number of its machine. In emulate mode it gets GPUs of any model, the right type first; if the
+    site has fewer than the job asks for, all of them are distributed one by one.
     """
     free = [gpu for gpu in site.gpus if gpu.id not in held]
     requested_devices = _requested_devices(spec, catalogue)
@@ -59,11 +59,12 @@ def assign(
 def held_with(
     spec: JobSpec, given: Collection[str], catalogue: Catalogue, site: Site
 ) -> dict[str, int]:
-    """Returns what a job that was given these GPUs holds of the site.
+    """Returns the amounts of the site that a job with the ``given`` GPUs holds.
 
-    They count as what they are now: an earlier server may have given others than the job asked
-    for, of a site that had another mode, other GPUs, or another catalogue. If none were given, the
-    reason is unknown (an older server may not have noted them): what it asks for counts.
+    The GPUs count as they are now: an earlier server may have assigned other GPUs than the job
+    asked for, when the site had another mode, other GPUs or another catalogue. If none were given,
+    the reason is unknown (an older server may not have recorded them), so the amounts that the job
+    asks for count.
     """
     held = dict(site.held_by(spec, catalogue))
     if not given:
@@ -106,7 +107,7 @@ def _share(requested_devices: ControlRequests, available: int) -> ControlRequest
 
 
 def _take_matching(requested_devices: ControlRequests, free: Sequence[Gpu]) -> dict[str, list[str]]:
-    """Takes free GPUs of the requested kinds, as far as they suffice."""
+    """Takes free GPUs of the requested types, fewer if there aren't enough."""
     stock: dict[str | None, list[str]] = {}
     for gpu in reversed(free):
         stock.setdefault(gpu.accelerator, []).append(gpu.id)
@@ -118,7 +119,7 @@ def _take_matching(requested_devices: ControlRequests, free: Sequence[Gpu]) -> d
 
 
 def _take_any(requested_devices: ControlRequests, free: Sequence[Gpu]) -> dict[str, list[str]]:
-    """Takes matching GPUs first, then any others, of which there are enough."""
+    """Takes matching GPUs first, then any others; the caller makes sure that there are enough."""
     taken = _take_matching(requested_devices, free)
     used = {device for ids in taken.values() for device in ids}
     rest = iter([gpu.id for gpu in free if gpu.id not in used])
@@ -128,7 +129,7 @@ def _take_any(requested_devices: ControlRequests, free: Sequence[Gpu]) -> dict[s
 
 
 def done_without(spec: JobSpec, catalogue: Catalogue, site: Site) -> tuple[str, ...]:
-    """Returns which of its machines' accelerators the job lacks there, one sentence for each."""
+    """Returns which of its accelerators the job lacks on the site, a sentence for each."""
     if site.mode is Mode.ENFORCE or site.engine is not None:
         return ()
     return (*_without_gpus(spec, catalogue, site), *_without_tpus(spec, catalogue))
@@ -178,7 +179,7 @@ def variables(
     site: Site,
     own: Mapping[str, str],
 ) -> dict[str, str]:
-    """The accelerator variables of a program, over those that the job sets (``own``)."""
+    """Returns a program's accelerator variables, which replace those of the job (``own``)."""
     assigned: dict[str, str] = {}
     if site.shows_gpus:
         assigned = {_ORDER: "PCI_BUS_ID", VISIBLE: ",".join(visible(devices, own.get(VISIBLE)))}
@@ -188,11 +189,11 @@ def variables(
 
 
 def visible(devices: Sequence[str], wanted: str | None) -> tuple[str, ...]:
-    """Returns those of a replica's GPUs that its program sees.
+    """Returns the GPUs of a replica that its program can see.
 
-    ``wanted`` is the job's own CUDA_VISIBLE_DEVICES, if it sets it: numbers of the replica's
-    GPUs from 0, as on a machine that has no others. As in CUDA the first one that isn't there
-    ends the list: so it can hide GPUs, and never reach those of others.
+    ``wanted`` is the job's own CUDA_VISIBLE_DEVICES, if it sets the variable. It numbers the
+    replica's GPUs from 0, as on a machine that has no others. As in CUDA, the first number without
+    a GPU ends the list. So the variable can hide GPUs, but never reach GPUs of other replicas.
     """
     if wanted is None:
         return tuple(devices)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class MachinePool(Protocol):
-    """Machines that are all alike."""
+    """A group of identical machines."""
 
     @property
     def machine(self) -> MachineSpec: ...
@@ -29,7 +29,7 @@ class MachinePool(Protocol):
 
 
 class Machines(Protocol):
-    """A job, or a persistent resource, as far as its machines matter."""
+    """The machines of a job or of a persistent resource."""
 
     @property
     def pools(self) -> Sequence[MachinePool]: ...
@@ -40,12 +40,12 @@ REPLICA_MEMORY_BYTES = 1 << 30
 
 
 def replicas_for(memory_bytes: int) -> int:
-    """Returns one replica for each GiB of the machine's memory, and at least one."""
+    """Returns how many replicas fit: one for each GiB of the machine's memory, and at least one."""
     return max(1, memory_bytes // REPLICA_MEMORY_BYTES)
 
 
 class Mode(Enum):
-    """The ways in which a site treats the machines that jobs ask for."""
+    """The way in which a site treats the machines that jobs ask for."""
 
     EMULATE = "emulate"
     """They are checked, and not reserved; replicas are bounded by the site's memory."""
@@ -55,7 +55,7 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU of a host. ``id`` is what CUDA_VISIBLE_DEVICES calls it."""
+    """A GPU of a host; ``id`` is its name in CUDA_VISIBLE_DEVICES."""
 
     id: str
     accelerator: str | None
@@ -67,10 +67,10 @@ class Gpu:
 
 @dataclass(frozen=True)
 class EngineMachines:
-    """The machines of the catalogue that an engine has a name for.
+    """The machines of the catalogue that an engine can provide.
 
-    ``title`` is the engine's (``Slurm``). ``machine_types`` None: all of them. ``limits`` is a
-    sentence on what keeps a replica to its machine there.
+    ``title`` is the engine's name (``Slurm``). ``machine_types`` is None if it provides all of
+    them. ``limits`` is a sentence on what holds a replica to its machine's size there.
     """
 
     title: str
@@ -83,7 +83,7 @@ class EngineMachines:
 
 @dataclass(frozen=True)
 class Site:
-    """One machine, or one cluster, that jobs of one or more regions run on."""
+    """A machine, or a cluster, on which jobs of one or more regions run."""
 
     name: str
     mode: Mode
@@ -102,22 +102,22 @@ class Site:
 
     @property
     def shows_gpus(self) -> bool:
-        """Returns whether programs must be told which GPUs are theirs, if any."""
+        """Returns whether programs need a variable that names the GPUs that they may use."""
         return bool(self.gpus) or self.hides_gpus
 
     @property
     def capacity(self) -> Amounts:
-        """The amounts that jobs can hold of it together."""
+        """Returns the amounts of the site that all jobs together can hold."""
         if self.mode is Mode.EMULATE:
             return {REPLICAS: self.replicas, GPUS: len(self.gpus)}
         accelerators = total({gpu.accelerator: 1} for gpu in self.gpus if gpu.accelerator)
         return {VCPUS: self.vcpus, MEMORY_MB: self.memory_mb, **accelerators}
 
     def held_by(self, spec: Machines, catalogue: Catalogue) -> Amounts:
-        """Returns what a job holds of the site while it runs, or a resource while it exists.
+        """Returns the amounts that a running job, or an existing resource, holds of the site.
 
-        In emulate mode never more than there is: a job larger than the machine runs when it is
-        alone, and it goes without GPUs that don't exist.
+        In emulate mode the amounts never exceed the site: a job that is larger than the machine
+        runs alone, and lacks the GPUs that don't exist.
         """
         if self.mode is Mode.EMULATE:
             replicas = sum(pool.replica_count for pool in spec.pools)
@@ -128,7 +128,7 @@ class Site:
 
 
 def counted(spec: Machines, catalogue: Catalogue) -> Amounts:
-    """Returns the machines' total: vCPUs, memory, accelerators by type."""
+    """Returns the totals of the machines: vCPUs, memory, accelerators by type."""
     return total(_machines(spec, catalogue))
 
 
@@ -147,7 +147,7 @@ def _machines(spec: Machines, catalogue: Catalogue) -> Iterator[Amounts]:
 def unlimited_here(spec: JobSpec, catalogue: Catalogue, site: Site) -> str | None:
     """Returns why the job must not start: a machine type has left the catalogue since the submit.
 
-    To enforce is to reserve what a machine has, and to hold its program to that.
+    In enforce mode the service must know a machine's size, to reserve it and to limit its program.
     """
     if site.mode is Mode.EMULATE:
         return None
@@ -189,12 +189,12 @@ def _gpus(spec: Machines, catalogue: Catalogue) -> Iterator[int]:
 
 
 def gpus_of(machine: MachineSpec, catalogue: Catalogue) -> tuple[str, int]:
-    """The type and the number of the GPUs that a machine has; 0: none."""
+    """Returns the type and the number of a machine's GPUs; 0: none."""
     return _accelerators(machine, catalogue, AcceleratorKind.GPU)
 
 
 def tpus_of(machine: MachineSpec, catalogue: Catalogue) -> tuple[str, int]:
-    """The type and the number of the TPUs that a machine has; 0: none."""
+    """Returns the type and the number of a machine's TPUs; 0: none."""
     return _accelerators(machine, catalogue, AcceleratorKind.TPU)
 
 
@@ -208,7 +208,7 @@ def _accelerators(
 
 
 def _kind_of(name: str, catalogue: Catalogue) -> AcceleratorKind:
-    """Returns an accelerator's kind, guessed by name if it has left the catalogue."""
+    """Returns an accelerator's kind, guessed by its name if it has left the catalogue."""
     known = catalogue.accelerators.get(name)
     if known is not None:
         return known.kind

@@ -20,9 +20,9 @@ def count_points(parameters: Sequence[Parameter]) -> int | None:
 
 
 def nth_point(parameters: Sequence[Parameter], index: int) -> dict[str, Value]:
-    """Returns a point by ``index`` from 0, in the order of nested loops over the parameters.
+    """Returns the point with an ``index`` from 0, in the order of nested loops over the parameters.
 
-    Raises IndexError beyond the last point, ValueError where there are infinitely many.
+    Raises IndexError: there are fewer points; ValueError: there are infinitely many.
     """
     size = count_points(parameters)
     if size is None:
@@ -44,9 +44,10 @@ def _nth(parameters: Sequence[Parameter], index: int) -> Iterator[tuple[str, Val
 
 
 def _value_at(parameter: CountableParameter, index: int) -> tuple[Value, int]:
-    """The value that the index falls on, and the index among the points below that value.
+    """Returns the value at which the index lies, and the index among the points of its branches.
 
-    Integers may have more values than can be walked through: only those with branches are.
+    An integer parameter may have too many values to visit each: only values with branches are
+    visited.
     """
     special = sorted({parameter.index_of(v) for b in parameter.branches for v in b.values})
     after = 0
@@ -79,7 +80,7 @@ def _size(parameters: Sequence[Parameter]) -> int:
 
 
 def _inner_sizes(parameters: Sequence[Parameter]) -> list[int]:
-    """Returns, by parameter, how many points of all later parameters each of its values has."""
+    """Returns, by parameter, how many points all later parameters have for each of its values."""
     sizes = [1] if parameters else []
     for parameter in reversed(parameters[1:]):
         sizes.append(sizes[-1] * _size([parameter]))

@@ -26,9 +26,9 @@ _WORD = re.compile("[a-z]+")
 
 
 def measurements(reports: Iterable[Report], metrics: Sequence[Metric]) -> tuple[Measurement, ...]:
-    """Values of one step are joined; in the order of steps, then of elapsed time.
+    """Joins the reports of each step into measurements, ordered by step, then by elapsed time.
 
-    ``reports`` are in the order of their arrival, which decides between those of one time.
+    ``reports`` are in the order of their arrival, which decides between reports of the same time.
     """
     kept = list(reports)
     chosen = {metric.name: _curve(kept, metric.name) for metric in metrics}
@@ -38,7 +38,7 @@ def measurements(reports: Iterable[Report], metrics: Sequence[Metric]) -> tuple[
 
 
 def report_key(tag: str, source: str, step: int, time_s: float, value: float) -> str:
-    """The same for what was reported once and read again; ``time_s``: since 1970."""
+    """Returns a key that is equal if the same report is read again; ``time_s`` is since 1970."""
     text = "\0".join((tag, source, str(step), repr(time_s), repr(value)))
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
@@ -46,7 +46,7 @@ def report_key(tag: str, source: str, step: int, time_s: float, value: float) ->
 def is_evaluation(folder: str) -> bool:
     """Returns whether a folder of event files is named after evaluations, not training.
 
-    The last part of its path that says either decides, if it is one of the last two.
+    Of the last two parts of its path, the last one with a word for either decides.
     """
     for part in reversed(folder.lower().split("/")[-_TELLING_PARTS:]):
         words = set(_WORD.findall(part))
@@ -56,7 +56,7 @@ def is_evaluation(folder: str) -> bool:
 
 
 def _curve(reports: Sequence[Report], name: str) -> dict[int, Report]:
-    """Returns reports by step: what was written last, in the source that counts."""
+    """Returns, by step, the reports that were written last in the highest-ranked source."""
     reported = [report for report in reports if name in report.values]
     reported.sort(key=lambda report: report.time)
     if not reported:
@@ -66,7 +66,7 @@ def _curve(reports: Sequence[Report], name: str) -> dict[int, Report]:
 
 
 def _rank(source: str) -> int:
-    """Sources of a higher rank count before all others."""
+    """Returns the rank of a source; only the reports of the highest rank count."""
     if source == "":
         return 3
     if source == HYPERTUNE:

@@ -23,8 +23,8 @@ def over(
 ) -> str:
     """Returns why the study suggests no more trials; empty: it continues.
 
-    ``trials`` are all of the study. Limits of progress apply with one metric only: with several
-    it isn't defined.
+    ``trials`` are all trials of the study. Limits of progress apply only with one metric: progress
+    isn't defined for several.
     """
     ended = sorted((t for t in trials if t.state.ended), key=lambda t: t.ended_as)
     if _is_early(limits, len(ended), now, created):
@@ -72,7 +72,7 @@ def _is_stuck(
     metric: Metric,
     now: datetime,
 ) -> Iterator[str]:
-    """``ended`` in the order of their ends."""
+    """Yields why the study makes no progress; ``ended`` is in the order of the trials' ends."""
     best = _last_improvement(ended, metric)
     since = len(ended) - 1 - best if best is not None else len(ended)
     most, longest = limits.max_trials_no_progress, limits.max_duration_no_progress_s
@@ -84,7 +84,7 @@ def _is_stuck(
 
 
 def _last_improvement(ended: Sequence[TrialRecord], metric: Metric) -> int | None:
-    """The place of the one that is better than all before it; None: none has a value."""
+    """Returns the index of the last trial that beats all before it; None: none has a value."""
     best: tuple[float, int] | None = None
     for place, trial in enumerate(ended):
         value = trial.trial().value(metric)
@@ -98,5 +98,5 @@ def _first_start(trials: Sequence[TrialRecord]) -> datetime | None:
 
 
 def _passed(since: datetime, duration_s: float, now: datetime) -> bool:
-    """Compares seconds, as a duration may reach beyond any date."""
+    """Returns whether a duration has passed; compares seconds, as it may reach beyond any date."""
     return (now - since) / timedelta(seconds=1) >= duration_s

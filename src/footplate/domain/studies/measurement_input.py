@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_metrics(measurement: Measurement, known: Collection[str], field: str) -> None:
-    """Raises InvalidArgument for metrics that the study doesn't have."""
+    """Checks that a measurement has only metrics of the study. Raises InvalidArgument."""
     unknown = [name for name in measurement.values if name not in known]
     if unknown:
         allowed = f"metrics of the study: {listed(sorted(known))}"
@@ -28,7 +28,10 @@ def check_metrics(measurement: Measurement, known: Collection[str], field: str) 
 
 
 def check_whole(measurement: Measurement, metrics: Sequence[Metric], field: str) -> None:
-    """Raises InvalidArgument where a metric is missing, so that nobody could judge by it."""
+    """Checks that a measurement has all metrics, as a trial is judged by them.
+
+    Raises InvalidArgument: a metric is missing.
+    """
     missing = [metric.name for metric in metrics if metric.name not in measurement.values]
     if missing:
         said = f"{listed(missing)} missing; allowed: a value, or NaN, for each metric"
@@ -36,7 +39,7 @@ def check_whole(measurement: Measurement, metrics: Sequence[Metric], field: str)
 
 
 def timed(measurement: Measurement, trial: TrialRecord, now: datetime) -> Measurement:
-    """Sets the time to now, if the measurement has neither step nor time."""
+    """Sets the elapsed time to now if the measurement has neither step nor time."""
     if measurement.step or measurement.elapsed_s or trial.start_time is None:
         return measurement
     return replace(measurement, elapsed_s=max(0.0, (now - trial.start_time).total_seconds()))
@@ -50,10 +53,10 @@ def report_of(measurement: Measurement, now: datetime) -> Report:
 
 
 def curve(reports: Iterable[Report]) -> tuple[Measurement, ...]:
-    """The measurements of one trial by step, then by time; of those of one place the last one.
+    """Returns the measurements of one trial by step, then by time; of equal ones the last.
 
-    Unlike programs, clients of Vizier say themselves what belongs together, and may count by time
-    alone: nothing is joined.
+    Unlike programs, clients of Vizier send the values of a step together, and may count by time
+    alone: so nothing is joined.
     """
     found = {(r.step, r.elapsed_s): Measurement(r.values, r.step, r.elapsed_s) for r in reports}
     return tuple(found[place] for place in sorted(found))

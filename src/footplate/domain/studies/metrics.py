@@ -29,15 +29,15 @@ class Metric:
     goal: Goal = Goal.MAXIMIZE
 
     def loss(self, value: float) -> float:
-        """Returns a loss: smaller is better, whatever the goal."""
+        """Converts a value to a loss: smaller is better, whatever the goal."""
         return value if self.goal is Goal.MINIMIZE else -value
 
     def value(self, loss: float) -> float:
-        """Returns the value that has this loss."""
+        """Converts a loss back to the value."""
         return self.loss(loss)
 
     def is_better(self, one: float, other: float) -> bool:
-        """Returns whether ``one`` is better; any finite number is better than others."""
+        """Returns whether ``one`` is better; any finite number beats one that isn't finite."""
         if not math.isfinite(one):
             return False
         return not math.isfinite(other) or self.loss(one) < self.loss(other)
@@ -45,7 +45,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Measurement:
-    """``values``: of each metric that was reported then; not always finite."""
+    """The ``values`` of the metrics that were reported at one step, not always finite."""
 
     values: Mapping[str, float]
     step: int = 0
@@ -55,10 +55,10 @@ class Measurement:
 def select(
     measurements: Sequence[Measurement], metrics: Sequence[Metric], selection: Selection
 ) -> Measurement | None:
-    """The measurement that a trial is judged by; None: none has all the metrics.
+    """Returns the measurement that a trial is judged by; None: none has all the metrics.
 
-    LAST is the one of the latest step, even where training has run into ``nan`` by then. BEST goes
-    by the first metric; of several equal ones the earliest counts.
+    LAST is the measurement of the latest step, even if training has reached ``nan`` by then. BEST
+    compares the first metric; of equal measurements the earliest counts.
     """
     ordered = sorted(measurements, key=lambda m: (m.step, m.elapsed_s))
     whole = [m for m in ordered if all(metric.name in m.values for metric in metrics)]

@@ -36,7 +36,7 @@ class Scale(Enum):
 
 @dataclass(frozen=True)
 class Branch:
-    """A parameter that is active only for some values of its parent."""
+    """A parameter that is active only for some values of its parent parameter."""
 
     values: tuple[Value, ...]
     parameter: Parameter
@@ -60,7 +60,7 @@ class DoubleParameter:
 
     @property
     def count(self) -> int | None:
-        """The number of values; None: infinitely many."""
+        """Returns the number of values; None: infinitely many."""
         return 1 if self.low == self.high else None
 
     def has(self, value: object) -> bool:
@@ -99,7 +99,7 @@ class IntegerParameter:
 
 @dataclass(frozen=True)
 class DiscreteParameter:
-    """``values`` increase."""
+    """A parameter with a list of numbers, which increase."""
 
     name: str
     values: tuple[float, ...]

@@ -23,7 +23,8 @@ class Best:
 def best(trials: Sequence[Trial], metric: Metric) -> Best | None:
     """Returns the best trial; None: no trial has a value.
 
-    Of equal ones the cheaper one, for who would pay for 20 machines what 8 give; then the earlier.
+    Of equal trials the cheaper one counts, so that nobody pays for 20 machines what 8 achieve; then
+    the earlier.
     """
     ordered = [t for t in by_rank(trials, metric) if t.value(metric) is not None]
     if not ordered:
@@ -34,14 +35,14 @@ def best(trials: Sequence[Trial], metric: Metric) -> Best | None:
 
 
 def by_rank(trials: Sequence[Trial], metric: Metric) -> list[Trial]:
-    """Sorts trials, best first; those without a value come last, in order of their numbers."""
+    """Sorts trials, best first; trials without a value come last, in order of their numbers."""
     return sorted(trials, key=lambda trial: _rank(trial, metric))
 
 
 def pareto_optimal(trials: Sequence[Trial], metrics: Sequence[Metric]) -> list[Trial]:
-    """Returns trials than which no other is as good in every metric and better in one.
+    """Returns the Pareto-optimal trials: none is as good in all metrics and better in one.
 
-    In order of their numbers. With one metric: all those that share the best value.
+    The order is by number. With one metric these are all trials that share the best value.
     """
     whole = [(trial, trial.values(metrics)) for trial in sorted(trials, key=lambda t: t.number)]
     losses = [
@@ -70,7 +71,7 @@ def _tie(first: Trial, equal: Sequence[Trial]) -> str:
 
 
 def _compared(less_s: float, more_s: float) -> str:
-    """Compares times with as many digits as tell them apart."""
+    """Compares two times, with enough digits to show a difference."""
     for digits in range(4):
         less, more = f"{less_s:.{digits}f}", f"{more_s:.{digits}f}"
         if less != more:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class StudyState(Enum):
-    """Source: Study.State of aiplatform v1."""
+    """The state of a study. Source: Study.State of aiplatform v1."""
 
     ACTIVE = "active"
     INACTIVE = "inactive"
@@ -31,7 +31,10 @@ class StudyState(Enum):
 
 @dataclass(frozen=True)
 class StudyRecord:
-    """``version`` counts the writes of the study and of its trials, and guards each of them."""
+    """A stored study.
+
+    ``version`` counts the writes of the study and of its trials, and guards each of them.
+    """
 
     uid: StudyUid
     name: StudyName | None
@@ -57,7 +60,7 @@ class StudyRecord:
 
 @dataclass(frozen=True)
 class PredictionRecord:
-    """See :class:`footplate.tuning.designer.Prediction`."""
+    """A stored prediction; see :class:`footplate.tuning.designer.Prediction`."""
 
     metric: str
     value: float
@@ -67,9 +70,10 @@ class PredictionRecord:
 
 @dataclass(frozen=True)
 class SuggestionRecord:
-    """The origin of a point: with the study, enough to suggest the same point again.
+    """The origin of a point: with the study it is enough to suggest the same point again.
 
-    It saw the first ``finished`` trials in the order of their ends, and all ``pending`` ones.
+    The suggestion was based on the first ``finished`` trials, in the order of their ends, and on
+    all ``pending`` ones.
     """
 
     reason: str
@@ -123,9 +127,9 @@ class TrialRecord:
 
     @property
     def verdict(self) -> State | None:
-        """The trial's end as a state of a job; None: it hasn't ended.
+        """Returns the trial's end as a state of a job; None: it hasn't ended.
 
-        FAILED is also one whose program ended well without a value.
+        The result is FAILED as well if the program succeeded without reporting a value.
         """
         if self.state is TrialState.SUCCEEDED:
             return State.SUCCEEDED
@@ -148,7 +152,7 @@ class TrialRecord:
 
 @dataclass(frozen=True)
 class Report:
-    """A measurement as it was reported of a trial; a trial keeps one of each ``key``."""
+    """A measurement as it was reported for a trial; a trial keeps one report of each ``key``."""
 
     key: str
     values: Mapping[str, float]
@@ -164,7 +168,7 @@ class Report:
 
 @dataclass(frozen=True)
 class StoredReport:
-    """``position`` ascends over all reports of a study, in the order of their arrival."""
+    """A stored report; ``position`` ascends over all reports of a study, as they arrive."""
 
     position: int
     number: int

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyRequest:
-    """``request`` is the accepted ``studySpec`` as canonical JSON."""
+    """A request for a study; ``request`` is the accepted ``studySpec`` as canonical JSON."""
 
     display_name: str
     config: StudyConfig

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def values_of(parameter: Parameter) -> str:
-    """``0.1 to 1``, ``'adam', 'sgd'``."""
+    """Formats the values that a parameter can have: ``0.1 to 1``, ``'adam', 'sgd'``."""
     match parameter:
         case DoubleParameter(low=low, high=high):
             return f"{low:.15g} to {high:.15g}"
@@ -48,7 +48,10 @@ Point: TypeAlias = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Slot:
-    """A parameter at its place in the tree. Names may return in other branches; slots don't."""
+    """A parameter at its place in the tree.
+
+    Several branches may have parameters of the same name, but each of these has its own slot.
+    """
 
     parameter: Parameter
     parent: int | None = None
@@ -59,9 +62,11 @@ class Slot:
 
 @dataclass(frozen=True)
 class SearchSpace:
-    """``parameters`` are those that are always active; others stand below them.
+    """A search space.
 
-    Raises ValueError when two parameters of one name could be active at once, or there is none.
+    ``parameters`` are the parameters that are always active; conditional ones are in their
+    branches. Raises ValueError: two parameters of one name could be active at once, or there is
+    none.
     """
 
     parameters: tuple[Parameter, ...]
@@ -73,7 +78,7 @@ class SearchSpace:
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        """All parameters, conditional ones too; parents precede their children."""
+        """Returns all parameters, conditional ones included; parents precede their children."""
         found: list[Slot] = []
         for parameter in self.parameters:
             _collect(Slot(parameter), found)
@@ -85,23 +90,24 @@ class SearchSpace:
 
     @cached_property
     def size(self) -> int | None:
-        """The number of points; None: infinitely many."""
+        """Returns the number of points; None: infinitely many."""
         return count_points(self.parameters)
 
     def point_at(self, index: int) -> Point:
-        """The points of a finite space in their order.
+        """Returns the point number ``index`` of a finite space.
 
-        Like nested loops: the first parameter changes last, each runs through its values as they
-        were given (integers upwards), and what stands below a parameter runs within its value.
+        The order is that of nested loops: the first parameter changes last, each parameter runs
+        through its values as they were given (integers upwards), and its branches run within each
+        value.
         """
         return nth_point(self.parameters, index)
 
     def active_values(self, point: Point) -> tuple[Value | None, ...]:
-        """The point's value for each slot; None: the slot isn't active there."""
+        """Returns the point's value for each slot; None: the slot isn't active at this point."""
         return tuple(None if v is _INACTIVE else cast("Value", v) for v in self._values(point))
 
     def problems(self, point: Point) -> Iterator[str]:
-        """Yields why a point isn't one of this space."""
+        """Yields the reasons why a point doesn't belong to this space."""
         active: set[str] = set()
         for slot, value in zip(self.slots, self._values(point), strict=True):
             if value is _INACTIVE:
@@ -131,7 +137,7 @@ class SearchSpace:
         return next(self.problems(point), None) is None
 
     def _values(self, point: Point) -> list[object]:
-        """Returns the point's value for each slot, whatever it is."""
+        """Returns the point's value for each slot, without checking the value."""
         values: list[object] = []
         for slot in self.slots:
             active = slot.parent is None or values[slot.parent] in slot.values
@@ -147,7 +153,7 @@ def _shown(value: object) -> str:
 
 
 def key(point: Point) -> Hashable:
-    """The same for points that are the same."""
+    """Returns a key that is the same for equal points."""
     return frozenset(point.items())
 
 
@@ -159,7 +165,10 @@ def _collect(slot: Slot, found: list[Slot]) -> None:
 
 
 def _check_names(parameters: Sequence[Parameter], taken: frozenset[str] = frozenset()) -> None:
-    """``taken``: what is active wherever these parameters are."""
+    """Checks that no two parameters of one name can be active at once.
+
+    ``taken`` are the names that are active wherever these parameters are. Raises ValueError.
+    """
     beside = set(taken)
     for parameter in parameters:
         names = _names(parameter)
@@ -171,7 +180,7 @@ def _check_names(parameters: Sequence[Parameter], taken: frozenset[str] = frozen
 
 
 def _check_branches(parameter: Parameter, taken: frozenset[str]) -> None:
-    """Parameters below different values of one parent may share a name."""
+    """Checks the branches of a parameter: a name may recur only below different values."""
     used: dict[str, set[Value]] = {}
     for branch in parameter.branches:
         _check_names([branch.parameter], taken)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HalvingSpec:
-    """The settings of successive halving (ASHA), which ``enableTrialEarlyStopping`` selects."""
+    """The settings of successive halving (ASHA), which ``enableTrialEarlyStopping`` turns on."""
 
     reduction: int = 3
     """Of so many trials that come as far, one goes on."""
@@ -33,7 +33,10 @@ class DecayCurveSpec:
 
 @dataclass(frozen=True)
 class ConvexSpec:
-    """``max_step`` and ``min_step`` are seconds with ``use_elapsed``; None: not given."""
+    """The settings of the convex stopping rule.
+
+    ``max_step`` and ``min_step`` are seconds with ``use_elapsed``; None: not given.
+    """
 
     max_step: int | None = None
     min_step: int | None = None
@@ -50,7 +53,7 @@ StoppingSpec: TypeAlias = HalvingSpec | MedianSpec | DecayCurveSpec | ConvexSpec
 
 @dataclass(frozen=True)
 class PastTrial:
-    """One that has ended, with all its measurements. Both times are from one clock."""
+    """A trial that has ended, with all its measurements; both times are from one clock."""
 
     trial: Trial
     start_s: float
@@ -59,7 +62,7 @@ class PastTrial:
 
 @dataclass(frozen=True)
 class ReplayedStop:
-    """A rule would have stopped this trial at this step, and saved this machine time."""
+    """A stop that a rule would have made: of this trial, at this step, saving this machine time."""
 
     number: int
     step: int

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyLimits:
-    """The limits of a study; None and 0 trials: not given. Durations count from its creation."""
+    """The limits of a study; None, or 0 trials: not given. Durations count from its creation."""
 
     stop_asap: bool = False
     """Once the study is over, the trials that still run are asked to stop, too."""
@@ -43,7 +43,7 @@ class Algorithm(Enum):
 
 
 class Noise(Enum):
-    """The amount by which measurements of one point differ. Source: ObservationNoise."""
+    """The degree to which measurements of one point differ. Source: ObservationNoise."""
 
     LOW = "low"
     """A point is never tried twice."""
@@ -53,7 +53,10 @@ class Noise(Enum):
 
 @dataclass(frozen=True)
 class StudyConfig:
-    """``metrics``: at least one; with several, the best trials are the Pareto-optimal ones."""
+    """The configuration of a study.
+
+    ``metrics`` has at least one metric; with several, the best trials are the Pareto-optimal ones.
+    """
 
     space: SearchSpace
     metrics: tuple[Metric, ...]
@@ -70,10 +73,10 @@ class StudyConfig:
 
 @dataclass(frozen=True)
 class Study:
-    """``earlier``: studies to learn from, oldest first.
+    """A study with its trials, and ``earlier`` studies that it learns from, oldest first.
 
-    Where their space is the same, their trials count like own ones; else they give a first
-    idea, which own trials outweigh.
+    The trials of an earlier study with the same space count like own trials. Trials of others give
+    a first idea, which own trials outweigh.
     """
 
     config: StudyConfig
@@ -82,7 +85,7 @@ class Study:
 
     @property
     def finished(self) -> tuple[Trial, ...]:
-        """The trials that have ended, with or without a value."""
+        """Returns the trials that have ended, with or without a value."""
         return tuple(trial for trial in self.trials if trial.state.ended)
 
     @property

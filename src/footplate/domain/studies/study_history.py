@@ -20,7 +20,7 @@ def study_of(study: StudyRecord, trials: Sequence[TrialRecord]) -> Study:
 
 
 def first_ended(study: StudyRecord, trials: Sequence[TrialRecord], count: int) -> Study:
-    """Returns the study with the first ``count`` trials in the order of their ends, no others."""
+    """Returns the study with only the first ``count`` trials in the order of their ends."""
     ended = (trial for trial in trials if 0 < trial.ended_as <= count)
     return study_of(study, tuple(ended))
 
@@ -28,7 +28,7 @@ def first_ended(study: StudyRecord, trials: Sequence[TrialRecord], count: int) -
 def as_seen(
     study: StudyRecord, trials: Sequence[TrialRecord], suggestion: SuggestionRecord
 ) -> Study:
-    """Returns the study as the suggestion saw it: later ends were pending, or not there."""
+    """Returns the study as the suggestion saw it: later ends are pending, or missing."""
     seen = first_ended(study, trials, suggestion.finished).trials
     pending = tuple(_pending(t) for t in trials if t.number in suggestion.pending)
     ordered = sorted((*seen, *pending), key=lambda trial: trial.number)

@@ -50,10 +50,10 @@ def complete(
     measurements: Sequence[Measurement],
     now: datetime,
 ) -> Change:
-    """``measurements`` are all that were reported of it.
+    """Completes a trial; ``measurements`` are all measurements that were reported for it.
 
     Raises:
-        FailedPrecondition: it has ended before, or there is nothing to judge it by.
+        FailedPrecondition: the trial has ended before, or no measurement can decide its result.
     """
     refuse_ended(trial)
     if outcome.infeasible:
@@ -67,13 +67,13 @@ def complete(
 
 
 def end(study: StudyRecord, trial: TrialRecord, now: datetime) -> Change:
-    """Gives a trial that has ended its place in the order of ends."""
+    """Gives an ended trial its end time and its place in the order of ends."""
     placed = replace(trial, end_time=now, ended_as=study.ended + 1)
     return Change(_next(replace(study, ended=study.ended + 1)), (placed,))
 
 
 def stop(study: StudyRecord, trial: TrialRecord, reason: str) -> Change | None:
-    """Asks the trial's client to stop; None: already asked, or ended."""
+    """Asks the trial's client to stop; None: it was asked already, or the trial has ended."""
     if trial.state.ended or trial.state is TrialState.STOPPING:
         return None
     stopping = replace(trial, state=TrialState.STOPPING, stop_reason=reason)
@@ -96,9 +96,9 @@ def drop(study: StudyRecord, trial: TrialRecord) -> Change:
 
 
 def halt(study: StudyRecord, state: StudyState, why: str) -> Change | None:
-    """Stops all suggestions, for good; None: they are stopped already.
+    """Stops all suggestions permanently; None: they are stopped already.
 
-    Only an inactive study says why. Source: Study.inactive_reason.
+    Only an inactive study stores the reason. Source: Study.inactive_reason.
     """
     if study.state is not StudyState.ACTIVE:
         return None
@@ -107,14 +107,14 @@ def halt(study: StudyRecord, state: StudyState, why: str) -> Change | None:
 
 
 def refuse_ended(trial: TrialRecord) -> None:
-    """Raises FailedPrecondition if it has ended."""
+    """Raises FailedPrecondition if the trial has ended."""
     if trial.state.ended:
         given = f"trial {trial.number} has ended as {trial.state.name}"
         raise FailedPrecondition(f"{given}; a trial that has ended doesn't change any more")
 
 
 def as_handed_out(trial: TrialRecord) -> TrialRecord:
-    """Returns the trial as it was when its client got it."""
+    """Returns the trial in the state in which its client received it."""
     return replace(
         trial,
         state=TrialState.ACTIVE,

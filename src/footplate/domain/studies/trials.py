@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class TrialState(Enum):
-    """Source: Trial.State of aiplatform v1."""
+    """The state of a trial. Source: Trial.State of aiplatform v1."""
 
     REQUESTED = "requested"
     ACTIVE = "active"
@@ -31,7 +31,7 @@ class TrialState(Enum):
 
 @dataclass(frozen=True)
 class Trial:
-    """``number`` counts from 1 in its study, and is never given again."""
+    """A trial of a study; ``number`` counts from 1 and is never reused."""
 
     number: int
     point: Point
@@ -44,7 +44,7 @@ class Trial:
     stopped_early: bool = False
 
     def value(self, metric: Metric) -> float | None:
-        """Returns its final value; None: it has none, or none that is a number."""
+        """Returns the trial's final value; None: it has none, or its value isn't a number."""
         if self.state is not TrialState.SUCCEEDED or self.final is None:
             return None
         value = self.final.values.get(metric.name)

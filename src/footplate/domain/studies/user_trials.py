@@ -28,9 +28,9 @@ MATCH_EPSILON = 1e-10
 
 
 def in_own_values(space: SearchSpace, given: Point) -> Point:
-    """The point with each value as its parameter has it: an integer given as 3.0 becomes 3.
+    """Converts each value of a point to its parameter's type: an integer given as 3.0 becomes 3.
 
-    What isn't a value of its parameter, or belongs to none that is active, stays as it is.
+    A value stays unchanged if it isn't a value of its parameter, or if the parameter isn't active.
     """
     made = dict(given)
     values: list[Value | None] = []
@@ -58,7 +58,7 @@ def _own(parameter: Parameter, value: Value) -> Value:
 
 
 def _nearest(value: float, values: Sequence[float]) -> float:
-    """``values`` increase; without one that is near enough, the value itself."""
+    """Returns the value in ``values`` that is near enough, else ``value``; ``values`` increase."""
     place = bisect_left(values, value - MATCH_EPSILON)
     near = values[place : place + 1]
     return near[0] if near and abs(near[0] - value) <= MATCH_EPSILON else value
@@ -66,7 +66,7 @@ def _nearest(value: float, values: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class NewTrial:
-    """A trial as a user brings it: to be tried, at work already, or done elsewhere."""
+    """A trial that a user adds: still to be tried, running already, or completed elsewhere."""
 
     point: Point
     state: TrialState = TrialState.REQUESTED
@@ -80,7 +80,7 @@ def bring(study: StudyRecord, new: NewTrial, now: datetime) -> Change:
     """Adds a user's trial to the study; REQUESTED trials are suggested first.
 
     Raises:
-        InvalidArgument: its point isn't one of the space, or it has succeeded with nothing.
+        InvalidArgument: the point isn't in the space, or the trial succeeded without values.
     """
     point = in_own_values(study.config.space, new.point)
     problems = study.config.space.problems(point)

@@ -31,9 +31,9 @@ MAX_NAME = 1024
 
 @dataclass(frozen=True)
 class FilePosition:
-    """The position up to which a file has been read. ``file`` changes if it is replaced.
+    """The position up to which a file has been read; ``file`` changes if the file is replaced.
 
-    ``ended``: what follows is corrupt.
+    ``ended``: the rest of the file is corrupt.
     """
 
     file: str
@@ -43,7 +43,7 @@ class FilePosition:
 
 @dataclass(frozen=True)
 class LogUpload:
-    """The event files of a job that go to an experiment, and how far they have been read."""
+    """The event files of a job that are copied to an experiment, and how far they were read."""
 
     uid: JobUid
     experiment: str
@@ -55,9 +55,9 @@ class LogUpload:
 
 
 def upload_of(job: Job) -> LogUpload | None:
-    """Returns the upload of a job's event files; None: it has no TensorBoard, or no directory.
+    """Returns the upload of a job's event files; None: the job has no TensorBoard, or no directory.
 
-    Trials of a tuning job share the experiment of that job.
+    Trials of a tuning job share the experiment of the tuning job.
     """
     logs = next((each.uri for each in job.spec.directories if each.variable == LOGS), None)
     if job.spec.tensorboard is None or logs is None or not job.spec.runs_itself:
@@ -70,7 +70,7 @@ def upload_of(job: Job) -> LogUpload | None:
 
 
 def run_name(upload: LogUpload, folder: str) -> str:
-    """Returns the name of the run of the files in a folder."""
+    """Returns the name of the run for the files in a folder."""
     if folder == DEFAULT_RUN:
         folder = f"./{folder}"  # the folder of this name is another run
     if folder == ".":
@@ -79,7 +79,7 @@ def run_name(upload: LogUpload, folder: str) -> str:
 
 
 def run_of(experiment: TrackingName, called: str) -> TrackingName:
-    """The same for each caller: so it is created once."""
+    """Returns the name of a run: the same for every caller, so the run is created once."""
     return experiment.inner(RUNS, _id(called))
 
 
@@ -96,6 +96,6 @@ def _id(text: str) -> str:
 
 
 def point(step: int, value: float, time: float, now: datetime) -> Point:
-    """A time that can't be is ``now``."""
+    """Makes a point; an impossible time becomes ``now``."""
     possible = math.isfinite(time) and 0 < time <= _LATEST
     return Point(step, datetime.fromtimestamp(time, UTC) if possible else now, value)

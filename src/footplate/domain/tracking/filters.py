@@ -19,7 +19,7 @@ CREATE_TIME, UPDATE_TIME = "createTime", "updateTime"
 
 @dataclass(frozen=True)
 class Equals:
-    """A field, or what stands in it by these keys, and how it is compared."""
+    """A comparison of a field, or of a value inside the field at the keys in ``path``."""
 
     path: tuple[str, ...]
     comparator: Comparator
@@ -28,7 +28,7 @@ class Equals:
 
 @dataclass(frozen=True)
 class LinkedTo:
-    """A test for a link to the resource from ``name``; ``downwards``: from it to ``name``."""
+    """A test for a link to the resource from ``name``; with ``downwards``, the other way."""
 
     name: str
     downwards: bool = False
@@ -37,6 +37,27 @@ class LinkedTo:
 Filter: TypeAlias = Expression[Equals | LinkedTo]
 Linked = Mapping[LinkedTo, frozenset[str]]
 """The names of all resources of which each such part is true."""
+
+_ORDER: Mapping[Comparator, Callable[[Any, Any], bool]] = {
+    Comparator.EQUAL: operator.eq,
+    Comparator.LESS: operator.lt,
+    Comparator.LESS_OR_EQUAL: operator.le,
+    Comparator.GREATER: operator.gt,
+    Comparator.GREATER_OR_EQUAL: operator.ge,
+}
+"""Any: what is compared is of one type, see ``_same_type``."""
+
+
+def links_in(where: Filter | None) -> Iterator[LinkedTo]:
+    """Yields the links that a filter asks for."""
+    match where:
+        case LinkedTo():
+            yield where
+        case AllOf() | AnyOf():
+            for part in where.parts:
+                yield from links_in(part)
+        case NoneOf():
+            yield from links_in(where.part)
 
 
 def required_links(where: Filter | None) -> Iterator[LinkedTo]:
@@ -59,7 +80,19 @@ def matches(where: Filter, resource: Resource, linked: Linked) -> bool:
             return isinstance(found, str) and str(asked.value).casefold() in found.casefold()
         return compare(found, asked.comparator, asked.value)
 
-    return evaluator(holds)(where)
+def _compare(where: Equals, resource: Resource) -> bool:
+    """Compares a field.
+
+    If the field is missing or of another type, the result is False, except that != is true.
+    """
+    found, value, comparator = _find(where.path, resource), where.value, where.comparator
+    if comparator is Comparator.NOT_EQUAL:
+        return not _same_type(found, value) or found != value
+    if not _same_type(found, value):
+        return False
+    if comparator is Comparator.MATCHES:
+        return str(value).casefold() in str(found).casefold()
+    return _ORDER[comparator](found, value)
 
 
 def _find(path: tuple[str, ...], resource: Resource) -> object:

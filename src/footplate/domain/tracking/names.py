@@ -33,9 +33,9 @@ OUTER: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True)
 class TrackingName:
-    """``projects/{project}/locations/{location}/{collection}/{id}``, and so on inwards.
+    """The name of a resource: ``projects/{project}/locations/{location}/{collection}/{id}/...``.
 
-    ``path`` has the collections and ids in turn.
+    ``path`` alternates collections and ids, from the outermost resource inwards.
     """
 
     project: str
@@ -52,7 +52,7 @@ class TrackingName:
 
     @property
     def outer(self) -> TrackingName | None:
-        """The resource that it is in; None: it is in its location."""
+        """Returns the resource that contains this one; None: it is directly in its location."""
         return replace(self, path=self.path[:-2]) if len(self.path) > 2 else None
 
     @property
@@ -70,13 +70,13 @@ class TrackingName:
 
 
 def blob_bucket(tensorboard: TrackingName) -> str:
-    """The bucket of a project's blobs. Names of projects may have what those of buckets can't."""
+    """Returns the bucket of a project's blobs, named by a digest of the project's name."""
     digest = hashlib.sha256(tensorboard.project.encode()).hexdigest()
     return f"tensorboards-{digest[:16]}"
 
 
 def parse_tracking_name(text: str) -> TrackingName:
-    """Raises NotFound: no such resource could ever have this name."""
+    """Parses a name. Raises NotFound: no such resource could ever have this name."""
     parts = text.split("/")
     kinds = ["", *parts[4::2]]
     nested = all(OUTER.get(kind) == outer for outer, kind in pairwise(kinds))

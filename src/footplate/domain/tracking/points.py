@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """A scalar; or the field of another value as JSON: ``{"tensor": ...}``, ``{"blobs": ...}``.
+    """A point of a time series.
 
-    A series has one point at each step: the last one written.
+    ``value`` is a scalar, or the field of another value as JSON: ``{"tensor": ...}``, ``{"blobs":
+    ...}``. A series has one point at each step: the one written last.
     """
 
     step: int

@@ -36,7 +36,10 @@ _UNIQUE = frozenset({RUNS, TIME_SERIES})
 
 @dataclass(frozen=True)
 class Resource:
-    """``version`` counts the writes of the record; ``uid`` is never used again."""
+    """A resource of a metadata store or a TensorBoard.
+
+    ``version`` counts the writes of the record; ``uid`` is never reused.
+    """
 
     name: TrackingName
     uid: str
@@ -47,16 +50,16 @@ class Resource:
 
     @property
     def etag(self) -> str:
-        """The version in fixed width: the SDK compares etags as texts to see which one is newer."""
+        """Returns the version in fixed width, because the SDK compares etags as texts."""
         return f"{self.version:010}"
 
     def text(self, name: str) -> str:
-        """A field; empty where it isn't given."""
+        """Returns a field as text; empty: it isn't given."""
         return str(self.fields.get(name) or "")
 
     @property
     def unique_key(self) -> str | None:
-        """A text that no two resources of a collection share; None: there is no such text."""
+        """Returns a text that no two resources of a collection share; None: it has none."""
         if self.name.kind in _UNIQUE:
             return self.text(DISPLAY_NAME) or None
         if self.name.kind == TENSORBOARDS and self.fields.get(DEFAULT):
@@ -65,7 +68,10 @@ class Resource:
 
 
 class LinkKind(Enum):
-    """CHILD and MEMBER lead from a context, INPUT and OUTPUT from an execution to an artifact."""
+    """The kind of a link.
+
+    CHILD and MEMBER lead from a context, INPUT and OUTPUT from an execution to an artifact.
+    """
 
     CHILD = "child"
     MEMBER = "member"
@@ -84,7 +90,7 @@ _ENDS: Mapping[LinkKind, tuple[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Link:
-    """A link between two resources, of which there is at most one."""
+    """A link between two resources; there is at most one between the same two."""
 
     source: TrackingName
     kind: LinkKind
@@ -94,7 +100,10 @@ class Link:
 
 
 def check_link(link: Link, at: str) -> None:
-    """Raises InvalidArgument: these two can't be linked so; ``at`` is the target's field."""
+    """Checks that a link may connect these resources; ``at`` is the request's field of the target.
+
+    Raises InvalidArgument.
+    """
     _, targets = _ENDS[link.kind]
     target = link.target
     if target.kind not in targets or target.outer != link.source.outer:
@@ -105,9 +114,9 @@ def check_link(link: Link, at: str) -> None:
 
 
 def check_etag(resource: Resource, etag: str | None) -> None:
-    """Raises Aborted: the caller read an earlier version of it.
+    """Checks a request's etag. Raises Aborted: the caller read an earlier version of the resource.
 
-    The Vertex SDK knows the error by the beginning of its text: it reads again and retries.
+    The Vertex SDK recognises the error by the beginning of its text: it reads again and retries.
     """
     if etag and etag != resource.etag:
         kind = _SINGULAR.get(resource.name.kind, "resource")
@@ -120,7 +129,7 @@ def check_etag(resource: Resource, etag: str | None) -> None:
 def change_fields(
     resource: Resource, given: Fields, names: Collection[str], at: datetime
 ) -> Resource:
-    """``names``: the fields to set; those that are not in ``given`` are removed."""
+    """Sets the fields ``names`` to the values in ``given``, and removes those that it lacks."""
     kept = {name: value for name, value in resource.fields.items() if name not in names}
     fields = kept | {name: given[name] for name in names if name in given}
     return replace(resource, fields=fields, update_time=at, version=resource.version + 1)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PriorTrials:
-    """The trials of the job or study ``source`` (its id), and of those that it continued."""
+    """The trials of the job or study with the id ``source``, and of those that it continued."""
 
     source: str
     count: int
@@ -31,9 +31,9 @@ class PriorTrials:
 
 
 def prior_trials(search: Search, earlier: Sequence[Study]) -> PriorTrials | None:
-    """``earlier``: the studies that the search learns from, oldest first.
+    """Describes the trials that a search starts with; None: it starts without any.
 
-    None: the search neither resumes another one nor learns from one.
+    ``earlier`` are the studies that the search learns from, oldest first.
     """
     name = search.resumes or search.learns_from
     if not name:

@@ -42,7 +42,7 @@ _REMEDY = (
 
 @dataclass(frozen=True)
 class Suggest:
-    """The decision to start so many more trials."""
+    """The decision to start ``count`` more trials."""
 
     count: int
 
@@ -54,7 +54,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class End:
-    """Trials that still run are cancelled."""
+    """The decision to end the search; trials that still run are cancelled."""
 
     ending: Ending
 
@@ -68,10 +68,11 @@ def next_step(
     nothing_more: str = "",
     reported: Collection[int] = (),
 ) -> Step:
-    """``nothing_more``: why nothing more can be suggested, or should be; empty: it can.
+    """Decides how the search continues.
 
-    ``reported``: the numbers of the trials that have measurements; nobody needs them once a trial
-    has succeeded. Source of the rules about failures: the page on using hyperparameter tuning of AI
+    ``nothing_more`` says why no more trials can or should be suggested; empty: they can.
+    ``reported`` has the numbers of the trials with measurements; it isn't needed once a trial has
+    succeeded. Source of the rules about failures: the page on using hyperparameter tuning of AI
     Platform.
     """
     failure = too_many_failures(search.counts, trials) or none_reported(search, trials, reported)
@@ -86,7 +87,7 @@ def next_step(
 
 
 def explain_end(spec: JobSpec, ending: Ending) -> Ending:
-    """The end of a search; where nothing would evaluate an Estimator, with that way out."""
+    """Adds advice to the end of a search, if the lack of an evaluator is the likely cause."""
     if _REMEDY not in ending.message or not lacks_evaluator(spec):
         return ending
     remedy = (
@@ -100,7 +101,7 @@ def explain_end(spec: JobSpec, ending: Ending) -> Ending:
 def too_many_failures(counts: TrialCounts, trials: Sequence[TrialRecord]) -> str:
     """Returns why the failures of trials end their job; empty: they don't.
 
-    Trials that somebody cancelled have not failed.
+    Cancelled trials don't count as failed.
     """
     failed = [trial for trial in trials if trial.verdict is State.FAILED]
     if not failed:
@@ -118,7 +119,8 @@ def too_many_failures(counts: TrialCounts, trials: Sequence[TrialRecord]) -> str
 def none_reported(search: Search, trials: Sequence[TrialRecord], reported: Collection[int]) -> str:
     """Returns why a search ends if no program reports its metric; empty: it continues.
 
-    If the job sets a limit of failed trials, that decides: such trials have failed.
+    If the job sets a limit of failed trials, that limit alone decides, as trials without a metric
+    have failed.
     """
     if search.counts.failed or reported or _any_succeeded(trials):
         return ""
@@ -127,7 +129,7 @@ def none_reported(search: Search, trials: Sequence[TrialRecord], reported: Colle
 
 
 def why_stopped(ending: Ending) -> str:
-    """The reason recorded for a trial that is cancelled because its search ends."""
+    """Returns the reason to record for a trial that is cancelled because its search ends."""
     if ending.state is State.CANCELLED:
         return f"stopped with its tuning job, which was {ending.message or 'cancelled'}"
     if ending.state is State.SUCCEEDED:

@@ -37,7 +37,7 @@ AT = "trainingInput.hyperparameters"
 
 
 def search_of(request: SearchRequest, earlier: Search | None = None) -> Search:
-    """The requested search; missing fields come from the ``earlier`` one if it is resumed.
+    """Returns the requested search; if it resumes ``earlier``, missing fields come from there.
 
     Raises ValueError: neither has parameters.
     """
@@ -62,9 +62,9 @@ def search_of(request: SearchRequest, earlier: Search | None = None) -> Search:
 
 
 def differences(request: SearchRequest, earlier: Search) -> Iterator[Violation]:
-    """Yields what the request gives otherwise than the job that it resumes; equal is fine.
+    """Yields the fields in which the request differs from the job that it resumes.
 
-    The algorithm may be another one, if it can search this space.
+    The algorithm may differ, if it can search this space.
     """
     metric = earlier.study.metrics[0]
     way = (
@@ -93,7 +93,7 @@ def _metric(request: SearchRequest, earlier: Search | None) -> Metric:
 
 
 def _differs(given: SearchSpace, earlier: SearchSpace) -> str:
-    """The first thing that does."""
+    """Describes the first difference between two spaces; empty: there is none."""
     new = {parameter.name: parameter for parameter in given.parameters}
     old = {parameter.name: parameter for parameter in earlier.parameters}
     for name in sorted(new.keys() ^ old.keys()):

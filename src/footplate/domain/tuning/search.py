@@ -20,7 +20,7 @@ DEFAULT_TAG = "training/hptuning/metric"
 
 @dataclass(frozen=True)
 class TrialCounts:
-    """The limits of trials: of all, of those at once, and of those that fail."""
+    """The numbers of trials: in total, in parallel, and how many may fail."""
 
     trials: int = 1
     parallel: int = 1
@@ -48,7 +48,7 @@ class Search:
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """A requested search. Fields inherited from the resumed job are None."""
+    """A requested search; fields that are inherited from the resumed job are None."""
 
     counts: TrialCounts
     space: SearchSpace | None = None

@@ -32,13 +32,13 @@ def judge(
     tags_seen: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> TrialRecord:
-    """``trial`` after its ``run`` has ended, but for its place in the order of ends.
+    """Returns the trial with the result of its ``run``, but without its place in the order of ends.
 
-    ``notes``: what went wrong with looking for its metric.
+    ``notes`` say what went wrong while its metric was read.
 
-    A trial that the search stopped early keeps what it had; one that was told to stop and came to
-    its end before that wasn't stopped. One whose program failed, or that was cancelled, or that
-    reported nothing, has no value. Source: HyperparameterOutput.State.
+    A trial that the search stopped early keeps the measurements that it had; one that ended by
+    itself before the stop took effect doesn't count as stopped. A trial has no value if its program
+    failed, was cancelled, or reported nothing. Source: HyperparameterOutput.State.
     """
     ended = replace(
         trial,
@@ -56,7 +56,7 @@ def judge(
 
 
 def drop(trial: TrialRecord, why: str) -> TrialRecord:
-    """A trial that never ran, and won't."""
+    """Ends a trial that never ran, and never will."""
     ended = replace(trial, end_time=trial.create_time, outcome=State.CANCELLED)
     return _infeasible(ended, why)
 
@@ -101,7 +101,7 @@ def _why_ended(run: Job) -> str:
 
 
 def _machine_s(run: Job) -> float:
-    """Returns the seconds of all its machines together."""
+    """Returns the run's time in seconds multiplied by the number of its machines."""
     if run.start_time is None or run.end_time is None:
         return 0.0
     machines = len(run.spec.replica_names())

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def check_runs_itself(job: Job) -> None:
-    """Raises FailedPrecondition: other jobs run its programs; says which."""
+    """Checks that a job runs a program itself.
+
+    Raises FailedPrecondition: other jobs run its programs; the message names them.
+    """
     if isinstance(job.name, TrainingPipelineName):
         backing = backing_job_name(job.name, tunes=job.spec.search is not None)
         raise FailedPrecondition(
@@ -24,7 +27,7 @@ def check_runs_itself(job: Job) -> None:
 
 
 def said_of_runs(name: JobName) -> str:
-    """Says for a tuning job which jobs run its programs."""
+    """Explains which jobs run the programs of a tuning job."""
     first, second = (trial_run_name(name, number) for number in (1, 2))
     return (
         f"{name} is a tuning job: its programs run in the jobs of its trials, "

@@ -19,11 +19,12 @@ REGION_VARIABLE = "CLOUD_ML_REGION"
 
 
 def trial_spec(spec: JobSpec, search: Search, number: int, point: Point, job_id: str) -> JobSpec:
-    """``spec`` of a tuning job called ``job_id``, for one of the trials of its ``search``.
+    """Returns a trial's job spec, made from ``spec``, that of the tuning job ``job_id``.
 
-    Each replica of a trial gets its parameters behind the user's own arguments, and each trial its
-    own directories: ``JOB_DIR/NUMBER``, ``BASE/NUMBER/model``. Source: the pages on
-    hyperparameter tuning of both services. Where the search has regions, it is in one of them.
+    Each replica of a trial gets the trial's parameters after the user's own arguments, and each
+    trial its own directories: ``JOB_DIR/NUMBER``, ``BASE/NUMBER/model``. Source: the pages on
+    hyperparameter tuning of both services. If the search has regions, the trial runs in one of
+    them.
     """
     region = search.region_of(number)
     if region is not None:
@@ -35,7 +36,10 @@ def trial_spec(spec: JobSpec, search: Search, number: int, point: Point, job_id:
 def run_spec(
     spec: JobSpec, given: tuple[str, ...], metrics: tuple[str, ...], number: int, job_id: str
 ) -> JobSpec:
-    """``given``: the trial's own arguments; ``metrics``: what it is to report."""
+    """Returns the job spec for a trial.
+
+    ``given`` are the trial's own arguments, ``metrics`` the metrics that it should report.
+    """
     return replace(
         spec,
         search=None,
@@ -49,13 +53,13 @@ def run_spec(
 
 
 def move(spec: JobSpec, region: str) -> JobSpec:
-    """``spec`` in another region."""
+    """Returns ``spec`` for another region, variables included."""
     told = tuple((n, region if n == REGION_VARIABLE else v) for n, v in spec.environment)
     return replace(spec, region=region, environment=told)
 
 
 def flags(space: SearchSpace, point: Point) -> tuple[str, ...]:
-    """``--NAME=VALUE`` for each parameter that is active there, in the order of the space."""
+    """Returns ``--NAME=VALUE`` for each parameter that is active, in the space's order."""
     active = zip(space.slots, space.active_values(point), strict=True)
     return tuple(
         f"--{slot.parameter.name}={written(slot.parameter, value)}"
@@ -65,7 +69,7 @@ def flags(space: SearchSpace, point: Point) -> tuple[str, ...]:
 
 
 def written(parameter: Parameter, value: Value) -> str:
-    """Returns a value as a program gets it: ``.0`` only in ranges, not in lists of numbers."""
+    """Formats a value as a program gets it: with ``.0`` in ranges, without it in lists."""
     if isinstance(value, str):
         return value
     if isinstance(parameter, DiscreteParameter) and float(value).is_integer():
@@ -74,13 +78,13 @@ def written(parameter: Parameter, value: Value) -> str:
 
 
 def numbered(uri: str, number: int, leaf: str = "") -> str:
-    """``uri`` with the trial's number before ``leaf``, which it ends with, or at its end."""
+    """Inserts the trial's number into ``uri``, before ``leaf`` at its end, or at the very end."""
     base = uri.removesuffix(leaf).rstrip("/")
     return f"{base}/{number}/{leaf}" if leaf else f"{base}/{number}"
 
 
 def _pool(pool: WorkerPool, given: tuple[str, ...]) -> WorkerPool:
-    """Reduction servers are the service's own program, which knows no parameters."""
+    """Adds arguments to a pool's program; reduction servers take no parameters."""
     if role_of(pool) is ClusterRole.REDUCER:
         return pool
     return replace(pool, program=_program(pool.program, given))
