@@ -37,7 +37,10 @@ _APART = 1e-9
 
 
 class Axis(Protocol):
-    """Positions lie in 0..1; those of categories are their index."""
+    """An axis for the values of one parameter.
+
+    Positions lie in 0..1; the position of a category is its index.
+    """
 
     categories: int
     """How many there are; 0: a number."""
@@ -52,11 +55,11 @@ class Axis(Protocol):
     def value(self, position: float) -> Value: ...
 
     def snap(self, positions: Floats) -> Floats:
-        """The nearest positions that belong to values."""
+        """Returns the nearest positions that belong to values."""
         ...
 
     def spread(self, units: Floats) -> Floats:
-        """Positions for uniform numbers from 0 to 1, so that each value gets its share."""
+        """Converts uniform numbers from 0 to 1 to positions; each value gets an equal share."""
         ...
 
 
@@ -99,9 +102,9 @@ class _Range(Axis):
 
 
 class _Whole(Axis):
-    """Whole numbers; each owns the part of the axis that is rounded to it.
+    """An axis of whole numbers; each number owns the part of the axis that is rounded to it.
 
-    Without logarithms they are counted from the lowest, so that the largest stay exact.
+    Without logarithms the numbers are counted from the lowest one, so that the largest stay exact.
     """
 
     categories = 0
@@ -150,7 +153,7 @@ class _Steps(Axis):
         self._middles = (self._positions[1:] + self._positions[:-1]) / 2
 
     def positions(self, values: Sequence[Value]) -> Floats:
-        """Returns the positions of the values nearest to these."""
+        """Returns the positions of the axis's values that are nearest to ``values``."""
         with np.errstate(over="ignore"):  # what is that far isn't the nearest
             apart = np.array(values, np.float64)[:, None] - np.array(self._values)
         found: Floats = self._positions[np.abs(apart).argmin(axis=1)]
@@ -187,14 +190,14 @@ class _Categories(Axis):
 
 
 def _effective(parameter: DoubleParameter | IntegerParameter) -> Scale:
-    """Returns the scale: linear for a range whose ends have the same logarithms."""
+    """Returns the scale; a range whose ends have the same logarithm is linear."""
     if parameter.scale.logarithmic and np.log(parameter.low) == np.log(parameter.high):
         return Scale.LINEAR
     return parameter.scale
 
 
 def _shares(units: Floats, count: int) -> NDArray[np.int64]:
-    """0 to ``count`` - 1, each for an equal part of the unit range."""
+    """Maps units to integers from 0 to ``count`` - 1, each for an equal part of the unit range."""
     return np.minimum((units * count).astype(np.int64), count - 1)
 
 
@@ -219,5 +222,5 @@ def _unscaled(positions: Floats | np.float64, low: float, high: float, scale: Sc
 
 
 def _mirrored(values: Floats | np.float64, low: float, high: float) -> Floats:
-    """Rounding may not carry them beyond the bounds: logarithms follow."""
+    """Mirrors values in a range; keeps them within it despite rounding."""
     return np.clip(low - values + high, low, high)

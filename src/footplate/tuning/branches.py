@@ -50,17 +50,20 @@ _SPACES = 64
 
 @dataclass(frozen=True)
 class SpaceBranch:
-    """``space``: with the values of this branch only. ``chosen``: what has fewer values there."""
+    """A part of the search space: some parameters have fewer values.
+
+    ``space`` is limited to this branch. ``chosen`` are the parameters that have fewer values in it.
+    """
 
     space: SearchSpace
     chosen: tuple[CountableParameter, ...]
 
     def has(self, point: Point) -> bool:
-        """``point``: one of the whole space."""
+        """Returns whether a point of the whole space lies in the branch."""
         return all(one.name in point and one.has(point[one.name]) for one in self.chosen)
 
     def slots(self, space: SearchSpace) -> Iterator[tuple[int, CountableParameter]]:
-        """Yields the branch's parameters, narrowed to it, with their places in the whole space."""
+        """Yields the parameters that the branch narrows, with their places in the whole space."""
         left = {one.name: one for one in self.chosen}
         found: dict[int, CountableParameter] = {}
         for place, slot in enumerate(space.slots):
@@ -82,7 +85,10 @@ class SpaceBranch:
 
 @dataclass(frozen=True)
 class Neglected:
-    """``trials``: how many there were since the last one in it; ``ever``: whether there is any."""
+    """A branch that the search has neglected.
+
+    ``trials`` counts the trials since the last one in the branch; ``ever``: there has been one.
+    """
 
     branch: SpaceBranch
     trials: int
@@ -94,14 +100,14 @@ class Neglected:
 
 
 def bound(space: SearchSpace) -> int:
-    """Returns how many consecutive trials cover each branch, without choices of more than 64."""
+    """Returns how many consecutive trials surely cover each branch of small choices."""
     return 4 * len(branches(space)) + _MARGIN
 
 
 def neglected(space: SearchSpace, trials: Sequence[Point], *, again: bool) -> Neglected | None:
-    """The branch that has to be next. ``trials``: all points so far, in their order.
+    """Returns the branch that must be next; None: any may be.
 
-    ``again``: whether points may be tried again.
+    ``trials`` has all points so far, in their order. ``again``: points may be tried again.
     """
     small = branches(space)
     overdue = 3 * len(small) + _MARGIN
@@ -129,9 +135,10 @@ def _oldest(
     *,
     again: bool,
 ) -> Neglected | None:
-    """Returns the overdue branch that has waited longest, the first of several.
+    """Returns the overdue branch that has waited longest, the first of equals; None: none.
 
-    ``overdue``: after how many trials without it a branch is, and one that has had none.
+    ``overdue`` has two numbers of trials: a branch is overdue if it had no trial for the first
+    number, or never had one in the second.
     """
     found: Neglected | None = None
     for branch in branches if len(trials) >= min(overdue) else ():
@@ -145,7 +152,7 @@ def _oldest(
 
 
 def _choices(space: SearchSpace) -> list[tuple[CountableParameter, ...]]:
-    """Parameters that are always active, and whose values together make branches."""
+    """Returns the choices: parameters that are always active and together make branches."""
     countable = [p for p in space.parameters if not isinstance(p, DoubleParameter)]
     parents = tuple(p for p in countable if p.branches)
     kinds = (p for p in countable if isinstance(p, CategoricalParameter) and p.count > 1)
@@ -155,7 +162,7 @@ def _choices(space: SearchSpace) -> list[tuple[CountableParameter, ...]]:
 
 
 def _size(choice: Sequence[CountableParameter]) -> int:
-    """Returns how many branches it has."""
+    """Returns how many branches a choice has."""
     size = prod(map(_combinations, choice))
     return size if size <= MOST or len(choice) > 1 else _group_count(choice[0])
 
@@ -175,7 +182,10 @@ def _branches(space: SearchSpace, choice: Sequence[CountableParameter]) -> Itera
 
 
 def _narrowed(parameter: CountableParameter, *, deep: bool) -> Iterator[Narrowed]:
-    """``deep``: what others depend on below it has fewer values too."""
+    """Yields the parameter narrowed to each group of its values.
+
+    ``deep``: parameters below it on which others depend are narrowed, too.
+    """
     for group in _groups(parameter):
         below: list[Iterable[Narrowed]] = [
             _narrowed(child, deep=True) if deep and _has_branches(child) else [(child, ())]
@@ -188,7 +198,7 @@ def _narrowed(parameter: CountableParameter, *, deep: bool) -> Iterator[Narrowed
 
 
 def _combinations(parameter: CountableParameter) -> int:
-    """Counts its values together with those of the parameters that depend on them."""
+    """Counts a parameter's values, each combined with those of the parameters that depend on it."""
     if isinstance(parameter, CategoricalParameter):
         special = {value for branch in parameter.branches for value in branch.values}
         alone = parameter.count - len(special)
@@ -210,7 +220,7 @@ def _group_count(parameter: CountableParameter) -> int:
 
 
 def _groups(parameter: CountableParameter) -> list[CountableParameter]:
-    """Groups values: each category alone; numbers by the parameters active below them."""
+    """Groups values: each category by itself; numbers by the parameters that they make active."""
     if isinstance(parameter, CategoricalParameter):
         return [
             replace(parameter, values=(value,), default=None, branches=_under(parameter, (value,)))
@@ -238,12 +248,12 @@ def _runs(parameter: IntegerParameter) -> Iterator[IntegerParameter]:
 
 
 def _under(parameter: CountableParameter, values: Sequence[Value]) -> tuple[Branch, ...]:
-    """Returns the branches below some values that have the same parameters below them."""
+    """Returns the branches below values that all activate the same parameters."""
     return tuple(Branch(tuple(values), child) for child in _below(parameter, values[0]))
 
 
 def _active(parameter: CountableParameter, value: Value) -> tuple[int, ...]:
-    """Returns the numbers of the branches that are active for the value."""
+    """Returns the indices of the branches that are active for the value."""
     return tuple(i for i, branch in enumerate(parameter.branches) if value in branch.values)
 
 

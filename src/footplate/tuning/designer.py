@@ -50,7 +50,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Batch:
-    """``exhausted``: why there are fewer than were asked for, as a sentence; else empty."""
+    """The suggestions of one call; ``exhausted`` says why they are fewer than asked for."""
 
     suggestions: tuple[Suggestion, ...]
     exhausted: str = ""
@@ -60,8 +60,8 @@ class Designer(Protocol):
     """A search method.
 
     The same finished trials, pending trials and seed give the same points, on the same machine and
-    with the same versions of NumPy and SciPy. ``seed`` is the study's: one for all of its calls,
-    0 or more.
+    with the same versions of NumPy and SciPy. ``seed`` is the study's: the same for all calls, and
+    not negative.
     """
 
     def suggest(self, study: Study, count: int, seed: int) -> Batch: ...

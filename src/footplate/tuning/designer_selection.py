@@ -28,9 +28,9 @@ _UNCOUNTABLE = 10**15
 
 
 class GridSearch:
-    """A search in the order of :meth:`SearchSpace.point_at`; leaves out what has been tried.
+    """A search in the order of :meth:`SearchSpace.point_at`, without points tried before.
 
-    Raises ValueError where a parameter is a range of real numbers. The seed changes nothing.
+    Raises ValueError: a parameter is a range of real numbers. The seed has no effect.
     """
 
     def suggest(self, study: Study, count: int, seed: int) -> Batch:  # noqa: ARG002 - the protocol
@@ -48,7 +48,7 @@ class GridSearch:
 
 
 def _counted(size: int) -> str:
-    """Python writes out no number of more than some thousand digits."""
+    """Formats a count; Python writes out no number of more than some thousand digits."""
     return str(size) if size < _UNCOUNTABLE else f"about 10^{log10(size):.0f}"
 
 
@@ -60,10 +60,10 @@ def _new_points(space: SearchSpace, size: int, known: SeenPoints) -> Iterator[tu
 
 
 class RandomSearch:
-    """Each parameter by its scale, independently; a value of several has an equal chance.
+    """A random search, which draws each parameter independently, on its scale.
 
-    No point comes again before all have been tried. Then there are none left, unless the study
-    says that its measurements are noisy: then they start over.
+    Discrete values are equally likely. No point is repeated before all have been tried. Then the
+    search ends, or starts over if the study says that its measurements are noisy.
     """
 
     def suggest(self, study: Study, count: int, seed: int) -> Batch:
@@ -84,7 +84,7 @@ _SUGGESTING = 5
 
 
 def designer(config: StudyConfig, model: Model | None = None) -> Designer:
-    """``model``: the one that is ``wanted`` by the schedule; only the Bayesian search has any."""
+    """Returns the designer of a study; ``model`` is for the Bayesian search alone."""
     match config.algorithm:
         case Algorithm.BAYESIAN:
             return BayesianSearch(model)

@@ -43,7 +43,7 @@ _MANY = 64
 
 
 class Encoding:
-    """The encoding of one space. ``width``: how many slots, which is how long a row is."""
+    """The encoding of one space; ``width`` is the number of slots, and so the length of a row."""
 
     def __init__(self, space: SearchSpace, known: Floats | None = None) -> None:
         self.space = space
@@ -63,10 +63,10 @@ class Encoding:
         self._plain = np.flatnonzero(~self.conditional & ~self.categorical)
 
     def around(self, known: Floats) -> Encoding:
-        """Returns an encoding that tells distances from ``known`` rows, in fewer columns.
+        """Returns an encoding for distances from the ``known`` rows, in fewer columns.
 
-        Categories that no known row has are as far from these as from each other, so that one
-        column does for all of them.
+        Categories that no known row has are as far from the known rows as from each other, so one
+        column is enough for all of them.
         """
         many = any(len(columns) > _MANY for columns in self.kinds.values())
         return Encoding(self.space, known) if many else self
@@ -85,10 +85,10 @@ class Encoding:
         return rows
 
     def point(self, row: Floats) -> Point:
-        """Returns the point of a row that :meth:`settle` has made one of the space.
+        """Returns the point of a row that :meth:`settle` has made part of the space.
 
-        What is active follows from the values: of a billion whole numbers, two that lie side by
-        side have the same position to a row, and not the same parameters below them.
+        The values decide which slots are active: among a billion whole numbers, two neighbours have
+        the same position in a row, but may activate different parameters.
         """
         point: dict[str, Value] = {}
         values: list[Value | None] = []
@@ -101,7 +101,7 @@ class Encoding:
         return point
 
     def draw(self, units: Floats) -> Floats:
-        """Rows for uniform numbers from 0 to 1, one for each slot."""
+        """Converts uniform numbers from 0 to 1, one for each slot, to rows."""
         spread = [along.spread(units[:, j]) for j, along in enumerate(self.axes)]
         return self._deactivate(np.column_stack(spread))
 
@@ -155,7 +155,7 @@ class Encoding:
         return columns
 
     def _deactivate(self, rows: Floats) -> Floats:
-        """Slots whose parents, which stand before them, have other values become NaN."""
+        """Sets slots to NaN that are inactive for the values of their parents."""
         for j, wanted in self._conditions():
             parent = rows[:, self.space.slots[j].parent or 0]
             nearest = np.abs(parent[:, None] - wanted[None, :]).min(axis=1)

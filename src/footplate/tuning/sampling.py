@@ -23,7 +23,7 @@ _WALKED = 4096
 
 
 class SeenPoints:
-    """Grows by what is suggested in the same batch."""
+    """The set of points that are tried or suggested; each suggestion of a batch is added."""
 
     def __init__(self, points: Iterable[Point], size: int | None) -> None:
         self._keys = {key(point) for point in points}
@@ -40,15 +40,15 @@ class SeenPoints:
 
     @property
     def everything(self) -> bool:
-        """Returns whether no point is left."""
+        """Returns whether all points have been tried."""
         return self._size is not None and len(self._keys) >= self._size
 
 
 def tried(study: Study) -> SeenPoints:
-    """Returns the points of this study, and of earlier ones of its space: none is run again.
+    """Returns the points of this study, and of earlier ones of its space, not to be repeated.
 
-    Points that a finite space doesn't have don't count: a client that completes trials of its own
-    may have tried anything.
+    Points outside a finite space don't count: a client that completes trials of its own may have
+    tried anything.
     """
     space = study.config.space
     alike = [one for one in study.earlier if one.config.space == space]
@@ -64,14 +64,14 @@ def repeats(study: Study) -> bool:
 
 
 def all_tried(study: Study) -> str:
-    """Returns why nothing more is suggested."""
+    """Returns why no more points are suggested."""
     size = study.config.space.size
     points = "the only point" if size == 1 else f"all {size} points"
     return f"{points} of the search space {'has' if size == 1 else 'have'} been tried"
 
 
 def generator(seed: int, *places: int) -> np.random.Generator:
-    """Returns a generator for each place, so that no draw depends on the number of others."""
+    """Returns a random generator for each place, so that its draws don't depend on other places."""
     return np.random.default_rng([seed, *places])
 
 
@@ -84,7 +84,7 @@ def draw(space: SearchSpace, rng: np.random.Generator) -> Point:
 def draw_new(
     space: SearchSpace, rng: np.random.Generator, known: SeenPoints, *, again: bool
 ) -> Point | None:
-    """Draws a new point; None: all have been tried. ``again``: then one of them comes back."""
+    """Draws a new point; None: all have been tried. ``again`` allows repeating a point then."""
     if known.everything:
         return draw(space, rng) if again else None
     for _ in range(_ATTEMPTS):
@@ -95,7 +95,7 @@ def draw_new(
 
 
 def _draw_left(space: SearchSpace, rng: np.random.Generator, known: SeenPoints) -> Point:
-    """Draws one of the points that are left, by its number, when most have been tried."""
+    """Draws one of the remaining points by its number, once most have been tried."""
     size = space.size
     if size is None:
         return draw(space, rng)  # a range of numbers so narrow that nearly all are taken

@@ -51,7 +51,7 @@ _BEYOND = 0.1
 
 
 def labels(seen: Observations) -> tuple[Floats, Floats]:
-    """Returns all rows that have ended, and the labels for a model of feasibility."""
+    """Returns the rows of all ended trials, and their labels for a model of feasibility."""
     rows = np.vstack([seen.rows, seen.infeasible])
     found = np.zeros(len(rows))
     found[len(seen.rows) :] = _FAILED
@@ -59,7 +59,7 @@ def labels(seen: Observations) -> tuple[Floats, Floats]:
 
 
 class Feasibility:
-    """``hyperparameters``: None where no trial has failed."""
+    """A model of which rows fail; ``hyperparameters`` is None if no trial has failed."""
 
     def __init__(
         self, encoding: Encoding, hyperparameters: Hyperparameters | None, seen: Observations
@@ -70,7 +70,7 @@ class Feasibility:
             self._posterior = Posterior(encoding, hyperparameters, *labels(seen), nothing)
 
     def worth(self, rows: Floats) -> Floats:
-        """Returns what to add to the worth of rows: 0 for those that surely work."""
+        """Returns what to add to the worth of rows: 0 for rows that certainly work."""
         if self._posterior is None:
             return np.zeros(len(rows))
         mean, spread = self._posterior.predict(rows)
@@ -80,7 +80,7 @@ class Feasibility:
 
 @dataclass(frozen=True)
 class LogExpectedImprovement:
-    """The logarithm of what is expected to be gained over ``best``, without underflow.
+    """The logarithm of the expected improvement over ``best``, without underflow.
 
     Source: Ament et al., "Unexpected Improvements to Expected Improvement for Bayesian
     Optimization", 2023.
@@ -92,14 +92,14 @@ class LogExpectedImprovement:
         return np.asarray(np.log(spread) + _log_gain((self.best - mean) / spread))
 
     def slopes(self, mean: float, spread: float) -> tuple[float, float]:
-        """Returns how the value changes with mean and spread."""
+        """Returns the derivatives of the value by the mean and by the spread."""
         z = (self.best - mean) / spread
         rise = float(np.exp(log_ndtr(z) - _log_gain(np.array([z]))[0]))
         return -rise / spread, (1.0 - rise * z) / spread
 
 
 def _log_gain(z: Floats) -> Floats:
-    """log(phi(z) + z Phi(z)); far below 0 by its asymptotic series."""
+    """Returns log(phi(z) + z Phi(z)), far below 0 by its asymptotic series."""
     near = np.maximum(z, _FAR)
     direct = np.log(np.exp(-0.5 * near * near - _HALF_LOG_2PI) + near * ndtr(near))
     far = np.minimum(z, _FAR)
@@ -108,10 +108,10 @@ def _log_gain(z: Floats) -> Floats:
 
 
 class TrustRegion:
-    """Boxes around the measured rows, of categories and whatever isn't active regardless.
+    """Boxes around the measured rows, which ignore categories and inactive slots.
 
-    Corners of the space are far from everything, and would else be tried first. Source: Song et
-    al., "The Vizier Gaussian Process Bandit Algorithm", 2024, section 4.4.
+    The corners of the space are far from all measurements, and would be tried first without these
+    boxes. Source: Song et al., "The Vizier Gaussian Process Bandit Algorithm", 2024, section 4.4.
     """
 
     def __init__(self, encoding: Encoding, rows: Floats) -> None:
@@ -122,7 +122,7 @@ class TrustRegion:
         self.radius = _LEAST + _GROWTH * len(rows) / enough
 
     def penalty(self, rows: Floats) -> Floats:
-        """Returns what to subtract from each row's worth: 0 inside, and growing outside."""
+        """Returns what to subtract from each row's worth: 0 inside the boxes, more outside."""
         if self._everywhere:
             return np.zeros(len(rows))
         apart = np.zeros((len(rows), len(self._centres)))
@@ -156,7 +156,7 @@ class CandidateValue:
         return np.asarray(worth + self._feasibility.worth(rows))
 
     def polished(self, row: Floats) -> Floats:
-        """The best near the row by the model alone, over its active numbers. Not settled yet."""
+        """Returns the best row near ``row`` by the model; it must still be settled."""
         free = np.flatnonzero(~self._encoding.categorical & ~np.isnan(row))
         if len(free) == 0:
             return row
@@ -186,7 +186,7 @@ class CandidateValue:
 
 
 class MultiObjectiveValue:
-    """The least of the gains of all metrics, each by its weight."""
+    """The value of candidates for several metrics: the least of their weighted gains."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class MultiObjectiveValue:
         return self._shared([one.expected for one in self._surrogates])
 
     def polished(self, row: Floats) -> Floats:
-        """Returns the row as it is: the minimum of several objectives has edges."""
+        """Returns the row unchanged: a minimum of several objectives isn't smooth."""
         return row
 
     def _shared(self, losses: Sequence[Floats]) -> Floats:

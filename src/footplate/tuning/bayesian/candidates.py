@@ -35,7 +35,7 @@ _CLIMBERS, _LOOKED_AT, _APART = 3, 60, 0.03
 
 
 class Candidates:
-    """``within``: the branch that all of them are in."""
+    """A source of candidate rows; ``within`` is the branch that all of them must be in."""
 
     def __init__(
         self, encoding: Encoding, rng: np.random.Generator, within: SpaceBranch | None = None
@@ -47,7 +47,7 @@ class Candidates:
         return self.settled(rows) if self._within else rows
 
     def around(self, rows: Floats, count: int, *, near: bool) -> Floats:
-        """Returns rows each changed from a random one of ``rows``."""
+        """Returns rows that are each changed from a random one of ``rows``."""
         changed = rows[self._rng.integers(len(rows), size=count)].copy()
         self._move(changed, near=near)
         self._switch(changed, near=near)
@@ -55,7 +55,7 @@ class Candidates:
         return self.settled(changed)
 
     def few(self, rows: Floats, count: int) -> Floats:
-        """Returns rows each from a random one of ``rows``, with a few slots drawn anew."""
+        """Returns rows each copied from a random one of ``rows``, with a few slots drawn anew."""
         rng, width = self._rng, self._encoding.width
         parents = rows[rng.integers(len(rows), size=count)]
         drawn = self.anywhere(count)
@@ -70,7 +70,7 @@ class Candidates:
         return self._encoding.settle(rows, self._rng)
 
     def _narrowed(self, rows: Floats, within: SpaceBranch) -> Floats:
-        """Returns the rows with values of the branch in place of others."""
+        """Returns the rows with their values outside the branch replaced by values inside it."""
         narrowed = rows.copy()
         for j, parameter in within.slots(self._encoding.space):
             along = self._encoding.axes[j]
@@ -115,12 +115,12 @@ class LocalOptimum(Protocol):
 def sweep(
     worth: LocalOptimum, candidates: Candidates, best_rows: Floats, count: int, *, focused: bool
 ) -> Iterator[Floats]:
-    """The best rows found, best first; ``best_rows`` are measured ones, best first.
+    """Yields the best rows found, best first; ``best_rows`` are measured rows, best first.
 
-    About 5/3 of ``count`` rows are looked at: half of ``count`` anywhere, the others changed from
-    measured ones, then from the best of those found. ``focused``: nearer to the measured ones, most
-    of which get a few slots drawn anew. What differs from all good rows in everything is seldom
-    worth it then, little as is known of it.
+    The search looks at about 5/3 of ``count`` rows: half of ``count`` anywhere, the others changed
+    from measured rows, then from the best rows found. ``focused`` looks nearer to the measured
+    rows: most candidates are copies of them with a few slots drawn anew. Little is known of rows
+    that differ from all good rows in every slot, so they are then seldom worth a trial.
     """
     parents = best_rows[:_PARENTS]
     if focused:
@@ -143,7 +143,7 @@ def sweep(
 
 
 def sweep_prior(prior: Prior, candidates: Candidates) -> Iterator[Floats]:
-    """The rows of which earlier studies expect the most, best first."""
+    """Returns the rows from which earlier studies expect the most, best first."""
     rows = candidates.anywhere(_ASKED)
     for near in (False, True):
         top = rows[np.argsort(prior.mean(rows), kind="stable")[:_KEPT]]
@@ -152,7 +152,7 @@ def sweep_prior(prior: Prior, candidates: Candidates) -> Iterator[Floats]:
 
 
 def sweep_all(worth: LocalOptimum, rows: Floats) -> Iterator[Floats]:
-    """The best first, of all the rows there are."""
+    """Returns all rows of a small space, best first."""
     return _in_order(worth.of, rows)
 
 
@@ -161,7 +161,7 @@ def _in_order(values: Callable[[Floats], Floats], rows: Floats) -> Iterator[Floa
 
 
 def _climbers(rows: Floats) -> list[Floats]:
-    """Returns some rows that aren't close to each other; rows come best first."""
+    """Returns some rows that aren't close to each other; the given rows are sorted, best first."""
     chosen: list[Floats] = []
     for row in rows[:_LOOKED_AT]:
         if all(np.nan_to_num(np.abs(row - other), nan=1.0).max() > _APART for other in chosen):

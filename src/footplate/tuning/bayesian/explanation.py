@@ -25,7 +25,7 @@ _KNOWN = 0.5
 
 @dataclass(frozen=True)
 class NearbyTrial:
-    """A trial that others are measured by; ``earlier``: its number is another study's."""
+    """A trial that others are compared with; ``earlier``: its number belongs to another study."""
 
     trial: Trial
     row: Floats
@@ -40,9 +40,10 @@ def explain(
     best: Sequence[NearbyTrial],
     because: str = "",
 ) -> Explanation:
-    """``best``: the best trial so far, or all that are optimal.
+    """Explains why the point of ``row`` was suggested.
 
-    ``because``: why the search explores, where the model doesn't decide that.
+    ``best`` has the best trial so far, or all Pareto-optimal ones. ``because`` says why the search
+    explores, if that isn't the model's decision.
     """
     found = [surrogate.predict(row[None, :]) for surrogate in surrogates]
     expected = [(float(mean[0]), float(spread[0])) for mean, spread in found]
@@ -81,7 +82,7 @@ def predicted(surrogate: Surrogate, metric: Metric, mean: float, spread: float) 
 
 
 def distance(encoding: Encoding, one: Floats, other: Floats) -> float:
-    """Returns the mean over all slots; 1 for another category, or an inactive one."""
+    """Returns the mean distance over slots; 1 for a different category or an inactive slot."""
     apart = np.where(encoding.categorical, (one != other).astype(np.float64), np.abs(one - other))
     absent = np.isnan(one) & np.isnan(other)
     return float(np.where(absent, 0.0, np.nan_to_num(apart, nan=1.0)).mean())

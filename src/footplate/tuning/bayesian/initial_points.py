@@ -18,16 +18,17 @@ _LOOKED_AT = 64
 
 
 def initial_count(encoding: Encoding) -> int:
-    """Returns how many trials there are before the model is used."""
+    """Returns after how many trials the model is used."""
     return min(_MOST, _FEWEST + encoding.width)
 
 
 def initial_point(
     encoding: Encoding, index: int, seed: int, known: SeenPoints, *, again: bool
 ) -> Point | None:
-    """The ``index``-th, or a later one where that is known. None: all points have been tried.
+    """Returns initial point number ``index``, or a later one if it is known; None: all were tried.
 
-    First the centre, or the defaults where the study gives any; then a Sobol sequence.
+    The first point is the centre, or the defaults if the study gives any; then a Sobol sequence
+    follows.
     """
     if known.everything and not again:
         return None
@@ -44,7 +45,7 @@ def initial_point(
 
 
 def _centre(encoding: Encoding) -> Point:
-    """Defaults where they are given; else the middle of the axis."""
+    """Returns the central point: parameters have their default, or the middle of their axis."""
     middle = np.array([along.spread(np.array([0.5]))[0] for along in encoding.axes])
     for j, slot in enumerate(encoding.space.slots):
         default = slot.parameter.default

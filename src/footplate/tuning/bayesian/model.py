@@ -30,7 +30,10 @@ VERSION = 3
 
 
 def following(count: int, inherited: int = 0) -> int:
-    """The next count of the chain. The first one is 0: of earlier studies alone."""
+    """Returns the count of trials at which the next model after ``count`` is made.
+
+    The chain begins with 0, the model of earlier studies alone.
+    """
     step = 1
     while step < (inherited + count + step) // _SHARE:
         step += 1
@@ -38,12 +41,12 @@ def following(count: int, inherited: int = 0) -> int:
 
 
 def newest(finished: int, inherited: int = 0) -> int:
-    """The last count of the chain that is ``finished`` or less."""
+    """Returns the last count of the chain that is not larger than ``finished``."""
     return counts(finished, inherited)[-1]
 
 
 def counts(finished: int, inherited: int = 0) -> list[int]:
-    """The whole chain, up to ``finished``: oldest first, with 0."""
+    """Returns all counts of the chain up to ``finished``, in ascending order, beginning with 0."""
     found = [0]
     while (count := following(found[-1], inherited)) <= finished:
         found.append(count)
@@ -51,23 +54,24 @@ def counts(finished: int, inherited: int = 0) -> list[int]:
 
 
 def lineage(count: int, inherited: int = 0) -> list[int]:
-    """Returns the counts that the model of a count follows from: oldest first, with 0 and itself.
+    """Returns the counts of the models behind the model of ``count``, from 0 to itself.
 
-    If it begins anew, that is 0 alone, which has what earlier studies say.
+    If that model begins anew, only the model of 0 comes before it, as it holds what earlier studies
+    say.
     """
     return [0, count] if begins_anew(inherited + count) and count else counts(count, inherited)
 
 
 def begins_anew(finished: int) -> bool:
-    """Returns whether the model follows from its trials alone: ended and inherited ones."""
+    """Returns whether a model is fitted from trials alone, without an earlier model."""
     return finished > _CHAINED
 
 
 def wanted(finished: int, inherited: int = 0) -> int:
-    """The count of the model that a suggestion uses, which is made after so many ends.
+    """Returns the count of trials of the model that a suggestion after ``finished`` ends uses.
 
-    Past the first trials it is never that of the last end: there is time to fit that one until the
-    next trial ends.
+    After the first trials this is never the count of the last end: so there is time to fit the next
+    model until the next trial ends.
     """
     late = inherited + finished > _AT_ONCE and finished > 0
     return newest(finished - 1 if late else finished, inherited)
@@ -75,9 +79,9 @@ def wanted(finished: int, inherited: int = 0) -> int:
 
 @dataclass(frozen=True)
 class Model:
-    """A suggestion follows from the model, the trials and the study's seed, and from nothing else.
+    """A fitted model; suggestions depend only on it, the trials and the study's seed.
 
-    It does not hold the trials: those that have ended since it was fitted are factored in when a
+    The model doesn't hold the trials: trials that have ended since the fit are considered when a
     point is suggested.
     """
 
@@ -97,14 +101,14 @@ class Model:
     version: int = VERSION
 
     def to_record(self) -> dict[str, object]:
-        """Returns the model as JSON can hold it."""
+        """Converts the model to values that JSON can hold."""
         return asdict(self)
 
 
 def model_from_record(record: Mapping[str, object]) -> Model | None:
-    """Reads a model; None: it is of another version, and has to be fitted anew.
+    """Reads a model; None: it was made by another version, and must be fitted again.
 
-    Raises KeyError, TypeError or ValueError where it isn't what ``to_record`` made.
+    Raises KeyError, TypeError or ValueError: the record isn't one that ``to_record`` made.
     """
     if record["version"] != VERSION:
         return None

@@ -32,7 +32,7 @@ _ITERATIONS = 60
 
 
 def fits(study: Study, model: Model) -> bool:
-    """Returns whether the model was made for such a study."""
+    """Returns whether the model suits the study's slots, metrics and earlier studies."""
     slots, metrics = len(study.config.space.slots), len(study.config.metrics)
     shaped = all(len(output.lengths) == slots for output in model.outputs)
     shaped = shaped and (model.sharpness is None or len(model.sharpness) == slots)
@@ -41,11 +41,11 @@ def fits(study: Study, model: Model) -> bool:
 
 
 def refit(study: Study, model: Model | None = None) -> Model | None:
-    """Fits the model anew; None: too few trials have values, and nothing else informs it.
+    """Fits the model again; None: too few trials have values, and no earlier study informs it.
 
-    It begins where ``model`` left off, and looks far and wide again once there are a quarter more
-    trials. Past the trials that ``schedule`` names it begins anew, and takes of ``model`` only what
-    earlier studies say.
+    The fit begins at the parameters of ``model``, and searches widely again once there are a
+    quarter more trials. When there are so many trials that ``begins_anew`` holds, it uses only the
+    results for earlier studies of ``model``.
     """
     encoding = Encoding(study.config.space)
     seen = observe(study, encoding)
@@ -105,7 +105,7 @@ class _Fitting:
 
 
 def fit_stack(study: Study, metric: int) -> tuple[Hyperparameters, ...]:
-    """Fits one set for each study to learn from, of the metric at this place."""
+    """Fits hyperparameters for each study to learn from, for metric number ``metric``."""
     found: list[Hyperparameters] = []
     for level, one in enumerate(unrelated_studies(study)):
         encoding = Encoding(one.config.space)
@@ -127,7 +127,7 @@ def prior_of(
     *,
     levels: int | None = None,
 ) -> Prior | None:
-    """Returns the prior in ``here``, of the first ``levels`` studies; None: there are none."""
+    """Returns the prior from the first ``levels`` studies for ``here``; None: there are none."""
     prior: Prior | None = None
     below: Surrogate | None = None
     before: Encoding | None = None

@@ -32,7 +32,7 @@ class Observations:
 
 
 def observe(study: Study, encoding: Encoding) -> Observations:
-    """Returns the observations of earlier studies of the same space and metrics, and of this."""
+    """Returns the observations of this study, and of earlier ones of its space and metrics."""
     return observed(counted(study, encoding), study.config.metrics, encoding)
 
 
@@ -55,7 +55,7 @@ def observed(
 
 
 def related_studies(study: Study) -> tuple[Study, ...]:
-    """Earlier studies whose trials count like own ones."""
+    """Returns the earlier studies whose trials count like own ones."""
     config = study.config
     return tuple(
         one
@@ -69,7 +69,7 @@ def in_space(trials: Sequence[Trial], encoding: Encoding) -> list[Trial]:
 
 
 def counted(study: Study, encoding: Encoding) -> list[Trial]:
-    """Returns all trials that count, whether they have ended or not, in their order."""
+    """Returns all trials that count, ended or not, in their order."""
     return [
         trial
         for one in (*related_studies(study), study)
@@ -78,7 +78,7 @@ def counted(study: Study, encoding: Encoding) -> list[Trial]:
 
 
 def finished_count(study: Study) -> int:
-    """Returns the number of finished trials, the key of refits."""
+    """Returns the number of finished trials, which decides when models are fitted again."""
     return sum(len(one.finished) for one in (*related_studies(study), study))
 
 
@@ -87,7 +87,7 @@ def _number(trial: Trial) -> int:
 
 
 def _most_telling(losses: Floats) -> list[int]:
-    """Chooses half of them for their first loss, half for being the latest."""
+    """Chooses the rows to keep if there are too many: half the best, half the latest ones."""
     count = len(losses)
     if count <= MOST_ROWS:
         return list(range(count))

@@ -56,11 +56,11 @@ _ITERATIONS = 30
 
 
 class Marginals:
-    """The densities of good and bad values among ``rows``; good: the fifth of least ``losses``.
+    """The densities of good and bad values along each slot; the fifth with least loss is good.
 
-    ``failed``: rows that have none, and are bad. ``weight``: how much all of it counts, 0 to 1.
-    They ignore parameters on which others depend: else the search would look only at the branch
-    that was good first.
+    ``failed`` are rows without losses, which are bad. ``weight`` says how much the densities count,
+    from 0 to 1. Parameters on which others depend are ignored: else the search would look only at
+    the branch that was good first.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Marginals:
         }
 
     def worth(self, rows: Floats) -> Floats:
-        """Returns what to add to a gain's logarithm: how much likelier good trials have them."""
+        """Returns what to add to a gain's logarithm: how likely a row's values are good ones."""
         found = np.zeros(len(rows))
         if self.weight == 0.0:
             return found
@@ -91,11 +91,12 @@ class Marginals:
 
 
 def weight(encoding: Encoding, count: int, running: int, *, tied: bool) -> float:
-    """Returns how much marginals of so many measured rows count, 0 to 1.
+    """Returns how much the marginals of ``count`` measured rows count, from 0 to 1.
 
-    ``tied``: whether some trials end exactly alike. A metric without plateaus is the model's alone.
-    ``running``: trials that haven't ended. Where parameters depend on others, marginals count for
-    one trial at a time only: those that run side by side would all be of what is good so far.
+    ``tied``: some trials end with exactly the same value; without plateaus only the model counts.
+    ``running`` is the number of trials that haven't ended. If parameters depend on others,
+    marginals count only while no trial runs: else parallel trials would all be of the branch that
+    is good so far.
     """
     dependent = bool(encoding.conditional.any())
     if not tied or (dependent and running):
@@ -117,7 +118,7 @@ def _log_shares(along: Axis, positions: Floats) -> Floats:
 
 
 def _density(positions: Floats) -> Floats:
-    """Returns densities on the grid: the mean of a normal one per position and a wide one."""
+    """Returns densities on the grid: the mean of one normal per position, and a wide one."""
     centres = np.append(positions, 0.5)
     order = np.argsort(centres, kind="stable")
     known = np.concatenate([[0.0], centres[order], [1.0]])
@@ -132,10 +133,10 @@ def _density(positions: Floats) -> Floats:
 
 
 def sharpness(encoding: Encoding, rows: Floats, losses: Floats) -> tuple[float, ...] | None:
-    """Returns for each slot how soon a change of it ends a tie. None: too few rows end alike.
+    """Returns for each slot how soon a change of it ends a tie; None: too few rows end alike.
 
-    A logistic model of whether two of the better half of trials end alike, by how far apart they
-    are along each slot.
+    The result comes from a logistic model of whether two trials of the better half end alike, by
+    their distance along each slot.
     """
     better = _better_half(losses)
     encoding = encoding.around(rows[better])
@@ -164,7 +165,10 @@ def sharpness(encoding: Encoding, rows: Floats, losses: Floats) -> tuple[float, 
 
 
 class Plateaus:
-    """``sharp``: by :func:`sharpness`; ``pending``: rows that have no loss yet."""
+    """The worth of leaving plateaus, where many trials end with the same value.
+
+    ``sharp`` is the result of :func:`sharpness`; ``pending`` are rows that have no loss yet.
+    """
 
     def __init__(
         self,
@@ -182,7 +186,7 @@ class Plateaus:
             self._known = _columns(self._encoding, known) * self._scale
 
     def worth(self, rows: Floats) -> Floats:
-        """Returns what to add to rows' worth: the log of the chance that none ends alike."""
+        """Returns what to add to rows' worth: the log chance that no known row ends alike."""
         if self._scale is None:
             return np.zeros(len(rows))
         apart = cdist(_columns(self._encoding, rows) * self._scale, self._known, "cityblock")
@@ -195,7 +199,7 @@ def _better_half(losses: Floats) -> Places:
 
 
 def _some(tied: NDArray[np.bool_]) -> Places:
-    """Places of pairs: tied ones, and any, evenly."""
+    """Returns the indices of some pairs: tied ones, and an even selection of all."""
     if len(tied) <= _TIED_PAIRS + _PAIRS:
         return np.arange(len(tied))
     evenly = np.linspace(0, len(tied) - 1, _PAIRS).astype(np.int64)
@@ -203,7 +207,7 @@ def _some(tied: NDArray[np.bool_]) -> Places:
 
 
 def _owners(encoding: Encoding) -> Places:
-    """The slot of each column."""
+    """Returns the slot of each column."""
     counts = [_width(encoding, j) for j in range(encoding.width)]
     return np.repeat(np.arange(encoding.width), counts)
 
@@ -214,9 +218,9 @@ def _width(encoding: Encoding, slot: int) -> int:
 
 
 def _columns(encoding: Encoding, rows: Floats) -> Floats:
-    """Sums of differences along a slot's columns: of numbers as they are, 1 for another category.
+    """Returns columns such that distances along a slot sum up: of numbers, or 1 between categories.
 
-    What isn't active is between 1/2 and 1 from what is.
+    An inactive slot is between 1/2 and 1 away from active ones.
     """
     found: list[Floats] = []
     for j in range(encoding.width):

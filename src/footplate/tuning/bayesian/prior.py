@@ -47,7 +47,7 @@ class SpaceMapping:
         self._sources = [_sources(here, there, slot) for slot in range(there.width)]
 
     def rows(self, rows: Floats) -> Floats:
-        """NaN where a slot isn't active, and for categories that the earlier space hadn't."""
+        """Translates rows to the earlier space; NaN for inactive slots and missing categories."""
         found = np.full((len(rows), self._there.width), np.nan)
         for slot, sources in enumerate(self._sources):
             for column, translate in sources:
@@ -59,7 +59,7 @@ class SpaceMapping:
 
 
 def _sources(here: Encoding, there: Encoding, slot: int) -> list[tuple[int, Column]]:
-    """The columns of this space that mean the slot of the earlier one."""
+    """Returns the columns of this space that correspond to a slot of the earlier one."""
     wanted = there.space.slots[slot].parameter
     return [
         (column, _translator(here.axes[column], there.axes[slot], wanted))
@@ -81,7 +81,7 @@ def _translator(here: Axis, there: Axis, wanted: Parameter) -> Column:
 
 
 def _within(parameter: Parameter, value: Value) -> Value:
-    """The nearest that lies in its bounds; between them it needn't be one of its values."""
+    """Returns the nearest value within the parameter's bounds, not always one of its values."""
     if isinstance(parameter, CategoricalParameter) or isinstance(value, str):
         return value
     ends = parameter.values if isinstance(parameter, DiscreteParameter) else _ends(parameter)
@@ -93,12 +93,12 @@ def _ends(parameter: DoubleParameter | IntegerParameter) -> tuple[float, float]:
 
 
 class Prior:
-    """The mean of an earlier study's surrogate, in units of its own spread."""
+    """A prior from an earlier study: the mean of its surrogate, in units of its own spread."""
 
     def __init__(
         self, here: Encoding, there: Encoding, mean_there: Callable[[Floats], Floats]
     ) -> None:
-        """``mean_there``: of rows of the earlier study."""
+        """Prepares the translation; ``mean_there`` returns the mean for rows of the other study."""
         self._translation, self._mean_there = SpaceMapping(here, there), mean_there
 
     def mean(self, rows: Floats) -> Floats:
@@ -116,9 +116,9 @@ class Prior:
 
 
 class Belief:
-    """The weight of the prior: the one that explains own trials best, near 1 at first.
+    """The weight of the prior that explains own trials best; it is near 1 at first.
 
-    ``warped``: of own trials, whose prior means are ``expected``.
+    ``warped`` has the losses of own trials, ``expected`` their means by the prior.
     """
 
     def __init__(self, expected: Floats, warped: Floats) -> None:
@@ -130,9 +130,9 @@ class Belief:
 
 
 def unrelated_studies(study: Study) -> list[Study]:
-    """Earlier studies to learn from that aren't gone on with: other spaces, the same metrics.
+    """Returns earlier studies with the same metrics and another space, oldest first.
 
-    Oldest first.
+    The trials of studies with the same space count as own trials instead.
     """
     same = related_studies(study)
     metrics, names = study.config.metrics, study.config.space.names

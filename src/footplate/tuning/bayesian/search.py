@@ -52,10 +52,11 @@ _STAGNANT, _EVERY = 8, 3
 
 @dataclass(frozen=True)
 class BayesianSearch:
-    """``model``: what :func:`refit` made last, of these trials or of fewer. None: it is made here.
+    """The Bayesian search method.
 
-    A suggestion with a model of all but the last trials takes some tens of milliseconds. A fit
-    takes longer, and belongs where nobody waits for it.
+    ``model`` is the last result of :func:`refit` for these trials or fewer; None: it is fitted
+    here. A suggestion with a model of all but the last trials takes some tens of milliseconds. A
+    fit takes longer, and should run where nobody waits for it.
     """
 
     model: Model | None = None
@@ -72,7 +73,7 @@ class BayesianSearch:
 
 
 class _Step:
-    """One call of ``suggest``: each suggestion is pending for the next one."""
+    """One call of ``suggest``: each suggestion counts as pending for the following ones."""
 
     def __init__(self, study: Study, model: Model | None, seed: int) -> None:
         self._study, self._seed = study, seed
@@ -88,7 +89,7 @@ class _Step:
         self._model = model if usable else None
 
     def next(self) -> Suggestion | None:
-        """Suggests the next point; None: all points have been tried."""
+        """Suggests a point; None: all points have been tried."""
         if self._known.everything and not self._again:
             return None
         due = neglected(self._encoding.space, self._points, again=self._again)
@@ -104,14 +105,14 @@ class _Step:
         return suggestion
 
     def _is_early(self) -> bool:
-        """Trials of earlier studies of the same space count."""
+        """Returns whether there are too few trials for the model, related studies' included."""
         inherited = len(self._seen.trials) + len(self._seen.infeasible) + len(self._pending)
         given = max(self._given, inherited)
         wanted = _AFTER_OTHERS if any(self._priors) else initial_count(self._encoding)
         return given < wanted or len(self._seen.rows) < MIN_VALUES
 
     def _initial(self) -> Suggestion | None:
-        """Suggests an initial point; every other one is the best guess of earlier studies."""
+        """Suggests an initial point; every second one is the best guess from earlier studies."""
         prior = self._priors[0] if self._priors else None
         if prior is not None and self._given % 2 == 0:
             rng = generator(self._seed, self._given)
@@ -142,7 +143,7 @@ class _Step:
         return None if point is None else Suggestion(point, why)
 
     def _modelled(self, due: Neglected | None) -> Suggestion | None:
-        """``due``: of the branch that has to be next."""
+        """Suggests a point by the model; ``due`` is the branch that has to be next."""
         model = self._fitted()
         surrogates = self._surrogates(model)
         branch, because = (due.branch, str(due)) if due else (None, self._stagnates())
@@ -182,7 +183,7 @@ class _Step:
 
     @cached_property
     def _priors(self) -> list[Prior | None]:
-        """The predictions of each metric by earlier studies of other spaces."""
+        """Returns a prior for each metric from studies of other spaces; None: there is none."""
         if not unrelated_studies(self._study):
             return [None] * len(self._study.config.metrics)
         if self._model is None:
@@ -195,7 +196,7 @@ class _Step:
     def _rows(
         self, surrogates: Sequence[Surrogate], model: Model, branch: SpaceBranch | None
     ) -> Iterator[Floats]:
-        """Yields candidates, best first."""
+        """Yields candidate rows, best first."""
         rng = generator(self._seed, self._given)
         worth, merit = self._worth(surrogates, model, rng)
         size = self._encoding.space.size
@@ -211,7 +212,7 @@ class _Step:
     def _worth(
         self, surrogates: Sequence[Surrogate], model: Model, rng: np.random.Generator
     ) -> tuple[LocalOptimum, Floats]:
-        """Returns the value of candidates, and that of the measured rows."""
+        """Returns the function that values candidates, and the values of the measured rows."""
         trust = TrustRegion(self._encoding, self._seen.rows)
         feasibility = Feasibility(self._encoding, model.feasibility, self._seen)
         if len(surrogates) > 1:
@@ -234,7 +235,7 @@ class _Step:
         return weight(self._encoding, len(self._seen.rows), running, tied=tied)
 
     def _acquisition(self, surrogate: Surrogate) -> LogExpectedImprovement:
-        """Makes an acquisition that counts the results expected of running trials as reached."""
+        """Makes an acquisition function that counts expected results of running trials."""
         expected = surrogate.mean(self._encoding.rows(self._pending))
         return LogExpectedImprovement(float(expected.min(initial=surrogate.best)))
 
@@ -244,7 +245,7 @@ class _Step:
         return Suggestion(point, why)
 
     def _best(self) -> list[NearbyTrial]:
-        """The trials that no other beats, with their rows; the first of equal ones."""
+        """Returns the trials that no other beats, with their rows; of equal ones only the first."""
         losses = self._seen.losses
         if losses.shape[1] == 1:
             places = [int(np.argmin(losses[:, 0]))]
@@ -259,8 +260,8 @@ class _Step:
 def reason_to_explore(losses: Floats, number: int) -> str:
     """Returns why trial ``number`` is drawn from the whole space; empty: it isn't.
 
-    ``losses``: of all metrics, in the order of the trials. Several metrics have many best trials,
-    and none is ever better than all.
+    ``losses`` are of all metrics, in the order of the trials. With several metrics the result is
+    empty: they have many best trials, none of which is better than all others.
     """
     if losses.shape[1] > 1 or number % _EVERY:
         return ""

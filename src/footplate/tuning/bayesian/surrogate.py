@@ -25,8 +25,8 @@ _FIRST = 50
 class Warp:
     """The warp of finite losses, in the order of their trials.
 
-    ``warped`` has mean 0, and variance 1 unless they are all equal. Half-rank warp: what is worse
-    than a median is moved towards it, to where its rank would lie if losses were normally
+    ``warped`` has mean 0, and variance 1 unless the losses are all equal. Half-rank warp: losses
+    worse than a median are moved towards it, to where their ranks would lie if losses were normally
     distributed. Source: Song et al., "The Vizier Gaussian Process Bandit Algorithm", 2024, 4.3.
     """
 
@@ -45,7 +45,7 @@ class Warp:
         self._known, self._meant = self.warped[order], scaled[order]
 
     def loss(self, warped: float) -> float:
-        """Inverts the warp; beyond the best and the worst loss it extrapolates linearly."""
+        """Converts a warped loss back; extrapolates linearly beyond the best and the worst loss."""
         step = self._spread
         if warped <= self._known[0]:
             found = self._meant[0] + (warped - self._known[0]) * step
@@ -57,10 +57,11 @@ class Warp:
 
 
 def _half_ranked(losses: Floats) -> Floats:
-    """Moves losses worse than the median of the first half to where their ranks would lie.
+    """Replaces losses worse than a median by values that depend only on their ranks.
 
-    Late trials gather around the best one: by their median all else would be bad, and to be
-    better by nearly nothing a great gain.
+    The median is of the earlier half of the trials. Late trials gather around the best one: with
+    their median nearly all other trials would be bad, and a tiny improvement would count as a great
+    gain.
     """
     median = np.median(losses[: max(_FIRST, len(losses) // 2)])
     bad = losses > median
@@ -75,9 +76,9 @@ def _half_ranked(losses: Floats) -> Floats:
 
 
 class Surrogate:
-    """Works on warped losses; :meth:`value` converts them back.
+    """The model of one metric, which works on warped losses; :meth:`value` converts them back.
 
-    With a prior, the Gaussian process models what that leaves to explain.
+    With a prior, the Gaussian process models only what the prior doesn't explain.
     """
 
     def __init__(
@@ -122,11 +123,11 @@ class Surrogate:
         return self._belief.weight * (self._prior.mean(rows) - self._belief.centre)
 
     def unknown(self, spread: float) -> float:
-        """Returns the share of the possible variation that is still unknown there, 0 to 1."""
+        """Returns the share of the possible variation that is unknown at a point, from 0 to 1."""
         return spread / self._varies
 
     def value(self, metric: Metric, warped: float) -> float:
-        """Returns the value in the metric's own unit."""
+        """Converts a warped loss to a value in the metric's own unit."""
         return metric.value(self._warp.loss(warped))
 
 

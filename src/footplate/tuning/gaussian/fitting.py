@@ -61,15 +61,14 @@ def from_logs(theta: Floats) -> Hyperparameters:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """Normal distributions of the logarithms, and bounds that keep the numerics sound.
+    """Prior beliefs: normal distributions of logarithms, and bounds that keep the numerics sound.
 
-    ``noisy``: measurements of one point are known to differ, and all that isn't smooth is noise.
-    Where they aren't, most of it is rough: taken for noise, it would let the search forget its best
-    point, and try the same one again and again.
+    ``noisy``: measurements of one point are known to differ, and everything that isn't smooth is
+    noise. If they aren't noisy, most of it is rough: taken for noise, it would let the search
+    forget its best point, and try the same one again and again.
 
-    Length scales grow with the root of the number of parameters, as distances in a cube do.
-    Source: Hvarfner et al., "Vanilla Bayesian Optimization Performs Great in High Dimensions",
-    2024.
+    Length scales grow with the root of the number of parameters, as distances in a cube do. Source:
+    Hvarfner et al., "Vanilla Bayesian Optimization Performs Great in High Dimensions", 2024.
     """
 
     slots: int
@@ -97,7 +96,7 @@ class Beliefs:
         return np.clip(theta, low, high)
 
     def penalty(self, theta: Floats) -> tuple[float, Floats]:
-        """The negative logarithm of their density, up to a constant, and its gradient."""
+        """Returns the negative logarithm of the density, up to a constant, and its gradient."""
         off = (theta - self.centre) / self.spread
         return 0.5 * float(off @ off), off / self.spread
 
@@ -105,7 +104,7 @@ class Beliefs:
 class Evidence:
     """The loss of hyperparameters: how badly they explain the measurements ``y``.
 
-    ``owners``: the slot of each column of ``features``.
+    ``owners`` has the slot of each column of ``features``.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class Evidence:
         self._slots = beliefs.slots
 
     def loss(self, theta: Floats) -> tuple[float, Floats]:
-        """Returns the loss and its gradient, by logarithms of lengths, signal, rough and noise."""
+        """Returns the loss and its gradient by logarithms of lengths, signal, rough and noise."""
         scaled = self._features / np.exp(theta[: self._slots])[self._owners]
         signal, rough, noise = np.exp(theta[-3:])
         squared = squared_distances(scaled, scaled)
@@ -139,9 +138,10 @@ class Evidence:
         return float(loss), gradient + pull
 
     def _by_lengths(self, pull: Floats, scaled: Floats) -> Floats:
-        """``pull``: of the loss on each squared distance. It is symmetric.
+        """Returns the loss's gradient by the lengths, from ``pull``, that by squared distances.
 
-        The sum over all pairs of pull times (a - b)^2 is taken without making the differences.
+        ``pull`` is symmetric. The sum over all pairs of pull times (a - b)^2 is computed without
+        the differences.
         """
         apart = pull.sum(axis=1) @ (scaled * scaled) - ((pull @ scaled) * scaled).sum(axis=0)
         summed = np.bincount(self._owners, weights=apart, minlength=self._slots)
@@ -151,7 +151,7 @@ class Evidence:
 def fit(
     evidence: Evidence, beliefs: Beliefs, starts: Sequence[Floats], iterations: int
 ) -> Hyperparameters:
-    """The best of what L-BFGS finds from each start."""
+    """Returns the best hyperparameters that L-BFGS finds from any of the starts."""
     found = [
         minimize(
             evidence.loss,
@@ -167,7 +167,7 @@ def fit(
 
 
 def _inverse(factor: Floats) -> Floats:
-    """Returns the inverse of the matrix whose lower Cholesky factor it is."""
+    """Returns the inverse of a matrix from its lower Cholesky factor."""
     lower = np.tril(lapack.dpotri(factor, lower=1)[0])
     full: Floats = lower + np.tril(lower, -1).T
     return full

@@ -25,20 +25,23 @@ _MIN_VARIANCE = 1e-12
 
 
 def matern(squared: Floats) -> Floats:
-    """Returns the kernel of squared distances already divided by the length scales."""
+    """Returns the Matern kernel of squared distances that are divided by the length scales."""
     scaled = _ROOT_5 * np.sqrt(squared)
     return _matern(np.exp(-scaled), scaled)
 
 
 def matern_with_slope(squared: Floats) -> tuple[Floats, Floats]:
-    """Returns the kernel and its derivative by the squared distance."""
+    """Returns the Matern kernel and its derivative by the squared distance."""
     scaled = _ROOT_5 * np.sqrt(squared)
     decay = np.exp(-scaled)
     return _matern(decay, scaled), -5.0 / 6.0 * (1.0 + scaled) * decay
 
 
 def smooth_and_rough(squared: Floats, signal: float, rough: float) -> Floats:
-    """The sum of both, of variances ``signal`` and ``rough``, for little more than one of them."""
+    """Returns the sum of the smooth and the rough kernel, at little more than the cost of one.
+
+    Their variances are ``signal`` and ``rough``.
+    """
     scaled = np.sqrt(squared)
     scaled *= _ROOT_5
     decay = np.exp(-scaled)
@@ -56,20 +59,20 @@ def smooth_and_rough(squared: Floats, signal: float, rough: float) -> Floats:
 def smooth_and_rough_with_slope(
     squared: Floats, signal: float, rough: float
 ) -> tuple[Floats, Floats]:
-    """Returns the kernel and its derivative by the squared distance."""
+    """Returns the sum of both kernels and its derivative by the squared distance."""
     smooth, slope = matern_with_slope(squared)
     short, short_slope = rough_with_slope(squared)
     return signal * smooth + rough * short, signal * slope + rough * short_slope
 
 
 def rough_with_slope(squared: Floats) -> tuple[Floats, Floats]:
-    """The part with short lengths alone, and its derivative by the squared distance."""
+    """Returns the kernel with short lengths alone, and its derivative by the squared distance."""
     kernel, slope = matern_with_slope(_SHORTER**2 * squared)
     return kernel, _SHORTER**2 * slope
 
 
 def _matern(decay: Floats, scaled: Floats) -> Floats:
-    """decay (1 + s + s^2 / 3), without more arrays than it takes."""
+    """Returns decay (1 + s + s^2 / 3), with as few arrays as possible."""
     found = scaled / 3.0
     found += 1.0
     found *= scaled
@@ -79,9 +82,9 @@ def _matern(decay: Floats, scaled: Floats) -> Floats:
 
 
 def squared_distances(ones: Floats, others: Floats, sizes: Floats | None = None) -> Floats:
-    """(n, m), of rows of features; rounding may not make them negative.
+    """Returns an (n, m) array of squared distances between rows, never negative.
 
-    ``sizes``: the squared lengths of ``others``, where they are known.
+    ``sizes`` has the squared lengths of ``others``, if they are known.
     """
     if sizes is None:
         sizes = (others * others).sum(axis=1)
@@ -92,11 +95,11 @@ def squared_distances(ones: Floats, others: Floats, sizes: Floats | None = None)
 
 
 class Posterior:
-    """``rows`` were measured as ``y``; ``pending`` ones will be.
+    """The posterior of a Gaussian process; ``rows`` were measured, ``pending`` ones will be.
 
-    Pending points lower the spread around them and leave the mean alone: wherever they end, less
-    will be to be learned there. Source: Desautels et al., "Parallelizing Exploration-Exploitation
-    Tradeoffs in Gaussian Process Bandit Optimization", 2014 (GP-BUCB).
+    Pending points lower the spread around them and leave the mean unchanged: whatever their
+    results, less will be left to learn near them. Source: Desautels et al., "Parallelizing
+    Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization", 2014 (GP-BUCB).
     """
 
     def __init__(
@@ -127,7 +130,7 @@ class Posterior:
         return found
 
     def predict(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Returns mean and standard deviation of the function, without measurement noise."""
+        """Returns the mean and standard deviation of the function, without measurement noise."""
         kernel = self._kernel(self._apart(self._scaled(rows)))
         known = kernel @ self._whitening.T
         variance = self._signal + self._rough - np.einsum("ij,ij->i", known, known)
@@ -135,7 +138,7 @@ class Posterior:
         return kernel[:, : self._measured] @ self._weights, spread
 
     def predict_with_slopes(self, row: Floats) -> tuple[float, float, Floats, Floats]:
-        """Returns one row's mean and standard deviation, and how each changes along each slot."""
+        """Returns one row's mean and standard deviation, and their slopes along each slot."""
         at = self._scaled(row[None, :])
         apart = self._apart(at)[0]
         kernel, slope = smooth_and_rough_with_slope(apart, self._signal, self._rough)
@@ -171,7 +174,7 @@ class Posterior:
 
 
 def _factor(covariance: Floats) -> Floats:
-    """The lower Cholesky factor; what is added to the diagonal grows until there is one."""
+    """Returns the lower Cholesky factor; increases the diagonal until a factor exists."""
     diagonal = np.diag_indices_from(covariance)
     added = 1e-8
     while True:

@@ -58,9 +58,9 @@ class ConvexRule:
         return f"{at}: {shown}, {forecasted}, and {to_beat}"
 
     def forecast(self, trial: Trial, others: Sequence[Trial]) -> Forecast | None:
-        """Returns where a trial would end; None: it is too early to say.
+        """Forecasts the end of a trial; None: it is too early.
 
-        With ``update_all_stopped`` this stands for the final value of a trial that was stopped.
+        With ``update_all_stopped`` the forecast replaces the final value of a stopped trial.
         """
         own = _finite(self.ruler.curve(trial))
         last = self._last(others)
@@ -86,7 +86,7 @@ class ConvexRule:
         return last / 10.0 if self.spec.min_step is None else float(self.spec.min_step)
 
     def _errors(self, trial: Trial, others: Sequence[Trial], x: float) -> list[tuple[float, float]]:
-        """Weight and error of the forecast made at ``x`` of each finished trial that went on."""
+        """Returns weight and error of forecasts at ``x``, of finished trials that went further."""
         found = []
         for other in others:
             for curve in whole_curves(self.ruler, [other]):
@@ -97,7 +97,7 @@ class ConvexRule:
         return found
 
     def _likeness(self, one: Trial, other: Trial) -> float:
-        """1 for the same learning rate, about 0.6 for ten times as much."""
+        """Returns how alike two learning rates are: 1 for equal ones, 0.6 for a factor of ten."""
         name = self.spec.learning_rate
         mine, its = one.point.get(name), other.point.get(name)
         if not isinstance(mine, int | float) or not isinstance(its, int | float):
@@ -113,7 +113,7 @@ def _finite(curve: Curve) -> Curve:
 
 
 def _extrapolate(curve: Curve, to: float) -> tuple[float, float]:
-    """The loss at ``to`` and the residuals' spread, by the power that fits best."""
+    """Returns the loss at ``to`` and the spread of residuals, by the power that fits best."""
     xs, losses = np.array(curve.xs), np.array(curve.losses)
     scale = max(float(xs[-1]), 1e-12)
     first = xs[xs > 0.0].min(initial=scale)

@@ -32,7 +32,10 @@ _CEILING = 8.0
 
 @dataclass(frozen=True)
 class Curve:
-    """``xs`` don't decrease. What wasn't a number, or a huge one, counts as an infinite loss."""
+    """A trial's losses over steps or time; ``xs`` don't decrease.
+
+    A value that isn't a number, or is huge, counts as an infinite loss.
+    """
 
     xs: tuple[float, ...]
     losses: tuple[float, ...]
@@ -51,19 +54,19 @@ class Curve:
 
     @property
     def standing(self) -> float:
-        """The best, unless it has come to what is no number since."""
+        """Returns the best loss; infinite if the last value isn't a number."""
         return self.best if self.losses and math.isfinite(self.losses[-1]) else math.inf
 
     @property
     def mean(self) -> float:
-        """The mean of the finite losses; infinite if there are none."""
+        """Returns the mean of the finite losses; infinite if there are none."""
         finite = [loss for loss in self.losses if math.isfinite(loss)]
         return sum(finite) / len(finite) if finite else math.inf
 
 
 @dataclass(frozen=True)
 class Ruler:
-    """A rule's view of trials: by one metric, over steps or over elapsed seconds."""
+    """A rule's view of trials: one metric, over steps or over elapsed seconds."""
 
     metric: Metric
     use_elapsed: bool = False
@@ -79,19 +82,19 @@ class Ruler:
         return Curve(tuple(x for x, _ in found), tuple(loss for _, loss in found))
 
     def at(self, x: float) -> str:
-        """``at step 40``"""
+        """Formats a position: ``at step 40``, or ``after 40 s``."""
         return f"after {x:.0f} s" if self.use_elapsed else f"at step {x:.0f}"
 
     def shown(self, loss: float) -> str:
         return f"{self.metric.value(loss):.4g}" if math.isfinite(loss) else "no number"
 
     def worse(self) -> str:
-        """Says on which side bad values lie."""
+        """Returns on which side bad values lie: ``above`` or ``below``."""
         return "above" if self.metric.loss(1.0) > 0 else "below"
 
 
 def whole_curves(ruler: Ruler, trials: Sequence[Trial]) -> list[Curve]:
-    """Returns curves of trials that ran to their own end with a value: they show full lengths."""
+    """Returns the curves of trials that ran to their own end with a value: full lengths."""
     ordered = sorted(trials, key=lambda trial: trial.number)
     curves = [ruler.curve(trial) for trial in ordered if ran_whole(trial)]
     return [curve for curve in curves if math.isfinite(curve.best)]
@@ -100,8 +103,8 @@ def whole_curves(ruler: Ruler, trials: Sequence[Trial]) -> list[Curve]:
 def order_holds(whole: Sequence[Curve], x: float) -> bool:
     """Returns whether curves have about the same order at ``x`` as at their end.
 
-    Also true if either tells none. ``whole``: of trials in the order of their numbers; only the
-    first of them are used.
+    The result is also true if all are equal at either point. ``whole`` is in the order of the
+    trials' numbers; only the first curves are used.
     """
     whole = whole[:_JUDGES]
     then = _ranks(np.array([curve.until(x).standing for curve in whole]))
@@ -126,7 +129,7 @@ def ran_whole(trial: Trial) -> bool:
 
 @dataclass(frozen=True)
 class CurveState:
-    """Losses of several curves at one x, one of each for a curve; infinite where it had none."""
+    """The losses of several curves at one x, one each; infinite if a curve has none."""
 
     first: Floats
     before: Floats
@@ -137,7 +140,7 @@ class CurveState:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The forecast of a curve's best loss, by the whole curves that passed the same point."""
+    """A forecast of a curve's best loss, from the whole curves that passed the same point."""
 
     chance: float
     """Of becoming better than all of these."""
@@ -170,8 +173,9 @@ def _known(curve: Curve, x: float) -> tuple[float, float, float, float]:
 
 @dataclass(frozen=True)
 class Scale:
-    """0 is the best end of a whole curve, 1 the middle one; what is worse counts by its logarithm,
-    as how bad bad trials are hardly matters.
+    """A scale for losses: 0 is the best end of a whole curve, 1 the middle one.
+
+    Worse losses count by their logarithm, as differences between bad trials hardly matter.
     """
 
     best: float
@@ -192,12 +196,12 @@ class Scale:
         return self.best + stretched * self.unit
 
     def steepness(self, places: Floats) -> Floats:
-        """Returns the logarithm of how much a place changes with the loss."""
+        """Returns the logarithm of the rate at which a place changes with the loss."""
         return -math.log(self.unit) - np.maximum(places - 1.0, 0.0)
 
 
 def scale_of(ends: Sequence[float]) -> Scale | None:
-    """None where ends don't differ."""
+    """Makes the scale of the ends of curves; None: the ends don't differ."""
     numbers = [end for end in ends if math.isfinite(end)]
     best = min(numbers, default=math.inf)
     if max(numbers, default=best) <= best:

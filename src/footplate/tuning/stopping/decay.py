@@ -60,7 +60,7 @@ class DecayCurveRule:
 
 
 def _foretell(own: Curve, curves: Sequence[Curve]) -> tuple[float, float]:
-    """Predicts mean and standard deviation of the trial's final loss."""
+    """Predicts the mean and standard deviation of the trial's final loss."""
     known = np.array([_features(curve, own.end) for curve in curves])
     drops = np.array([curve.best - curve.until(own.end).best for curve in curves])
     asked = np.array([_features(own, own.end)])
@@ -74,7 +74,7 @@ def _foretell(own: Curve, curves: Sequence[Curve]) -> tuple[float, float]:
 
 
 def _regress(known: Floats, y: Floats, asked: Floats) -> tuple[float, float]:
-    """Predicts one trial's end, so that one measurement's noise is part of the spread."""
+    """Predicts the end of one trial, with the noise of one measurement included in the spread."""
     owners = np.arange(known.shape[1])
     beliefs = Beliefs(len(owners), noisy=True)
     hyper = fit(Evidence(known, owners, y, beliefs), beliefs, [beliefs.centre], _ITERATIONS)
@@ -88,7 +88,7 @@ def _regress(known: Floats, y: Floats, asked: Floats) -> tuple[float, float]:
 
 
 def _features(curve: Curve, x: float) -> tuple[float, float]:
-    """The best loss by then, and how much of that came in the second half of the time."""
+    """Returns the best loss up to ``x``, and what the second half of the time gained."""
     so_far = curve.until(x)
     half = curve.until(x / 2.0)
     gained = half.best - so_far.best

@@ -55,7 +55,7 @@ _SURE = 1e-6
 
 @dataclass(frozen=True)
 class _LevelLine:
-    """A fitted regression: of columns centred and scaled."""
+    """A fitted linear regression, of columns that are centred and scaled."""
 
     centre: Floats
     widths: Floats
@@ -70,7 +70,7 @@ class _LevelLine:
         return float((self.left_out**2).mean()) + _MIN_VARIANCE
 
     def at(self, row: Floats) -> tuple[float, float]:
-        """Returns mean and variance, which grows away from known curves."""
+        """Returns the mean and the variance, which grows with the distance from known curves."""
         x = (row - self.centre) / self.widths
         variance = self.variance * (1.0 + float(x @ self.inverse @ x))
         return self.level + float(x @ self.slopes), variance
@@ -88,13 +88,13 @@ def by_levels(own: CurveState, whole: CurveState, ends: Floats, scale: Scale) ->
 
 
 def trend(own: CurveState, scale: Scale, doublings: float) -> float:
-    """The end, if each doubling of the time brings as much as the last one, on the scale."""
+    """Returns the final loss if each doubling of the time gains as much as the last one."""
     best, fallen, _ = _rows(own, scale)[0]
     return scale.loss(float(best - fallen * doublings))
 
 
 def _rows(curves: CurveState, scale: Scale) -> Floats:
-    """The best, what of that came in the second half, and the rise since."""
+    """Returns columns: the best loss, the second half's part of it, and the rise since."""
     best, before, last = map(scale.place, (curves.best, curves.before, curves.last))
     return np.column_stack([best, before - best, last - best])
 
@@ -150,7 +150,7 @@ def by_falls(own: CurveState, whole: CurveState, ends: Floats, scale: Scale) -> 
 
 
 def _fall_columns(curves: CurveState, scale: Scale) -> tuple[Floats, Floats]:
-    """Recent falls, and what the ratio may depend on."""
+    """Returns recent falls, and columns that may predict the ratio of later falls to them."""
     fall = _fallen(curves.before, curves.best, scale)
     in_all = _fallen(curves.first, curves.best, scale)
     ahead = _fallen(curves.best, np.array(scale.best), scale)
@@ -159,7 +159,7 @@ def _fall_columns(curves: CurveState, scale: Scale) -> tuple[Floats, Floats]:
 
 
 def _fallen(start: Floats, end: Floats, scale: Scale) -> Floats:
-    """Returns the falls, at least the floor, so that they have logarithms."""
+    """Returns how far losses fell, with a minimum so that they have logarithms."""
     fallen = np.maximum(_clipped(start, scale) - _clipped(end, scale), 0.0)
     return np.asarray(fallen + _FLOOR * scale.unit)
 
@@ -195,7 +195,10 @@ def _variance(squares: float, count: int) -> float:
 
 @dataclass(frozen=True)
 class ForecastResult:
-    """A low and a high best loss, one deviation off what is expected, and what it has to beat."""
+    """A forecast of the best loss, with the loss to beat.
+
+    ``low`` and ``high`` are one deviation from the expected value.
+    """
 
     low: float
     high: float
@@ -207,7 +210,7 @@ class ForecastResult:
 
 
 def forecast_end(own: Curve, whole: Sequence[Curve], longest: float) -> ForecastResult | None:
-    """Forecasts an end; None: too few curves went on from here, or their ends don't differ."""
+    """Forecasts a curve's end; None: too few curves went further, or their ends don't differ."""
     longer = [curve for curve in whole if curve.end > own.end][-_MOST_CURVES:]
     scale = scale_of([curve.losses[-1] for curve in whole])
     if scale is None or len(longer) < MIN_CURVES:
@@ -224,12 +227,12 @@ def forecast_end(own: Curve, whole: Sequence[Curve], longest: float) -> Forecast
 
 
 def _weight(one: Forecast, other: Forecast) -> float:
-    """Returns the weight of ``one``, 0 to 1, by how well each predicted the whole curves."""
+    """Returns the weight of ``one``, from 0 to 1, by how well both predicted the whole curves."""
     evidence = np.clip(one.told - other.told, -_MOST_EVIDENCE, _MOST_EVIDENCE)
     return float(expit(_WEIGHT * evidence.sum()))
 
 
 def _mixed(one: float, other: float, weight: float) -> float:
-    """Mixes chances by their logits, so that a chance near 0 isn't raised to half of the other."""
+    """Mixes two chances by their logits, so that one near 0 isn't raised to half the other."""
     logits = logit(np.clip([one, other], _SURE, 1.0 - _SURE))
     return float(expit(weight * logits[0] + (1.0 - weight) * logits[1]))

@@ -72,7 +72,10 @@ class HalvingRule:
         return behind or (self._hopeless(own, forecasted, len(whole)) if hopeless else "")
 
     def _compared(self, own: Curve, reached: Sequence[Curve], x: float, longest: float) -> str:
-        """``reached``: the others', up to the same point."""
+        """Returns why the curve should stop compared with others; empty: it may go on.
+
+        ``reached`` has the other curves up to the same point.
+        """
         count = len(reached) + 1
         going_on = count // self.spec.reduction
         mine = own.standing
@@ -96,7 +99,7 @@ class HalvingRule:
 
 
 def _until(curve: Curve, x: float) -> Curve:
-    """Returns the curve up to ``x``, with infinite losses if it has diverged since."""
+    """Returns the curve up to ``x``; its losses are infinite if it diverged later."""
     so_far = curve.until(x)
     if math.isfinite(curve.standing):
         return so_far
@@ -104,7 +107,7 @@ def _until(curve: Curve, x: float) -> Curve:
 
 
 def _led_to(curve: Curve, x: float, longest: float) -> float:
-    """Returns where a curve ends if each doubling of x brings as much as the last one."""
+    """Returns the final loss of a curve if each doubling of x gains as much as the last one."""
     fallen = curve.until(x / 2.0).best - curve.standing
     return curve.standing - (fallen if math.isfinite(fallen) else 0.0) * math.log2(longest / x)
 

@@ -25,7 +25,7 @@ MAX_JUDGEMENTS = 600
 
 @dataclass(frozen=True)
 class _Moment:
-    """Trial ``index`` reports its measurement ``position``."""
+    """The moment at which trial ``index`` reports its measurement ``position``."""
 
     time_s: float
     index: int
@@ -33,9 +33,9 @@ class _Moment:
 
 
 def replay(config: StudyConfig, past: Sequence[PastTrial]) -> tuple[ReplayedStop, ...]:
-    """Trials that the rule of ``config`` would have stopped, in the order of the stops.
+    """Returns the trials that the rule of ``config`` would have stopped, in the order of the stops.
 
-    Raises ValueError where there are several metrics.
+    Raises ValueError: there are several metrics.
     """
     rule = stopping_rule(config)
     stops: dict[int, float] = {}
@@ -54,7 +54,7 @@ def replay(config: StudyConfig, past: Sequence[PastTrial]) -> tuple[ReplayedStop
 
 
 def _moments(past: Sequence[PastTrial]) -> list[_Moment]:
-    """Returns moments by time. Leaves out a trial's last report: a stop there saves nothing."""
+    """Returns moments by time, without a trial's last report: a stop there would save nothing."""
     each = max(1, MAX_JUDGEMENTS // max(1, len(past)))
     return sorted(
         (
@@ -67,7 +67,7 @@ def _moments(past: Sequence[PastTrial]) -> list[_Moment]:
 
 
 def _chosen(count: int, most: int) -> Sequence[int]:
-    """Chooses evenly from ``range(count)``."""
+    """Chooses up to ``most`` numbers from ``range(count)``, evenly."""
     if count <= most:
         return range(max(0, count))
     return sorted({round(at * count / most) for at in range(most)})
@@ -76,7 +76,7 @@ def _chosen(count: int, most: int) -> Sequence[int]:
 def _seen(
     past: Sequence[PastTrial], moment: _Moment, stops: Mapping[int, float]
 ) -> Iterator[Trial]:
-    """Yields all other trials as they were then."""
+    """Yields all other trials in their state at the moment."""
     for index, one in enumerate(past):
         if index == moment.index or one.start_s > moment.time_s:
             continue
@@ -91,6 +91,6 @@ def _seen(
 
 
 def _saved(one: PastTrial, moment: _Moment) -> float:
-    """Machine time of what came after the stop."""
+    """Returns the machine time that the trial used after the stop."""
     whole = max(one.end_s - one.start_s, 1e-9)
     return one.trial.machine_s * min(1.0, max(0.0, (one.end_s - moment.time_s) / whole))

@@ -50,17 +50,20 @@ class MedianRule:
 
 
 class StoppingRule(Protocol):
-    """``others``: all other trials of the study, whatever their states, in any order."""
+    """A rule that stops trials early.
+
+    ``others`` are all other trials of the study, whatever their states, in any order.
+    """
 
     def reason_to_stop(self, trial: Trial, others: Sequence[Trial]) -> str:
-        """Returns a sentence with numbers; empty: the trial continues."""
+        """Returns why to stop the trial, a sentence with numbers; empty: the trial continues."""
         ...
 
 
 def stopping_rule(config: StudyConfig) -> StoppingRule | None:
     """Makes the study's rule; None: it asks for no automated stopping.
 
-    Raises ValueError where there are several metrics: no trial is clearly worse then.
+    Raises ValueError: there are several metrics, so that no trial is clearly worse.
     """
     spec = config.stopping
     if spec is None:
@@ -71,7 +74,7 @@ def stopping_rule(config: StudyConfig) -> StoppingRule | None:
 
 
 def rule_of(ruler: Ruler, spec: StoppingSpec) -> StoppingRule:
-    """Makes the rule of a study of one metric, which ``ruler`` measures."""
+    """Makes the rule for a study with one metric, which ``ruler`` measures."""
     match spec:
         case HalvingSpec():
             return HalvingRule(ruler, spec)
