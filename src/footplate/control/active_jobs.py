@@ -46,10 +46,10 @@ _NOBODY = JobUid("")
 
 
 class Queue:
-    """A mirror of the store, made from it at first use and then kept by what has ``changed``.
+    """A mirror of the store's jobs, made at first use and then updated by ``changed``.
 
-    Nothing here is remembered that the store doesn't hold: a server that starts after a crash makes
-    the same one. Each change costs a read of one job, however many wait; every ``SWEEP_S`` all are
+    It remembers nothing that the store doesn't hold: a server that starts after a crash builds the
+    same queue. Each change costs a read of one job, however many wait; every ``SWEEP_S`` all are
     read again, so that a lost message can't stall a job. Any thread may call it.
     """
 
@@ -64,8 +64,10 @@ class Queue:
         sweep_s: float = SWEEP_S,
         resources: Callable[[], Iterable[PersistentResource]] = tuple,
     ) -> None:
-        """``quotas`` gives those that are in force, ``resources`` all persistent resources; asked
-        at first use, once they changed, and every ``sweep_s``.
+        """Creates an empty queue.
+
+        ``quotas`` returns the quotas in force, ``resources`` all persistent resources. Both are
+        called at first use, after they changed, and every ``sweep_s``.
         """
         self._store = store
         self._regions = regions
@@ -88,7 +90,7 @@ class Queue:
         self._changed_lock = Lock()
 
     def _empty(self) -> None:
-        """Forgets all that is known."""
+        """Resets the queue to its empty state."""
         capacity = {site.name: site.capacity for site in self._regions.sites()}
         self._scheduler = Scheduler(capacity, Quotas(), self._patience_s)
         self._reserved = ReservedMachines(self._scheduler, self._regions, self._catalogue)
@@ -100,7 +102,7 @@ class Queue:
         self._loaded = False
 
     def changed(self, uid: JobUid) -> None:
-        """The store's record of the job may be another now; never blocks for long."""
+        """Marks a job whose record in the store may have changed; never blocks for long."""
         with self._changed_lock:
             self._changed.add(uid)
             if len(self._changed) > MOST_CHANGED:
@@ -114,17 +116,17 @@ class Queue:
             self._changed.clear()
 
     def quotas_changed(self) -> None:
-        """Makes quotas be read again; never blocks for long."""
+        """Makes the queue read the quotas again; never blocks for long."""
         with self._changed_lock:
             self._quotas_changed = True
 
     def resources_changed(self) -> None:
-        """Makes persistent resources be read again; never blocks for long."""
+        """Makes the queue read persistent resources again; never blocks for long."""
         with self._changed_lock:
             self._resources_changed = True
 
     def admit(self) -> tuple[JobUid, ...]:
-        """Takes the jobs that may start now; the caller reports failed starts by ``changed``."""
+        """Takes the jobs that may start now; the caller reports failed starts with ``changed``."""
         with self._lock:
             self._load()
             started, waited = self._scheduler.admit(self._now()), self._reserved.waiting()
@@ -132,9 +134,9 @@ class Queue:
             return tuple(uid for uid in started if uid not in waited)
 
     def take_provisioned(self) -> tuple[PersistentResourceName, ...]:
-        """Returns the persistent resources that ``admit`` found their machines for.
+        """Returns the persistent resources for which ``admit`` found machines, and forgets them.
 
-        The caller writes that down, and calls ``resources_changed``.
+        The caller must record that they have their machines, and call ``resources_changed``.
         """
         with self._lock:
             taken, self._provisioned = tuple(self._provisioned), []
@@ -147,7 +149,7 @@ class Queue:
             return self._reserved.explain(name, self._now())
 
     def used_of(self, name: PersistentResourceName) -> Amounts:
-        """Returns what jobs hold of the persistent resource, by kind of machine."""
+        """Returns the machines of the persistent resource that jobs hold, by kind."""
         with self._lock:
             self._load()
             return self._reserved.used(name)
@@ -155,7 +157,7 @@ class Queue:
     def assign(self, job: Job) -> Mapping[str, tuple[str, ...]] | None:
         """Returns GPUs for the replicas of a job that may start; None if there are too few.
 
-        What is given to a job must be in the store before the next one is asked for.
+        The caller must store the GPUs of one job before it asks for those of the next.
         """
         site = self._regions.site(job.spec.region)
         with self._lock:
@@ -173,13 +175,13 @@ class Queue:
             }
 
     def take_expired(self) -> tuple[JobUid, ...]:
-        """Jobs that have waited as long as they may."""
+        """Returns the jobs whose waiting time is over, and forgets them."""
         with self._lock:
             self._load()
             return self._waits.take_due(self._now())
 
     def seconds_to_due(self) -> float | None:
-        """Returns in how many seconds the next job will have waited as long as it may."""
+        """Returns the seconds until the next job's waiting time is over; None: no limits."""
         with self._lock:
             moment = self._waits.next()
         return None if moment is None else moment - self._now()
@@ -220,13 +222,13 @@ class Queue:
                 self._scheduler.leave(_NOBODY)
 
     def held(self, project: str, region: str) -> Amounts:
-        """Returns what counts against the quota of the project in the region."""
+        """Returns the amounts that count against the quota of the project in the region."""
         with self._lock:
             self._load()
             return self._scheduler.held(project, region)
 
     def held_of(self, site: str) -> Amounts:
-        """Returns what jobs and persistent resources hold of the site."""
+        """Returns the amounts of the site that jobs and persistent resources hold."""
         with self._lock:
             self._load()
             return self._scheduler.held_of(site)
@@ -234,7 +236,7 @@ class Queue:
     def _others(
         self, uid: JobUid, name: str, project: str, spec: JobSpec, arrived: float
     ) -> Iterator[tuple[str, Claim]]:
-        """Yields what the job could claim instead, most like it first."""
+        """Yields claims that the job could make instead, with descriptions, most similar first."""
         for words, other in variations(spec, self._catalogue):
             site = self._regions.site(other.region)
             if site.engine is not None and other.region != spec.region:
@@ -253,7 +255,7 @@ class Queue:
             self._loaded = False
 
     def _load(self) -> None:
-        """Sees what has changed since the last time; all there is, the first time."""
+        """Reads the changes since the last call; the first call reads everything."""
         self._notice_jump()
         with self._changed_lock:
             changed, self._changed = self._changed, set()

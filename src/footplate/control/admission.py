@@ -40,7 +40,7 @@ class Admission:
         clock: Clock,
         note_provisioned: Callable[[PersistentResourceName], None] = lambda _: None,
     ) -> None:
-        """``note_provisioned`` writes down that a persistent resource has all its machines."""
+        """Creates the admission; ``note_provisioned`` records that a resource has its machines."""
         self._store = store
         self._queue = queue
         self._regions = regions
@@ -63,7 +63,7 @@ class Admission:
         return any(started)
 
     def _provision(self, names: tuple[PersistentResourceName, ...]) -> list[bool]:
-        """Jobs that wait for a resource may start in the next pass."""
+        """Records resources that have their machines, so that waiting jobs may start next."""
         try:
             for name in names:
                 self._note_provisioned(name)
@@ -73,14 +73,14 @@ class Admission:
         return [True for _ in names]
 
     def seconds_to_due(self) -> float | None:
-        """Returns in how many seconds another pass is due without a change; None if none is."""
+        """Returns the seconds until another pass is due without a change; None if none is."""
         return 0.0 if self._queue.untold(1) else self._queue.seconds_to_due()
 
     def _each(self, uids: tuple[JobUid, ...], do: Callable[[JobUid], bool]) -> list[bool]:
-        """Returns the jobs for which ``do`` returned True; skips missing and unreadable ones.
+        """Calls ``do`` for each job and returns the results, False for missing and unreadable jobs.
 
-        Whatever happens, the queue looks again at each of them: what it believes of them was not
-        true yet, or isn't any more.
+        Even after an error the queue reads each of these jobs again: its state of them was not yet
+        true, or isn't any more.
         """
         try:
             return [self._unless_lost(uid, do) for uid in uids]
@@ -116,9 +116,10 @@ class Admission:
         return True
 
     def _notify(self, uid: JobUid) -> bool:
-        """Records the reason once. A new leader finds most jobs informed already.
+        """Records once why a job waits.
 
-        Most jobs have started by now: nobody asks the store what they were told.
+        A new leader finds that most jobs were told before. If a job has started by now, the store
+        isn't asked what it was told.
         """
         job = self._store.get_by_uid(uid)
         if job.state is State.QUEUED and not self._is_told(uid):

@@ -50,14 +50,14 @@ def happened(
     grace_s: float,
     patience_s: float = 0.0,
 ) -> tuple[Event, ...]:
-    """Returns the events that ``seen``, the observations of the job's current attempt, amounts to.
+    """Returns the events that follow from ``seen``, the observations of the job's current attempt.
 
-    ``grace_s`` is what evaluators have after the success of the primary. No limit counts as
-    exceeded, and no failure is judged, for ``patience_s`` yet: what would say otherwise may be on
-    its way. For the same reason a loss comes before a judgement.
+    ``grace_s`` is the time that evaluators have after the success of the primary. During the first
+    ``patience_s`` no limit counts as exceeded and no failure is judged, as reports to the contrary
+    may be on their way. For the same reason a loss precedes a judgement.
 
-    A replica that has reported and that the backend doesn't know is gone. One that never
-    reported and isn't known was never started: no event, it is yet to be started.
+    A replica that has reported and that the backend doesn't know is gone. One that never reported
+    and isn't known was never started: it gets no event, as it is yet to be started.
     """
     if job.state.terminal:
         return ()
@@ -71,7 +71,7 @@ def happened(
 
 
 def _cancelled(seen: Mapping[str, ReplicaObservation], now: datetime) -> Iterator[Event]:
-    """Yields the end of the job: whoever cancels by the engine's command means all of it."""
+    """Yields the end of the job if the engine's command cancelled any replica."""
     for observation in seen.values():
         if observation.cancelled:
             yield CancelRequested(now, why=observation.reason)
@@ -108,7 +108,7 @@ def _leave(job: Job, replica: Replica, now: datetime, reason: str) -> ReplicaGon
 
 
 def is_behind(job: Job, seen: Mapping[str, ReplicaObservation]) -> bool:
-    """Returns whether a replica is yet to be started, or started again."""
+    """Returns whether some replica still has to be started or restarted."""
     ending = to_stop(job)
     return any(
         replica.phase is Phase.WAITING and _starts(seen.get(replica.name)) <= replica.restart
@@ -122,7 +122,7 @@ def _starts(observation: ReplicaObservation | None) -> int:
 
 
 def seconds_to_due(job: Job, now: datetime, *, grace_s: float, patience_s: float) -> float | None:
-    """Returns when time alone will make something happen to the job; None if nothing will."""
+    """Returns the seconds until time alone causes an event of the job; None if nothing will."""
     due = (
         later(seconds_to_wait(job, now), patience_s),
         later(seconds_to_run(job, now), patience_s),
@@ -145,9 +145,9 @@ def _over(due_s: float | None) -> bool:
 
 
 def seconds_to_wait(job: Job, now: datetime) -> float | None:
-    """Returns how long the job may still wait for RUNNING; None if for ever, or if it doesn't wait.
+    """Returns the seconds that a job may still wait for RUNNING; None: it has no limit.
 
-    A job that was RUNNING once has waited: starting it again is no wait of that kind.
+    A job that was RUNNING once has waited: a restart doesn't count as waiting.
     """
     limit_s = job.spec.scheduling.max_wait_time_s
     if limit_s is None or job.start_time is not None or job.ending is not None:
@@ -158,10 +158,10 @@ def seconds_to_wait(job: Job, now: datetime) -> float | None:
 
 
 def seconds_to_run(job: Job, now: datetime) -> float | None:
-    """Returns how long the job may still run, over all attempts; None: it never ran, or ends.
+    """Returns the seconds that a job may still run, over all attempts; None: it isn't running.
 
-    Its supervisors keep to the limit by themselves. This is for when none of them can: between
-    two attempts, or where nothing is heard of them.
+    Its supervisors enforce the limit themselves. This is for the time when none of them can:
+    between two attempts, or while they can't be reached.
     """
     if job.start_time is None or job.ending is not None or job.state.terminal:
         return None
@@ -170,18 +170,18 @@ def seconds_to_run(job: Job, now: datetime) -> float | None:
 
 
 def seconds_to_judge(job: Job, now: datetime) -> float | None:
-    """Returns how long a failure still waits for the loss that it may echo; None: none waits."""
+    """Returns the seconds that a failure still waits for a loss to explain it; None: none does."""
     failure = exit_analysis.waiting_failure(job)
     return None if failure is None else _left(failure.ended_at, replica_losses.ECHO_S, now)
 
 
 def seconds_of_grace(job: Job, now: datetime, grace_s: float) -> float | None:
-    """Returns how long evaluators may go on after the primary's success; None if none does."""
+    """Returns the seconds that evaluators may go on after the primary's end; None: none runs."""
     return _left(job.primary.ended_at, grace_s, now) if exit_analysis.lingering(job) else None
 
 
 def _left(since: datetime | None, wait_s: float, now: datetime) -> float:
-    """Returns the seconds left; a clock that was turned back at most doubles them."""
+    """Returns the seconds left; a clock that was set back doubles them at most."""
     passed_s = wait_s if since is None else (now - since).total_seconds()
     return wait_s - passed_s if passed_s > -wait_s else 0.0
 

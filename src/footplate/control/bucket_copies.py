@@ -30,9 +30,11 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class StepResult:
-    """``notes`` are sentences for the job's events; ``fault``: why it can't go on, if it can't.
+    """The result of a step.
 
-    ``retry``: the fault may be over later. ``progress`` is a sentence on a step that goes on.
+    ``notes`` are sentences for the job's events. ``fault`` says why the job can't go on; empty: it
+    can. ``retry``: the fault may disappear later. ``progress`` is a sentence on a step that isn't
+    finished.
     """
 
     done: bool
@@ -45,14 +47,14 @@ class StepResult:
 def find_copied(
     buckets: Buckets, job: Job, shared: Sequence[str]
 ) -> Iterator[tuple[Bucket, tuple[str, ...]]]:
-    """Yields buckets without a folder that the job may use and names, and what it names of them."""
+    """Yields the buckets without a folder that the job may use, with the prefixes it names."""
     return ((each, names) for each, names in find_named(buckets, job, shared) if each.remote)
 
 
 def find_named(
     buckets: Buckets, job: Job, shared: Sequence[str]
 ) -> Iterator[tuple[Bucket, tuple[str, ...]]]:
-    """Yields the buckets that the job may use and names, and what it names of them."""
+    """Yields the buckets that the job names and may use, with the prefixes that it names."""
     scope = BucketScope.of(job)
     for bucket in buckets.buckets():
         prefixes = find_prefixes(job.spec, bucket.name)
@@ -61,7 +63,7 @@ def find_named(
 
 
 class CopySteps:
-    """``shared`` is the setting ``shared_buckets``."""
+    """The steps that copy buckets for jobs; ``shared`` is the setting ``shared_buckets``."""
 
     def __init__(
         self, store: Store, buckets: Buckets, copies: BucketCopies, shared: Sequence[str]
@@ -72,7 +74,7 @@ class CopySteps:
         self._shared = shared
 
     def take(self, bearer: Bearer, step: Step) -> StepResult:
-        """Copies for some seconds. Raises what ``current`` raises."""
+        """Copies for some seconds, as one part of a step. Raises what ``current`` raises."""
         job = current(self._store, bearer)
         if step is Step.FETCH:
             self._copies.remove(self._is_over)
@@ -91,12 +93,15 @@ class CopySteps:
         return StepResult(True, tuple(note for note in notes if note))
 
     def plan(self, bearer: Bearer) -> tuple[tuple[Bucket, tuple[str, ...]], ...]:
-        """Returns what a node that shares no folders copies itself. Raises as ``current`` does."""
+        """Returns the buckets that a node without shared folders copies itself, with prefixes.
+
+        Raises what ``current`` raises.
+        """
         job = current(self._store, bearer)
         return tuple(find_named(self._buckets, job, self._shared))
 
     def remove_old(self) -> None:
-        """Deletes the copies of jobs that are over, but what couldn't be saved."""
+        """Deletes the copies of jobs that are over, except files that couldn't be saved."""
         self._copies.remove(self._is_over)
 
     def _copy(self, job: Job, bucket: Bucket, prefixes: tuple[str, ...], step: Step) -> Copied:

@@ -21,7 +21,11 @@ _SCHEME = "gs://"
 
 
 class BucketPlaces:
-    """``copies``: of those buckets that are no folders; None: there are no such."""
+    """The paths at which programs find buckets.
+
+    ``copies`` makes local copies of buckets that aren't stored as folders; None: all buckets are
+    folders.
+    """
 
     def __init__(
         self, buckets: Buckets, shared: Sequence[str], copies: BucketCopies | None
@@ -33,7 +37,7 @@ class BucketPlaces:
     def visible(
         self, job: Job, node: NodePlaces
     ) -> tuple[tuple[str, ...] | None, tuple[BoundBucket, ...]]:
-        """Returns the names of those that lie where all do (None: all), and the others' places."""
+        """Returns the names of buckets in the common folder (None: all), and others' places."""
         if node.files:
             named = find_named(self._buckets, job, self._shared)
             return (), tuple(self._bound(job, node, each) for each, _ in named)
@@ -43,7 +47,7 @@ class BucketPlaces:
         return usable.names, tuple(self._bound(job, node, each) for each in bound)
 
     def path(self, job: Job, node: NodePlaces, uri: str) -> str:
-        """Returns where the job's programs find an object or directory: perhaps in a copy."""
+        """Returns the path at which programs find an object or directory, perhaps in a copy."""
         if node.files and uri.startswith(_SCHEME):
             return f"{node.files}/{uri.removeprefix(_SCHEME)}"
         path = local_path(uri, self._buckets)

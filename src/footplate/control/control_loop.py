@@ -20,15 +20,16 @@ _log = logging.getLogger(__name__)
 
 
 class Loop:
-    """The loop of control. Submits, reports and exits wake it: it never polls for a job.
+    """The loop of a control thread; submits, reports and exits wake it: it never polls.
 
-    ``step`` does one pass, and says in how many seconds the next is due for its own sake, if ever.
+    ``step`` does one pass, and returns the seconds until the next pass is due without a wake-up,
+    None if none is.
     """
 
     def __init__(
         self, step: Callable[[], float | None], name: str, woken: threading.Event | None = None
     ) -> None:
-        """``woken`` wakes the loop; its owner may need it before the loop exists."""
+        """Prepares the thread; ``woken`` wakes the loop, even before the loop exists."""
         self._step = step
         self._name = name
         self._woken = threading.Event() if woken is None else woken
@@ -39,7 +40,7 @@ class Loop:
         self._thread.start()
 
     def wake(self) -> None:
-        """Runs a cycle now. Thread-safe and idempotent."""
+        """Makes the loop run a pass now; thread-safe and idempotent."""
         self._woken.set()
 
     def close(self) -> None:

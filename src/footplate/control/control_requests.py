@@ -48,7 +48,7 @@ class ControlRequestKind(Enum):
 
 @dataclass(frozen=True)
 class ControlRequest:
-    """``answered`` is done when the replica has answered, or never will."""
+    """A request to a replica; ``answered`` is done once the replica has answered, or never will."""
 
     id: str
     kind: ControlRequestKind
@@ -58,9 +58,10 @@ class ControlRequest:
 
 
 class ControlRequests:
-    """``new_id`` returns unguessable unique ids of letters and digits.
+    """The requests of users to replicas.
 
-    ``most_held``: so many questions of supervisors may stand at once.
+    ``new_id`` returns unguessable unique ids of letters and digits. ``most_held`` is how many
+    supervisors may wait for requests at the same time.
     """
 
     def __init__(self, new_id: Callable[[], str], most_held: int) -> None:
@@ -75,7 +76,7 @@ class ControlRequests:
 
     @property
     def standing(self) -> int:
-        """The number of questions of supervisors that are held open."""
+        """Returns the number of supervisors that wait for requests over an open connection."""
         return len(self._held)
 
     def ask(self, job: Job, replica: str, kind: ControlRequestKind) -> ControlRequest:
@@ -83,8 +84,8 @@ class ControlRequests:
 
         Raises:
             NotFound: the job has no such replica.
-            FailedPrecondition: its program doesn't run; says in which phase it is.
-            ResourceExhausted: too many control requests wait for it already.
+            FailedPrecondition: the replica's program doesn't run; the message names its phase.
+            ResourceExhausted: too many control requests wait for the replica already.
         """
         asked = running(job, replica)
         with self._lock:
@@ -112,9 +113,9 @@ class ControlRequests:
     def wait(
         self, control_requests: Iterable[ControlRequest], limit_s: float
     ) -> tuple[ControlResponse, ...]:
-        """Returns the responses in order, with an error for each that does not arrive in time.
+        """Returns the responses in order, with an error for each that doesn't arrive in time.
 
-        Afterwards nobody can answer these control requests any more.
+        Later responses to these requests are refused.
         """
         waited = tuple(control_requests)
         wait([control_request.answered for control_request in waited], limit_s)
@@ -126,7 +127,8 @@ class ControlRequests:
     def pending(self, asked: Bearer, after: str) -> tuple[tuple[ControlRequest, ...], str]:
         """Returns the pending requests of a replica, and the next cursor.
 
-        ``after``: the last cursor that it has heard. That of another server, or none: all.
+        ``after`` is the last cursor that the replica received. If it is empty or another server's,
+        all requests are returned.
         """
         life, _, number = after.partition("-")
         ours = life == self._life and number.isdecimal() and len(number) < _MANY_DIGITS
@@ -140,10 +142,10 @@ class ControlRequests:
             return found, f"{self._life}-{self._serial}"
 
     def hold(self, asked: Bearer, wake: Callable[[], None]) -> Callable[[], None] | None:
-        """Calls ``wake`` when requests may be pending; returns the function that ends this.
+        """Registers ``wake`` for when requests may be pending; returns a function that ends this.
 
-        None: the question can't stand. Of several of one replica only the last one does: the
-        earlier ones are woken.
+        None: too many supervisors wait already, or the server ends. A replica can wait only once:
+        an earlier wait of the same replica is woken.
         """
         with self._lock:
             before = self._held.get(asked)
@@ -158,7 +160,7 @@ class ControlRequests:
         """Returns a request that this replica may answer.
 
         Raises:
-            NotFound: nobody waits for it (any more), or it is another's.
+            NotFound: nobody waits for the response (any more), or the request isn't this replica's.
         """
         with self._lock:
             control_request = self._control_requests.get(control_request_id)
@@ -167,18 +169,18 @@ class ControlRequests:
         return control_request
 
     def answer(self, control_request_id: str, asked: Bearer, answer: ControlResponse) -> None:
-        """Takes the answer of the replica that was asked, once. Raises NotFound, as ``find``."""
+        """Accepts the response of the asked replica, once. Raises NotFound, as ``find`` does."""
         if not self._settle(self.find(control_request_id, asked), answer):
             raise _unwanted(control_request_id)
 
     def close(self) -> None:
-        """The server ends: release all waiting callers and replicas."""
+        """Releases all waiting callers and replicas, because the server ends."""
         with self._lock:
             self._closed = True
         self.dismiss(_CLOSED)
 
     def dismiss(self, answer: ControlResponse = _MOVED) -> None:
-        """Releases all waiting callers: supervisors have another server now."""
+        """Releases all waiting callers, because supervisors now report to another server."""
         with self._lock:
             control_requests, held = (
                 tuple(self._control_requests.values()),
@@ -190,7 +192,7 @@ class ControlRequests:
             wake()
 
     def _settle(self, control_request: ControlRequest, answer: ControlResponse) -> bool:
-        """Answers the request if nothing has yet; returns whether this is the answer."""
+        """Completes the request with ``answer``; returns False if it had been completed before."""
         with self._lock:
             if self._control_requests.pop(control_request.id, None) is None:
                 return False
@@ -211,7 +213,7 @@ def _unwanted(control_request_id: str) -> NotFound:
 
 
 def running(job: Job, replica: str) -> Bearer:
-    """Returns the start of the replica, whose program must run.
+    """Returns the current start of the replica, whose program must be running.
 
     Raises NotFound, FailedPrecondition: see ``ControlRequests.ask``.
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Use:
-    """``cost`` None: the settings have no price of something in ``hours``."""
+    """The machine-hours of jobs and their cost; ``cost`` is None if a price is missing."""
 
     hours: MachineHours
     cost: float | None
@@ -40,21 +40,21 @@ class Costs:
         self._clock = clock
 
     def per_hour(self, job: Job) -> Use | None:
-        """Returns what the job holds in an hour in which it runs; None if other jobs run for it."""
+        """Returns what the job uses in an hour of running; None: other jobs run its programs."""
         if not job.spec.runs_itself:
             return None
         return self._use(hours_of(job.spec, self._catalogue))
 
     def used(self, job: Job) -> Use:
-        """Returns what it used so far: a tuning job by its trials, a pipeline by its job."""
+        """Returns what the job, with its trials or its pipeline's job, has used so far."""
         return self._use(hours_used(self._running(job), self._catalogue, self._clock.now()))
 
     def today(self) -> date:
-        """Returns the day that it is in UTC."""
+        """Returns today's date in UTC."""
         return self._clock.now().astimezone(UTC).date()
 
     def daily(self, days: Days, project: str = "") -> Iterator[tuple[date, str, Use]]:
-        """Yields what the jobs of each project, or of this one, used on each day so far."""
+        """Yields what the jobs of ``project`` (empty: of each project) used on each day."""
         until = min(days.end, self._clock.now())
         times = self._store.running_times(days.begin, until)
         chosen = (each for each in times if project in ("", each.project))
@@ -65,7 +65,7 @@ class Costs:
         return Use(hours, self._prices.cost(hours), self._prices.currency)
 
     def _running(self, job: Job) -> Iterator[Job]:
-        """Yields the jobs that have replicas: itself, its trials, or those of the job behind it."""
+        """Yields the jobs that have replicas: the job, its trials, or a pipeline's job."""
         if job.spec.runs_itself:
             yield job
         elif job.spec.search is not None:

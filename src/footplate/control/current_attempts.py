@@ -17,8 +17,8 @@ def current(store: Store, bearer: Bearer) -> Job:
     """Returns the job whose current attempt the bearer is in.
 
     Raises:
-        PermissionDenied: the attempt is over, or its job is gone, or the replica has been started
-            again since.
+        PermissionDenied: the attempt is over, its job is gone, or the replica has been restarted
+            since.
         NotFound: the attempt has no such replica.
     """
     uid, attempt = parse_attempt_id(bearer.attempt_id)

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 
 class Cycle:
-    """Reconciles before it admits, so that room that has come free is seen, and again after, so
-    that what was admitted starts.
+    """One control cycle, which reconciles before and after it admits jobs.
+
+    The first pass finds capacity that has become free, the second one starts the jobs that were
+    admitted.
     """
 
     def __init__(self, admission: Admission, reconciler: Reconciler) -> None:
@@ -21,7 +23,7 @@ class Cycle:
         self._reconciler = reconciler
 
     def step(self) -> float | None:
-        """Returns in how many seconds the next is due for its own sake, if ever."""
+        """Runs a cycle; returns the seconds until the next one is due anyway, None: never."""
         due = self._reconciler.reconcile()
         if self._admission.admit():
             due = self._reconciler.reconcile()

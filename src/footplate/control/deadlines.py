@@ -13,7 +13,7 @@ _SPARE = 1000
 
 
 class Deadlines:
-    """The moments of jobs, one for each, in seconds since the epoch. A step costs O(log n)."""
+    """The deadlines of jobs, in seconds since the epoch; each operation costs O(log n)."""
 
     def __init__(self) -> None:
         self._moments: dict[JobUid, float] = {}
@@ -31,7 +31,7 @@ class Deadlines:
         self._moments.pop(uid, None)
 
     def next(self) -> float | None:
-        """Returns the earliest moment of all."""
+        """Returns the earliest deadline; None: there is none."""
         while self._heap:
             moment, uid = self._heap[0]
             if self._moments.get(uid) == moment:
@@ -40,7 +40,7 @@ class Deadlines:
         return None
 
     def take_due(self, now: float) -> tuple[JobUid, ...]:
-        """Returns the jobs whose moment has come, in order; they are dropped."""
+        """Removes the deadlines that have passed; returns their jobs in order."""
         due: list[JobUid] = []
         while (moment := self.next()) is not None and moment <= now:
             _, uid = heapq.heappop(self._heap)

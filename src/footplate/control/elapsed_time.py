@@ -20,16 +20,17 @@ def seconds_since(moment: datetime, now: datetime, clock: SteadyClock) -> float:
 
 
 def steadied(event: Event, clock: SteadyClock) -> Event:
-    """``event`` with its moment on the scale that doesn't jump, where that is asked for."""
+    """Adds to an event of a replica its time on the scale that doesn't jump."""
     if isinstance(event, ReplicaEvent):
         return replace(event, steady_at=clock.steady(event.at))
     return event
 
 
 def as_of(now: datetime, job: Job, clock: SteadyClock) -> Job:
-    """``job`` with moments whose differences to ``now`` are what has really passed.
+    """Returns ``job`` with times whose differences to ``now`` are the time that has really passed.
 
-    For questions only, never to be stored: the record keeps what the clock has shown.
+    The result is only for computing, and must not be stored: the record keeps what the clock has
+    shown.
     """
 
     def shift(moment: datetime | None) -> datetime | None:

@@ -24,7 +24,7 @@ REPEAT_S = 600
 
 
 class EngineNotes:
-    """Remembers what it has noted, so that nothing is written where nothing has changed."""
+    """Records an engine's messages as events, and remembers them to write only changes."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -34,7 +34,7 @@ class EngineNotes:
     def note(
         self, job: Job, site: Site, seen: Mapping[str, ReplicaObservation], now: datetime
     ) -> None:
-        """Raises NotFound: the job was deleted just now."""
+        """Records what the engine says of a job. Raises NotFound: the job was just deleted."""
         if site.engine is None or job.state.terminal:
             return
         noted = self._noted.setdefault(job.uid, {})
@@ -52,7 +52,7 @@ class EngineNotes:
 
 
 def _waits(job: Job, seen: Mapping[str, ReplicaObservation], now: datetime) -> Iterator[JobEvent]:
-    """Yields the first reason of those that wait: as a rule they are in one job of the engine."""
+    """Yields the reason of the first waiting replica: usually all are in one engine job."""
     for replica in job.replicas:
         observation = seen.get(replica.name)
         waits = observation is not None and observation.presence is Presence.WAITING

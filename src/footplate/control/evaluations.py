@@ -29,19 +29,20 @@ _MOST_BYTES = 64 << 20
 
 
 class Evaluations:
-    """Looks at files of the job's directories in buckets that are folders of this machine.
+    """Finds evaluations in a job's directories, in buckets that are folders of this machine.
 
-    Of others, and of programs that aren't Estimators, nothing is known: nobody waits for them.
+    For other buckets, and programs that aren't Estimators, nothing is known, so nobody waits for
+    them.
     """
 
     def __init__(self, buckets: Buckets, events: EventFiles, limit_s: float) -> None:
-        """``limit_s``: how long an evaluator that is behind is waited for."""
+        """Stores the sources; ``limit_s`` is how long to wait for an evaluator that is behind."""
         self._buckets = buckets
         self._events = events
         self.limit_s = limit_s
 
     def behind(self, job: Job) -> str:
-        """Says which checkpoint isn't evaluated yet; empty: none is known."""
+        """Describes the checkpoint that isn't evaluated yet; empty: none is known."""
         places = [each.uri for each in job.spec.directories if each.uri.startswith("gs://")]
         for place in dict.fromkeys(places):
             try:

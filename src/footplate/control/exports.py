@@ -27,11 +27,11 @@ _log = logging.getLogger(__name__)
 
 
 class _Closed(Exception):
-    """The server stops: the next one copies again."""
+    """The server stops; the next one copies the files again."""
 
 
 class Exports:
-    """An export that was interrupted starts again: copying a file twice is copying it once."""
+    """Copies the files of exports; an interrupted export simply starts again."""
 
     def __init__(self, store: ModelStore, buckets: Buckets, clock: Clock) -> None:
         self._store = store
@@ -40,11 +40,11 @@ class Exports:
         self._closed = Event()
 
     def close(self) -> None:
-        """Leaves what is being copied."""
+        """Stops copying."""
         self._closed.set()
 
     def step(self) -> None:
-        """Does all exports that haven't ended."""
+        """Carries out all exports that haven't ended."""
         for model in self._store.exporting():
             for export in model.exports:
                 if export.end_time is None:
@@ -65,7 +65,7 @@ class Exports:
         self._end(name, replace(export, end_time=self._clock.now(), code=code, message=message))
 
     def _copy(self, export: Export) -> None:
-        """Raises NotFound: there are no files."""
+        """Copies the files of an export. Raises NotFound: there are no files."""
         source, target = GcsUri.parse(export.source, ""), GcsUri.parse(export.destination, "")
         folder = f"{source.path.rstrip('/')}/" if source.path else ""
         copied, token = 0, None

@@ -52,7 +52,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class HangLimits:
-    """Times in seconds; 0: off. ``end_s``: after so long a hang its job is ended."""
+    """The limits of silence, in seconds; 0: off.
+
+    A job is ended if it has hung for ``end_s``.
+    """
 
     usage_s: float
     heartbeat_s: float
@@ -66,7 +69,7 @@ class HangLimits:
 
 @dataclass(frozen=True)
 class _Heard:
-    """The last signs of one start of a replica; the counters are those of its last sample."""
+    """The last signs of one start of a replica; ``counters`` are those of its last sample."""
 
     sign: Sign
     counters: Counters | None = None
@@ -75,9 +78,10 @@ class _Heard:
 class HangWatch:
     """Receives all reports, and checks each job that a cycle processes.
 
-    What it has heard is in memory: a new server hears it again within a sample's time. What it
-    has told is in the jobs' events. ``stacks`` says where the programs of a job stand; it may take
-    some seconds. ``hearing_s`` is what supervisors may need to find a new server.
+    Reports are kept in memory: a new server receives new ones within the time of a sample. Hangs
+    that were reported are in the jobs' events. ``stacks`` describes where the programs of a job
+    are; it may take some seconds. ``hearing_s`` is how long supervisors may need to find a new
+    server.
     """
 
     def __init__(
@@ -89,7 +93,7 @@ class HangWatch:
         stacks: Callable[[Job], str],
         wake: Callable[[JobUid], None],
     ) -> None:
-        """``wake`` is called with a job that is to be looked at now."""
+        """Prepares the watch; ``wake`` is called with a job that should be checked now."""
         self._store = store
         self._clock = clock
         self._rules = limits.rules(hearing_s)
@@ -103,7 +107,7 @@ class HangWatch:
         self._ending: set[AttemptId] = set()
 
     def receive(self, bearer: Bearer, records: Sequence[Record]) -> None:
-        """A supervisor that may speak has reported; may be called on any thread."""
+        """Records reports of a supervisor that was authorised; may be called on any thread."""
         now = self._clock.now()
         uid, _ = parse_attempt_id(bearer.attempt_id)
         with self._lock:
@@ -127,7 +131,7 @@ class HangWatch:
         return hangs or back or before.stopped != sign.stopped in (0, STOPPED_SAMPLES)
 
     def begin(self, jobs: Iterable[Job]) -> None:
-        """A cycle over all jobs begins: forget all other jobs."""
+        """Begins a cycle over all jobs: forgets other jobs."""
         self.keep_time()
         uids = {job.uid for job in jobs}
         with self._lock:
@@ -135,7 +139,7 @@ class HangWatch:
             self._told = {uid: events for uid, events in self._told.items() if uid in uids}
 
     def keep_time(self) -> None:
-        """A pass begins."""
+        """Begins a pass: after a gap in the passes, silence counts from now."""
         now = self._clock.now()
         with self._lock:
             last, self._looked_at = self._looked_at, now
@@ -145,7 +149,7 @@ class HangWatch:
                         of_job[bearer] = replace(heard, sign=replace(heard.sign, known_at=now))
 
     def forget(self, uid: JobUid) -> None:
-        """Forgets the job: nothing of it runs (any more)."""
+        """Forgets a job of which nothing runs (any more)."""
         with self._lock:
             self._heard.pop(uid, None)
             self._told.pop(uid, None)
@@ -153,7 +157,7 @@ class HangWatch:
     def inspect(self, job: Job, observations: Mapping[str, ReplicaObservation]) -> float | None:
         """Records a job's hang events, and ends it if it has hung for too long.
 
-        Returns in how many seconds to look again for no other reason than time.
+        Returns the seconds until time alone makes another check necessary.
         """
         now = self._clock.now()
         if not observations and _is_new(job):
@@ -173,7 +177,7 @@ class HangWatch:
         return min(due, default=None)
 
     def _limit_s(self, findings: Findings, now: datetime) -> float:
-        """Returns the length of silence that ends the job now; 0: it goes on."""
+        """Returns the length of silence for which the job must end now; 0: it continues."""
         if findings.stuck_since is not None:
             return self._rules.hang_s
         since = findings.hung_since
@@ -181,7 +185,7 @@ class HangWatch:
         return self._end_s if hung else 0.0
 
     def _signs_of(self, job: Job, live: Collection[str], now: datetime) -> dict[str, Sign]:
-        """Returns the signs of the current starts; from here on it listens for those that live."""
+        """Returns the signs of the current starts; expects signs of live replicas from now on."""
         with self._lock:
             of_job = self._heard.pop(job.uid, {})
             kept: dict[str, tuple[Bearer, _Heard]] = {}
@@ -195,7 +199,7 @@ class HangWatch:
         return {name: heard.sign for name, (_, heard) in kept.items()}
 
     def _notify(self, job: Job, findings: Findings, now: datetime) -> None:
-        """Reports hangs; reads earlier events from the store once in this server's life."""
+        """Records events of hangs; reads earlier events from the store only once."""
         if not findings.troubles:
             return
         told = self._told.get(job.uid)
@@ -208,7 +212,7 @@ class HangWatch:
         self._told[job.uid] = (*told, *fresh)
 
     def _begin_end(self, job: Job) -> None:
-        """Starts a thread, since collecting stack traces takes time."""
+        """Starts a thread that ends the job, since collecting stack traces takes time."""
         with self._lock:
             if job.attempt_id in self._ending:
                 return
@@ -226,7 +230,7 @@ class HangWatch:
             self._wake(job.uid)
 
     def end(self, job: Job) -> None:
-        """Notes where the programs of a job stand; then ends it, if they are silent still."""
+        """Records where the programs of a job are; then ends the job if they are still silent."""
         stacks = self._stacks(job)
         event = JobEvent(
             self._clock.now(), "STACKS", stacks, job.attempt, key=f"STACKS/{job.attempt}"
@@ -253,7 +257,7 @@ def _take(heard: _Heard, sample: Sample, now: datetime) -> _Heard:
 
 
 def _is_new(job: Job) -> bool:
-    """Returns whether nothing of it can have run yet, if its backend knows nothing of it."""
+    """Returns whether nothing of the job can have run yet, provided its backend doesn't know it."""
     fresh = all(each.phase is Phase.WAITING and not each.restart for each in job.replicas)
     return job.attempt == 1 and fresh
 
@@ -263,7 +267,7 @@ def _passed_s(since: datetime, now: datetime) -> float:
 
 
 def _cpus(before: Counters | None, after: Counters) -> float:
-    """Returns CPUs used between two samples, or from the program's beginning to its first."""
+    """Returns the CPUs used on average since the sample before, or the program's start."""
     start = before if before is not None and before.seconds < after.seconds else Counters()
     seconds = after.seconds - start.seconds
     used_s = (after.cpu_s or 0.0) - (start.cpu_s or 0.0)

@@ -35,7 +35,8 @@ def violations(
 ) -> Iterator[Violation]:
     """Yields a violation for each pool that runs a container without an engine for it.
 
-    ``cluster``: what the region is bound to; None: this machine.
+    ``cluster`` has the machines of the cluster that runs the region's jobs; None: this machine runs
+    them.
     """
     pools = [pool for pool in spec.pools if isinstance(pool.program, ContainerProgram)]
     fault = _fault(engine, spec.region, cluster) if pools else None
@@ -50,7 +51,7 @@ def violations(
 
 
 def _describe_runtime(program: ContainerProgram) -> str:
-    """Returns how one of Google's prebuilt images would run without an engine."""
+    """Describes how a prebuilt image would run without an engine; empty: it isn't one."""
     if not is_prebuilt(program.image_uri):
         return ""
     if program.command:
@@ -81,17 +82,17 @@ def _no_containers(region: str, cluster: EngineMachines) -> str:
 
 
 class Images:
-    """The image that each name stands for, in all replicas, restarts and trials of a job."""
+    """The images that names stand for; all replicas and trials of a job use the same one."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def pinned(self, job: Job, name: str) -> str:
-        """Returns the image's digest or id; empty: not reported yet."""
+        """Returns the digest or id of the image; empty: it isn't reported yet."""
         return dict(self._owner(job).images).get(name, "")
 
     def named_by(self, job: Job) -> dict[str, str]:
-        """Returns the image of each replica that runs one, by its digest if that is known."""
+        """Returns the image of each replica that runs a container, by its digest if known."""
         return {
             name: self.pinned(job, pool.program.image_uri) or pool.program.image_uri
             for name, pool, _ in job.spec.replicas()
@@ -99,11 +100,11 @@ class Images:
         }
 
     def pin(self, bearer: Bearer, name: str, reference: str) -> tuple[str, bool]:
-        """Returns what the job runs for ``name``, by its first replica; and if this is that one.
+        """Pins the image of ``name``, unless it is pinned; returns it, and if this call pinned it.
 
         Raises:
             NotFound: the job runs no such image.
-            InvalidArgument: ``reference`` can't be one.
+            InvalidArgument: ``reference`` can't be a digest or id.
             Aborted: others kept writing the job; try again.
             What ``current`` raises.
         """
@@ -128,5 +129,5 @@ class Images:
         raise Aborted(f"other requests keep changing job {job.uid}; try again")
 
     def _owner(self, job: Job) -> Job:
-        """Returns the job with its images: for a trial that is its tuning job."""
+        """Returns the job whose record has the images: a trial's tuning job, or the job itself."""
         return job if job.tuning_job is None else self._store.get_by_uid(job.tuning_job)

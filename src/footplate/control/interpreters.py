@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 def interpreter_violations(
     spec: JobSpec, runtimes: Runtimes, find_fault: FindFault
 ) -> Iterator[Violation]:
-    """``find_fault`` returns why programs of a Python version can't run here; None: they can.
+    """Yields the pools whose Python can't run here.
 
-    Runtimes that don't exist are refused elsewhere.
+    ``find_fault`` returns why programs of a Python version can't run; None: they can. Unknown
+    runtimes are refused elsewhere.
     """
     programs = dict.fromkeys((pool.field, pool.program) for pool in spec.pools)
     for field, program in programs:
@@ -38,7 +39,7 @@ def interpreter_violations(
 
 
 def _place(runtime: str) -> str:
-    """Returns the field in which the program's runtime stands."""
+    """Returns the request's field that names the program's runtime."""
     kind, _, name = runtime.partition(":")
     kind, _, place = kind.partition("@")
     if kind != "version":

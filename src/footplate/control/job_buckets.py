@@ -29,7 +29,10 @@ _SCHEME = "gs://"
 
 @dataclass(frozen=True)
 class BucketScope:
-    """The buckets of a project, and ``named`` ones: those in which the job has directories."""
+    """The buckets that a job may use: those of its project, and the ``named`` ones.
+
+    The named ones are those in which the job has directories.
+    """
 
     project: str
     named: frozenset[str] = frozenset()
@@ -50,8 +53,8 @@ class BucketScope:
 class UsableBuckets:
     """The buckets that the programs of a job may use.
 
-    ``names``: of those in the data directory; None: all, also those made later. ``bound`` are
-    the others.
+    ``names`` are buckets in the data directory; None: all of these, also those made later.
+    ``bound`` are the other buckets.
     """
 
     names: tuple[str, ...] | None
@@ -74,9 +77,9 @@ def _is_gcs(uri: str) -> bool:
 
 
 class JobBuckets:
-    """Implements ``ports.object_storage.ObjectStorage``: of ``buckets`` those in ``scope``.
+    """Implements ``ports.object_storage.ObjectStorage`` for the buckets in ``scope``.
 
-    The others raise PermissionDenied. ``shared`` is the setting ``shared_buckets``.
+    Other buckets raise PermissionDenied. ``shared`` is the setting ``shared_buckets``.
     """
 
     def __init__(self, buckets: ObjectStorage, scope: BucketScope, shared: Sequence[str]) -> None:

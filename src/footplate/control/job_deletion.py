@@ -25,13 +25,13 @@ class JobDeletion:
         self._trials = trials
 
     def delete(self, name: JobName, *, backing: bool = False) -> None:
-        """Removes a finished job with its events, its lines, its utilisation and its trials.
+        """Deletes a finished job with its events, its log lines, its utilisation and its trials.
 
-        ``backing``: of a pipeline, the job that ran its program, too.
+        ``backing``: deletes with a pipeline also the job that ran its program.
 
         Raises:
-            FailedPrecondition: it isn't finished, or is one of the runs of a tuning job, or the
-                job of a pipeline that isn't finished.
+            FailedPrecondition: the job isn't finished, runs a trial of a tuning job, or runs the
+                program of a pipeline that isn't finished.
         """
         job = self._store.get(name)
         if job.tuning_job is not None:
@@ -52,7 +52,7 @@ class JobDeletion:
         self._delete_files(job, runs)
 
     def delete_logs(self, job: Job) -> None:
-        """Deletes the lines and the utilisation of a finished job, which itself stays."""
+        """Deletes the log lines and the utilisation of a finished job, but not the job."""
         self._delete_files(job, self._runs(job))
 
     def _delete_files(self, job: Job, runs: tuple[Job, ...]) -> None:
@@ -64,7 +64,10 @@ class JobDeletion:
         return tuple(self._store.runs(job.uid)) if job.spec.search is not None else ()
 
     def _check_pipeline(self, job: Job) -> None:
-        """A pipeline reads how its job ended; after its own end the job may go."""
+        """Checks that the job's pipeline has ended, as it needs the job's ending until then.
+
+        Raises FailedPrecondition.
+        """
         uid = pipeline_uid(job.uid)
         try:
             pipeline = None if uid is None else self._store.get_by_uid(uid)

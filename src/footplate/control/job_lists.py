@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """The place of jobs. An empty field means anywhere.
+    """Selects jobs by project, region and kind; an empty field means any.
 
     ``kind`` is the last part of a collection: ``jobs``, ``customJobs``,
     ``hyperparameterTuningJobs``, ``trainingPipelines``.
@@ -30,7 +30,7 @@ class Place:
     kind: str = ""
 
     def may_hold(self, collection: str) -> bool:
-        """Returns whether it may hold jobs of the collection; those of ml v1 are in any region."""
+        """Returns whether jobs of the collection may be selected; ml v1's are in any region."""
         _, project, *middle, kind = collection.split("/")
         region = middle[1] if middle else ""
         return (
@@ -40,7 +40,7 @@ class Place:
         )
 
     def narrow(self, collection: str, where: Filter | None) -> Filter | None:
-        """Returns what selects the jobs there, of a collection that may hold some, of ``where``."""
+        """Returns ``where``, restricted to this region if the collection has several."""
         if not self.region or "/locations/" in collection:
             return where
         here = Comparison(Field.REGION, Comparator.EQUAL, self.region)
@@ -70,7 +70,7 @@ class JobLists:
         order: JobOrder = (),
         once: bool = False,
     ) -> Page:
-        """Lists newest first, or in this order; the rest is as in ``Store.list_several``.
+        """Lists the selected jobs, newest first or in ``order``; see ``Store.list_several``.
 
         Raises:
             InvalidArgument: as ``Store.list``.
@@ -87,9 +87,9 @@ class JobLists:
     def between(
         self, project: str, first: datetime | None, last: datetime | None, limit: int
     ) -> tuple[Job, ...]:
-        """Jobs of a project that may have done something between two times, the newest first.
+        """Returns the jobs of a project that may have been active between two times, newest first.
 
-        At most ``limit``, without runs of trials; None: at any time before or after.
+        The result has at most ``limit`` jobs, without runs of trials. None means no bound.
         """
         parts: list[Filter] = []
         if first is not None:

@@ -12,17 +12,18 @@ _LOCKS = 64
 
 
 class JobLocks:
-    """Lets those who are about to change the same job in this process go one after the other.
+    """Locks that let only one thread of this process change a job at a time.
 
-    Nothing depends on it for being right: writes are guarded by the record's version, and who comes
-    too late decides again. But the replicas of a gang report all at once, and without turns each
-    write would make all the others' decisions void: as many tries as the square of their number.
-    Different jobs may have to wait for each other; there are always the same few locks.
+    Correctness doesn't depend on them: writes are guarded by the record's version, and a writer
+    that comes too late decides again. But the replicas of a gang report all at once. Without locks
+    each write would invalidate the decisions of all others, and the number of tries would grow with
+    the square of theirs. Different jobs may have to wait for each other, as there is a small fixed
+    number of locks.
     """
 
     def __init__(self) -> None:
         self._locks = tuple(Lock() for _ in range(_LOCKS))
 
     def of(self, uid: JobUid) -> Lock:
-        """Holds it from load to write, and never while waiting for another party."""
+        """Returns the job's lock; hold it from load to write, never while waiting for others."""
         return self._locks[hash(uid) % _LOCKS]

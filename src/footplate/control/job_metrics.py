@@ -37,7 +37,7 @@ _LONGEST_NAME = 256
 
 @dataclass
 class _Reading:
-    """The positions to which a job's files were read, by directory, and what was in them."""
+    """The positions up to which a job's files were read, by directory, and the series found."""
 
     lock: Lock = field(default_factory=Lock)
     positions: dict[str, Mapping[str, FilePosition]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class JobMetrics:
         buckets: Buckets,
         reports: Callable[[JobUid, int], Sequence[StoredReport]],
     ) -> None:
-        """``reports``: those of a trial, by its tuning job and its number."""
+        """Creates the reader; ``reports`` returns the reports of a tuning job's trial."""
         self._files = files
         self._buckets = buckets
         self._reports = reports
@@ -67,7 +67,7 @@ class JobMetrics:
         self._readings: OrderedDict[JobUid, _Reading] = OrderedDict()
 
     def read(self, job: Job) -> ReportedMetrics:
-        """Reads one more piece of the job's event files; returns what is known then."""
+        """Reads the next piece of the job's event files; returns all metrics read so far."""
         reading = self._reading(job.uid)
         with reading.lock:
             more = self._read_on(job, reading)
@@ -89,7 +89,7 @@ class JobMetrics:
             return reading
 
     def _read_on(self, job: Job, reading: _Reading) -> bool:
-        """Reads one piece of each directory; returns whether there is something left."""
+        """Reads the next piece of each directory; returns whether something is left to read."""
         more = False
         for directory, name in self._directories(job):
             positions = reading.positions.get(directory, {})
@@ -102,7 +102,7 @@ class JobMetrics:
         return more
 
     def _directories(self, job: Job) -> Iterator[tuple[str, str]]:
-        """Yields the folders of this machine, each with its name: ``logs``, or '' for the one."""
+        """Yields the job's folders on this machine, each with a short name such as ``logs``."""
         uris = list(dict.fromkeys(each.uri.rstrip("/") for each in job.spec.directories))
         common = common_directory(uris)
         for uri in uris:
@@ -112,7 +112,7 @@ class JobMetrics:
                     yield path, uri.removeprefix(common).strip("/")
 
     def _reported(self, job: Job) -> list[MetricSeries]:
-        """Returns what a trial reported: also what the supervisor found outside its directories."""
+        """Returns what a trial reported, also what was found outside its directories."""
         if job.tuning_job is None or job.spec.trial is None:
             return []
         reading = _Reading()

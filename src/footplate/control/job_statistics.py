@@ -28,7 +28,7 @@ Place = tuple[str, str]
 
 @dataclass
 class Times:
-    """A histogram: how many times fell into each bucket, and their sum."""
+    """A histogram of times: the count in each bucket, and the sum."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS_S) + 1))
     sum_s: float = 0.0
@@ -40,9 +40,10 @@ class Times:
 
 @dataclass(frozen=True)
 class JobTotals:
-    """``ended`` is by project, region, kind and result; trials of tuning jobs count as ``trial``.
+    """The counts of ended jobs, and their waiting and preparation times.
 
-    Only the first start of a job has a waiting time and a preparation time.
+    ``ended`` is by project, region, kind and result; trials of tuning jobs count as ``trial``. Only
+    the first start of a job has a waiting time and a preparation time.
     """
 
     ended: Mapping[tuple[str, str, str, str], int]
@@ -51,7 +52,7 @@ class JobTotals:
 
 
 class JobStatistics:
-    """Hears of each write to a job, on any thread."""
+    """Counts the ends and waiting times of jobs; sees each write to a job, on any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -23,17 +23,18 @@ TRIES = 20
 def apply(store: Store, uid: JobUid, event: Event, notes: Sequence[JobEvent] = ()) -> Reaction:
     """Applies ``event`` to the job; retries after a conflicting write.
 
-    ``notes`` are written before what follows from it, in the same write, and also if nothing does.
+    ``notes`` are recorded before the consequences of the event, in the same write, even if the
+    event has none.
 
     Raises:
-        NotFound: there is no such job (any more).
+        NotFound: the job doesn't exist (any more).
         Aborted: others kept writing; nothing was changed.
     """
     return apply_all(store, uid, (*notes, event))
 
 
 def apply_all(store: Store, uid: JobUid, steps: Sequence[Event | JobEvent]) -> Reaction:
-    """Lets all of it happen one after the other, in one write: events, and what is only noted.
+    """Applies events to the job, and records notes, in the given order and in one write.
 
     Raises what ``apply`` raises.
     """
@@ -53,7 +54,7 @@ def apply_all(store: Store, uid: JobUid, steps: Sequence[Event | JobEvent]) -> R
 
 
 def _decide(job: Job, steps: Sequence[Event | JobEvent]) -> Reaction:
-    """Reacts to all steps as to one write; the reaction to no step has no effect."""
+    """Combines the reactions to all steps for one write; no steps have no effect."""
     after = Reaction(job, ())
     for step in steps:
         if isinstance(step, JobEvent):

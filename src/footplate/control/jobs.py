@@ -41,20 +41,22 @@ if TYPE_CHECKING:
 
 
 class Ids(Protocol):
-    """The source of randomness, as an argument."""
+    """The source of new ids; an argument, so that tests can replace its randomness."""
 
     def uid(self) -> JobUid:
-        """Returns a uid of letters and digits that never comes twice."""
+        """Returns a uid of letters and digits that is never repeated."""
         ...
 
     def number(self) -> int:
-        """Returns a new id for clients that expect it to be numeric; never the same twice."""
+        """Returns a new id for clients that expect a number; it is never repeated."""
         ...
 
 
 class Jobs:
-    """``wake`` is called after every change that something may have to follow, ``begin`` with each
-    new tuning job.
+    """The jobs as clients see them.
+
+    ``wake`` is called after every change to which the control loop may have to react, ``begin``
+    with each new tuning job.
     """
 
     def __init__(
@@ -72,7 +74,11 @@ class Jobs:
         check_room: Callable[[], None] = lambda: None,
         has_engine: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """``check_room`` raises Unavailable where the disk is full. ``has_engine``: of a region."""
+        """Stores the dependencies.
+
+        ``check_room`` raises Unavailable if the disk is full. ``has_engine`` returns whether a
+        region runs its jobs on an engine.
+        """
         self._store = store
         self._deletion = JobDeletion(store, logs, usage, trials)
         self._submission_checks = submission_checks
@@ -86,11 +92,11 @@ class Jobs:
         self._has_engine = has_engine
 
     def submit(self, submission: Submission, author: str = "") -> Job:
-        """Checks and keeps a new job; it starts when there is room. ``author``: who sent it.
+        """Checks and stores a new job of ``author``, which starts when there is capacity.
 
         Raises:
-            InvalidArgument: all that is wrong with it, at once; nothing was made.
-            FailedPrecondition, ResourceExhausted: as Gate.refusal says.
+            InvalidArgument: has all faults of the request; nothing was created.
+            FailedPrecondition, ResourceExhausted: as ``SubmissionChecks.refusal`` says.
             AlreadyExists: the project has a job of this name; nothing was changed.
             Unavailable: the disk is full.
         """
@@ -128,14 +134,14 @@ class Jobs:
         return made(name.project, name.location, str(self._ids.number()))
 
     def get(self, name: JobName) -> Job:
-        """Raises NotFound."""
+        """Returns the job of this name. Raises NotFound."""
         return self._store.get(name)
 
     def explain(self, job: Job) -> Explanation | None:
-        """Returns why the job waits, or what it is being prepared for; None if neither.
+        """Explains why the job waits, or how its preparation proceeds; None if it does neither.
 
-        Of a tuning job that hasn't begun: what its first trial waits for. Of a pipeline: what
-        the job behind it waits for.
+        For a tuning job that hasn't begun this is what its first trial waits for; for a pipeline,
+        what its job waits for.
         """
         if job.spec.pipeline is not None:
             return self._explain_backing(job)
@@ -148,7 +154,7 @@ class Jobs:
         return self._queue.explain(runs[min(runs)]) if runs else None
 
     def engine_jobs(self, job: Job) -> Mapping[str, str]:
-        """Returns where each replica of a job that hasn't ended runs on an engine; else nothing."""
+        """Returns the engine's job for each replica of an unfinished job on an engine."""
         if not self._has_engine(job.spec.region) or job.state.terminal or not job.attempt:
             return {}
         return engine_jobs((stored.event for stored in self._store.events(job.uid)), job.attempt)
@@ -170,40 +176,40 @@ class Jobs:
         after: str | None,
         order: JobOrder = (),
     ) -> Page:
-        """Raises InvalidArgument for an ``after`` that was never given."""
+        """Lists jobs of a collection. Raises InvalidArgument: ``after`` is no valid token."""
         if order:
             asked = {collection: where}
             return self._store.list_in_order(asked, order, limit=limit, after=after)
         return self._store.list(collection, where=where, limit=limit, after=after)
 
     def cancel(self, name: JobName, by: str = "") -> None:
-        """Asks for the job's end; a finished one is left as it is. Raises NotFound.
+        """Requests the job's end; a finished job stays as it is. Raises NotFound.
 
-        ``by``: who asks, for its message.
+        ``by`` is who requests it, for the job's message.
         """
         job = self._store.get(name)
         apply(self._store, job.uid, CancelRequested(self._clock.now(), by))
         self._wake()
 
     def delete(self, name: JobName, *, backing: bool = False) -> None:
-        """Deletes it; see JobDeletion.delete."""
+        """Deletes a finished job; see JobDeletion.delete."""
         self._deletion.delete(name, backing=backing)
 
     def set_labels(
         self, name: JobName, labels: tuple[tuple[str, str], ...], version: int | None
     ) -> Job:
-        """Replaces the labels; with ``version``, only if the job is still at that one.
+        """Replaces the labels; if ``version`` is given, only if the job still has this version.
 
         Raises:
-            Aborted: it isn't.
-            NotFound: there is no such job.
+            Aborted: the job has another version.
+            NotFound: the job doesn't exist.
         """
         return self._change(name, version, lambda job: replace(job, labels=labels))
 
     def annotate(
         self, name: JobName, labels: tuple[tuple[str, str], ...] | None, note: str | None
     ) -> Job:
-        """Replaces the labels and the note, each where it is given."""
+        """Replaces the labels and the note, except those that are None."""
 
         def change(job: Job) -> Job:
             return replace(

@@ -20,10 +20,11 @@ _log = logging.getLogger(__name__)
 
 
 class Leadership:
-    """``step`` is for one thread; any thread may read ``leads``.
+    """Decides whether this server leads.
 
-    By the monotonic clock it leads no longer than its lease lasts, whether or not there was time
-    to notice: a life is counted from before the question that was answered with it.
+    Only one thread may call ``step``; any thread may read ``leads``. By the monotonic clock the
+    server never leads longer than its lease lasts, even if it had no time to notice the end: the
+    lease's life is counted from before the request that renewed it.
     """
 
     def __init__(
@@ -37,9 +38,11 @@ class Leadership:
         end: Callable[[], None],
         keep: Callable[[], None] = lambda: None,
     ) -> None:
-        """``begin`` is called when a term of leading begins, with its lease and what says whether
-        this server leads; ``keep`` after each renewal; ``end`` when the term is over. All are
-        called within ``step`` or ``close``.
+        """Stores what is called within ``step`` or ``close``.
+
+        ``begin`` is called when this server starts to lead, with its lease and a function that
+        returns whether it still leads; ``keep`` after each renewal; ``end`` when it no longer
+        leads.
         """
         self._leases = leases
         self._server = server
@@ -61,14 +64,14 @@ class Leadership:
 
     @property
     def leader_url(self) -> str | None:
-        """The URL of the server that leads, as far as is known; None if none does."""
+        """Returns the URL of the leading server, as far as is known; None: no server leads."""
         if self.leads:
             return self._url
         seen = self._seen
         return seen.url if seen is not None and seen.holder else None
 
     def step(self) -> float:
-        """Returns in how many seconds the next is due."""
+        """Takes or renews the lease; returns the seconds until the next step is due."""
         try:
             return self._try() if self._lease is None else self._hold(self._lease)
         except ServiceError as error:
@@ -77,7 +80,10 @@ class Leadership:
             return self._life_s / _AGAIN
 
     def close(self) -> None:
-        """Gives the lead back, so that another may have it at once; after the last ``step``."""
+        """Releases the lease, so that another server may lead at once.
+
+        It is to be called after the last ``step``.
+        """
         lease, self._lease = self._lease, None
         if lease is None:
             return
@@ -116,7 +122,7 @@ class Leadership:
         return self._life_s / _RENEWALS
 
     def _watch(self, lease: Lease | None) -> float:
-        """Notes the lease; returns how many seconds it lasts, or may go unread."""
+        """Records the lease that was read; returns the seconds until it should be read again."""
         now, seen = self._monotonic(), self._seen
         before = None if seen is None else (seen.epoch, seen.expires)
         if lease is not None and (lease.epoch, lease.expires) != before:
@@ -126,7 +132,7 @@ class Leadership:
         return min(max(left_s, self._life_s / _AGAIN), self._life_s / _RENEWALS)
 
     def _unrenewed(self) -> Lease | None:
-        """Returns a lease not renewed for its whole life."""
+        """Returns the last lease read if it wasn't renewed for its whole life; else None."""
         aged = self._monotonic() - self._seen_at > self._life_s
         return self._seen if self._seen is not None and aged else None
 

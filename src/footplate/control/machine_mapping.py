@@ -31,7 +31,10 @@ _ROLES = {
 def mapping_violations(
     submission: Submission, site: Site, catalogue: Catalogue
 ) -> Iterator[Violation]:
-    """Yields what is asked for and not mapped; nothing where the region is no engine's."""
+    """Yields the machines that the job asks for and the engine has no name for.
+
+    It yields nothing if the region isn't bound to an engine.
+    """
     if site.engine is None or not submission.understood:
         return
     told: set[tuple[str, str]] = set()
@@ -67,7 +70,7 @@ def _say(given: str, region: str, title: str, allowed: frozenset[str], table: st
 
 
 def _field(submission: Submission, pool: WorkerPool, what: str) -> str:
-    """Returns the field of the request that says it."""
+    """Returns the field of the request that asks for the machine."""
     before, in_pools, index = pool.field.partition(_POOLS)
     if in_pools:
         return f"{before}{_POOLS}{index.partition(']')[0]}].machineSpec.{what}"

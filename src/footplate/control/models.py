@@ -47,7 +47,7 @@ class Files(Protocol):
 
 
 class ModelRegistry:
-    """``wake`` is called when an export is to be done."""
+    """The model registry; ``wake`` is called when there is an export to do."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class ModelRegistry:
         self._wake = wake
 
     def upload(self, where: Location, upload: Upload) -> tuple[Model, ModelVersion]:
-        """Returns a new model, or a new version of the upload's ``parent``.
+        """Creates a model, or a new version of the upload's ``parent``, and returns both.
 
         Raises:
             InvalidArgument: the bucket of its files doesn't exist.
@@ -84,9 +84,10 @@ class ModelRegistry:
         return model, model.versions[-1]
 
     def upload_once(self, name: ModelName, upload: Upload) -> ModelVersion:
-        """Returns the version that a pipeline makes: a second call finds that of the first.
+        """Returns the version that a pipeline makes; a second call finds the version of the first.
 
-        ``name`` is that of a new model, used without a ``parent``. Raises as ``upload`` does.
+        ``name`` is the name of a new model, used without a ``parent``. Raises what ``upload``
+        raises.
         """
         target = parse_model_name(upload.parent) if upload.parent else name
         made = self._made_by(target, upload.version.pipeline)
@@ -104,12 +105,15 @@ class ModelRegistry:
         return next((each for each in versions if each.pipeline == pipeline), None)
 
     def get(self, name: ModelName, key: str = "") -> tuple[Model, ModelVersion]:
-        """``key`` is a version's number or alias; empty: the default one. Raises NotFound."""
+        """Returns a model and one of its versions. Raises NotFound.
+
+        ``key`` is the version's number or alias; empty: the default version.
+        """
         model = self._store.get(name)
         return model, find_version(model, key)
 
     def has_files(self, directory: str) -> bool:
-        """Returns whether there is a file below a directory of a bucket."""
+        """Returns whether there is any file below a directory of a bucket."""
         where = GcsUri.parse(directory, "artifactUri")
         try:
             return bool(self._buckets.list(where.bucket, prefix=where.path, limit=1).objects)
@@ -143,11 +147,11 @@ class ModelRegistry:
         return model, find_version(model, number)
 
     def delete(self, name: ModelName) -> None:
-        """The registry's entry alone: files in buckets stay. Raises NotFound."""
+        """Deletes the registry's entry alone: files in buckets stay. Raises NotFound."""
         self._store.delete(name)
 
     def delete_version(self, name: ModelName, key: str) -> ModelVersion:
-        """Returns what was deleted. Raises NotFound, FailedPrecondition."""
+        """Deletes a version and returns it. Raises NotFound, FailedPrecondition."""
         version = find_version(self._store.get(name), key)
         now = self._clock.now()
         self._change(name, lambda model: delete_version(model, str(version.number), now))
@@ -185,11 +189,11 @@ class ModelRegistry:
 
 
 def change_model(store: ModelStore, name: ModelName, change: Callable[[Model], Model]) -> Model:
-    """Loads, decides, writes guarded by the version; tries again after another's write.
+    """Changes a model: loads, decides, and writes guarded by the version; retries after a conflict.
 
     Raises:
         NotFound: the model doesn't exist.
-        Aborted: others change it all the time.
+        Aborted: others kept writing the model.
     """
     for _ in range(TRIES):
         model = change(store.get(name))

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class NodePlaces:
-    """``url`` is where its launcher passes calls on to the server; empty: it runs on this machine.
+    """The paths and addresses of a replica's machine.
 
-    ``files`` is the folder of its copies of buckets; empty: it sees the buckets' own folders.
+    ``url`` is the address at which its launcher forwards calls to the server; empty: the replica
+    runs on this machine. ``files`` is the folder with its copies of buckets; empty: it uses the
+    buckets' own folders.
     """
 
     url: str = ""

@@ -28,7 +28,7 @@ _MAX_PAGES = 20
 
 
 def trial_violations(submission: Submission, last: int, buckets: Buckets) -> Iterator[Violation]:
-    """Warns that a trial of a search going on behind number ``last`` would find files."""
+    """Yields a violation if a trial of a resumed search, after ``last``, would find files."""
     if not last or submission.search is None:
         return
     directory = output_directory(submission.spec)
@@ -49,10 +49,10 @@ def trial_violations(submission: Submission, last: int, buckets: Buckets) -> Ite
 def warn_of_owner(
     submission: Submission, writing_to: Callable[[str], Sequence[Job]], buckets: Buckets
 ) -> Iterator[str]:
-    """Warns that the directory isn't empty, where another job wrote to it.
+    """Yields a warning if the output directory isn't empty and another job writes to it.
 
-    ``writing_to`` returns the jobs with an output directory, the newest first. It reads all jobs:
-    so the directory is looked at before.
+    ``writing_to`` returns the jobs with an output directory, the newest first. It reads all jobs,
+    so the directory is checked first.
     """
     directory = output_directory(submission.spec)
     if not directory or not any(each != _STAGED for each in _entries(directory, buckets)):
@@ -77,7 +77,7 @@ def _name(job: Job, submission: Submission) -> str:
 
 
 def _entries(directory: str, buckets: Buckets) -> Iterator[str]:
-    """Yields the names in a directory of a bucket, folders with a slash; of others nothing."""
+    """Yields the names in a directory of a bucket, folders with a slash; other paths have none."""
     if not directory.startswith("gs://"):
         return
     try:

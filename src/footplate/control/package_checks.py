@@ -35,7 +35,7 @@ class PoolPackages:
 
 
 class PackageChecks:
-    """``site`` is what a region is bound to."""
+    """Checks packages before a submit; ``site`` returns the site of a region."""
 
     def __init__(
         self,
@@ -52,9 +52,9 @@ class PackageChecks:
         self._resolver = resolver
 
     def plan(self, submission: Submission, staging: Staging) -> tuple[PoolPackages, ...]:
-        """Returns the environments of the job that have packages of the user's, each once.
+        """Returns the environments of the job that contain the user's packages, each once.
 
-        Raises: what a submit of the job would.
+        Raises what a submit of the job would raise.
         """
         refusal = self._submission_checks.refusal(submission, staging)
         if refusal is not None:
@@ -71,7 +71,7 @@ class PackageChecks:
     async def check(
         self, planned: Iterable[PoolPackages], uploads: Mapping[str, bytes]
     ) -> tuple[PackageCheck, ...]:
-        """Returns a check for each package of each environment; ``uploads`` by URI.
+        """Returns a check for each package of each environment; ``uploads`` has contents by URI.
 
         Raises what ``PackageResolver.resolve`` raises.
         """

@@ -19,7 +19,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 class PackageDigests:
-    """Objects of ``buckets``. Any number of threads may ask."""
+    """The digests of packages, which are objects of ``buckets``; thread-safe."""
 
     def __init__(self, buckets: Buckets) -> None:
         self._buckets = buckets
@@ -27,7 +27,7 @@ class PackageDigests:
         self._mutex = Lock()
 
     def sha256(self, uri: str) -> str:
-        """Returns hexadecimal digits; '' for an object above ``MOST_BYTES`` or one that changes.
+        """Returns a package's SHA-256 in hexadecimal; '' above ``MOST_BYTES``, or if it changes.
 
         Raises NotFound.
         """

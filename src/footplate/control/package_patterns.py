@@ -20,18 +20,18 @@ _MOST_REMEMBERED = 10_000
 
 
 class PackagePatterns:
-    """Objects of ``buckets``. Any number of threads may ask."""
+    """The uses of TensorFlow in packages, which are objects of ``buckets``; thread-safe."""
 
     def __init__(
         self, buckets: Buckets, read_sources: Callable[[BinaryIO], Mapping[str, str]]
     ) -> None:
-        """``read_sources`` gives the texts of an archive by their paths."""
+        """Prepares an empty cache; ``read_sources`` returns an archive's texts by their paths."""
         self._buckets = buckets
         self._read_sources = read_sources
         self._look = lru_cache(_MOST_REMEMBERED)(self._read)
 
     def find(self, uri: str) -> tuple[Use, ...]:
-        """Returns what the package uses; nothing if it can't be read: its preparation says why."""
+        """Returns what the package uses; nothing if it can't be read, which is reported later."""
         try:
             where = GcsUri.parse(uri, "packageUris")
             return self._look(where, self._buckets.stat(where.bucket, where.path).generation)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PersistentResources:
-    """``changed`` is called after each write: somebody may have to follow it."""
+    """The persistent resources; ``changed`` is called after each write."""
 
     store: PersistentResourceStore
     jobs: Store
@@ -57,11 +57,11 @@ class PersistentResources:
     changed: Callable[[], None]
 
     def create(self, resource: PersistentResource) -> PersistentResource:
-        """Creates it; it then waits for its machines.
+        """Creates a resource, which then waits for its machines.
 
         Raises:
-            FailedPrecondition: its region's site can never have them, or an engine has them.
-            ResourceExhausted: its project's quota can never hold them.
+            FailedPrecondition: the region can never provide the machines, or an engine has them.
+            ResourceExhausted: the quota of its project can never allow them.
             AlreadyExists: the region has a resource of this name.
         """
         engine = self.site(resource.name.location).engine
@@ -79,7 +79,7 @@ class PersistentResources:
         return resource
 
     def get(self, name: PersistentResourceName) -> PersistentResource:
-        """Raises NotFound."""
+        """Returns the resource of this name. Raises NotFound."""
         return self.store.get(name)
 
     def find(self, name: PersistentResourceName) -> PersistentResource | None:
@@ -92,17 +92,20 @@ class PersistentResources:
         return self.store.list(collection, limit=limit, after=after)
 
     def used(self, name: PersistentResourceName) -> Amounts:
-        """Returns how many of its machines jobs use, by their kind."""
+        """Returns how many machines of the resource jobs use, by kind."""
         return self.queue.used_of(name)
 
     def explain(self, name: PersistentResourceName) -> Explanation | None:
-        """Returns why it waits for machines; None if it doesn't."""
+        """Explains why the resource waits for machines; None if it doesn't."""
         return self.queue.explain_resource(name)
 
     def patch(
         self, name: PersistentResourceName, make: Callable[[PersistentResource], Change]
     ) -> PersistentResource:
-        """``make`` gets the resource as it is. Raises as ``create`` does, and NotFound."""
+        """Changes a resource; ``make`` returns the changes to the stored one.
+
+        Raises what ``create`` raises, and NotFound.
+        """
         now = self.clock.now()
 
         def change(resource: PersistentResource) -> PersistentResource:
@@ -113,7 +116,10 @@ class PersistentResources:
         return self._change(name, change)
 
     def reboot(self, name: PersistentResourceName) -> PersistentResource:
-        """Raises FailedPrecondition: jobs run on it, or it isn't RUNNING; NotFound."""
+        """Begins a reboot.
+
+        Raises FailedPrecondition: jobs run on the resource, or it isn't RUNNING; NotFound.
+        """
         running = [job for job in jobs_on(self.jobs, name) if _holds_machines(job)]
         if running:
             names = listed([job.id for job in running], 3)
@@ -125,7 +131,7 @@ class PersistentResources:
         return self._change(name, lambda resource: begin_reboot(resource, now))
 
     def delete(self, name: PersistentResourceName) -> PersistentResource:
-        """Cancels its jobs; it goes when they have ended. Raises NotFound."""
+        """Begins the deletion, which first cancels the resource's jobs. Raises NotFound."""
         now = self.clock.now()
         return self._change(name, lambda resource: begin_deletion(resource, now))
 
@@ -151,7 +157,7 @@ class PersistentResources:
 
 
 def jobs_on(store: Store, name: PersistentResourceName) -> tuple[Job, ...]:
-    """Returns jobs that haven't ended, with tuning jobs and pipelines whose jobs run there."""
+    """Returns the unfinished jobs of the resource, with their tuning jobs and pipelines."""
     return tuple(job for job in store.active() if resource_of(job) == name)
 
 
@@ -164,9 +170,9 @@ def change_resource(
     name: PersistentResourceName,
     change: Callable[[PersistentResource], PersistentResource],
 ) -> PersistentResource:
-    """Loads, decides, writes guarded by the version; tries again after another's write.
+    """Changes a resource, guarded by its version; decides again after a conflict.
 
-    Raises NotFound; Aborted: others change it all the time.
+    Raises NotFound; Aborted: others kept writing the resource.
     """
     for _ in range(TRIES):
         before = store.get(name)

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 
 class PipelineAdvance:
-    """``trials`` are those of a tuning job. ``wake`` is called when jobs are to be looked at."""
+    """Advances training pipelines.
+
+    ``trials`` returns the trials of a tuning job. ``wake`` is called when jobs should be looked at.
+    """
 
     def __init__(
         self,
@@ -51,11 +54,11 @@ class PipelineAdvance:
         self._wake = wake
 
     def inspect(self, job: Job, pipeline: Pipeline) -> Job:
-        """Returns the pipeline as it is afterwards.
+        """Advances the pipeline, and returns it in its new state.
 
         Raises:
-            Aborted: somebody else wrote to it meanwhile; look again.
-            NotFound: it was deleted meanwhile.
+            Aborted: another server wrote the pipeline meanwhile; call again.
+            NotFound: the pipeline was deleted meanwhile.
         """
         backing = self._find(job)
         if backing is None and job.ending is None:
@@ -78,7 +81,7 @@ class PipelineAdvance:
             return None
 
     def _start(self, job: Job, pipeline: Pipeline) -> Job:
-        """Creates the job that runs the program, or finds the one that exists."""
+        """Creates the job that runs the program, or returns it if it exists."""
         now = self._clock.now()
         backing = Job(
             uid=backing_uid(job.uid),
@@ -99,7 +102,7 @@ class PipelineAdvance:
         return backing
 
     def _begin(self, job: Job, backing: Job) -> Job:
-        """Begins the pipeline, which follows the states of its job."""
+        """Makes the pipeline follow the beginning of its job: being prepared, then running."""
         now = self._clock.now()
         if backing.state is not State.QUEUED:
             job = self._happen(job, TrialsBegin(now, running=False))
@@ -117,7 +120,7 @@ class PipelineAdvance:
         return self._happen(job, TrialsGone(self._clock.now()))
 
     def _upload(self, job: Job, pipeline: Pipeline, upload: ModelUpload) -> tuple[Job, Ending]:
-        """Returns the model, or the reason why there is none."""
+        """Makes the model; returns the pipeline, and the ending, which says why if it fails."""
         if pipeline.model:
             return job, Ending(State.SUCCEEDED)
         who, directory = "the job", upload.directory
@@ -161,7 +164,7 @@ class PipelineAdvance:
 
 
 def _ending(backing: Job) -> Ending:
-    """Returns the ending of the pipeline: its job's, with code 0 only if it succeeded."""
+    """Returns the pipeline's ending: its job's, whose code is OK only if it succeeded."""
     ending = backing.ending or Ending(backing.state)
     if ending.state is State.SUCCEEDED:
         return Ending(State.SUCCEEDED)

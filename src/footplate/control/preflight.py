@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Staging:
-    """The files that a client will have uploaded when it submits: all below ``prefix``.
+    """The files that a client will have uploaded before its submit: everything below ``prefix``.
 
-    ``makes_bucket``: it makes the bucket, too, if that isn't there. ``uses`` is what the client
+    ``makes_bucket``: the client also makes the bucket if it is missing. ``uses`` is what the client
     found in the packages.
     """
 
@@ -32,7 +32,7 @@ class Staging:
     uses: tuple[Use, ...] = ()
 
     def has(self, uri: GcsUri) -> bool:
-        """Returns whether the object will be there."""
+        """Returns whether the object will exist."""
         prefix = self.prefix
         return prefix is not None and (
             uri.bucket == prefix.bucket and uri.path.startswith(prefix.path)
@@ -57,18 +57,18 @@ def violations(
     staging: Staging = NOTHING,
     path_fault: Callable[[str], str | None] = no_paths,
 ) -> tuple[Violation, ...]:
-    """Returns every bucket, package and runtime that the job names and that does not exist.
+    """Returns a violation for each missing bucket, package and runtime that the job names.
 
-    One for each field. The spec may be that of a job with violations of its own: what can't be
-    looked for is told as wrong in itself, at the same field. ``path_fault`` says why a job can't
-    have a directory outside the buckets.
+    Each field has at most one. The spec may be that of an invalid job: names that can't be looked
+    up get a violation at the same field as their other faults. ``path_fault`` returns why a job
+    can't have a directory outside the buckets.
     """
     preflight = _Preflight(buckets, runtimes, staging, path_fault)
     return joined(preflight.violations(spec))
 
 
 def joined(*groups: Iterable[Violation]) -> tuple[Violation, ...]:
-    """Returns the violations, one for each field: the first that names it."""
+    """Returns the violations, at most one for each field: the first."""
     first: dict[str, Violation] = {}
     for group in groups:
         for violation in group:
@@ -121,13 +121,13 @@ class _Preflight:
                 yield Violation(directory.field, text)
 
     def _plain_directory(self, directory: Directory) -> Iterator[Violation]:
-        """Yields why a path can't be used; one that isn't absolute was refused before."""
+        """Yields why a path can't be a directory; relative paths were refused before."""
         fault = self._path_fault(directory.uri) if directory.uri.startswith("/") else None
         if fault is not None:
             yield Violation(directory.field, f"{shortened(directory.uri)!r} given; {fault}")
 
     def _find_object(self, uri: GcsUri, *, folder: bool) -> GcsUri | None:
-        """Finds the object in a directory's way: at its place or, in a ``folder``, above it."""
+        """Returns an object in a directory's way, at its path or, for a ``folder``, above it."""
         parts = uri.path.rstrip("/").split("/")
         first = 1 if folder else len(parts)
         for length in range(first, len(parts) + 1):
@@ -144,7 +144,7 @@ class _Preflight:
         return True
 
     def _program(self, program: PythonProgram, field: str) -> Iterator[Violation]:
-        """Yields what is wrong with a program; an image that isn't named was reported before."""
+        """Yields faults of a program; a missing image was reported before."""
         try:
             if program.runtime != "image:":
                 self._runtimes.resolve(program.runtime, field)
@@ -156,7 +156,7 @@ class _Preflight:
             yield from self._package(uri, f"{field}.packageUris[{index}]")
 
     def _data(self, text: str, field: str) -> Iterator[Violation]:
-        """Yields faults of a built-in algorithm's data. Its files may come until the job starts."""
+        """Yields faults of an algorithm's data; files may be uploaded until the job starts."""
         try:
             uri = GcsUri.parse(text, field)
             if not self._staging.makes(uri.bucket):
@@ -200,6 +200,6 @@ class _Preflight:
 
 
 def _wrong(field: str, error: InvalidArgument | NotFound) -> Violation:
-    """Makes a violation at ``field``, whatever field the call that found it names."""
+    """Makes a violation at ``field`` from an error, which may name another field."""
     described = error.violations[0].description if error.violations else error.message
     return Violation(field, described)

@@ -22,12 +22,13 @@ _DIRECT = "localhost,127.0.0.1,::1"
 
 @dataclass(frozen=True, eq=False)
 class ProgramApi:
-    """``projects`` is the setting ``api_access``, ``url`` the server's.
+    """Makes Google's clients in programs call this service.
 
-    ``proxy_port`` is None where the server has no proxy. ``tells_callers``: on
-    this machine their connections distinguish programs from users. On others they show what
-    ``make_key`` returns. ``make_account`` returns the key file of a made-up service account, of
-    its project, its email, and where it asks for tokens.
+    ``projects`` is the setting ``api_access``, ``url`` the server's address. ``proxy_port`` is None
+    if the server has no proxy. ``tells_callers``: on this machine the server recognises connections
+    of programs. Programs on other machines send the key that ``make_key`` returns. ``make_account``
+    returns the key file of a made-up service account, from the project, the email and the address
+    where it requests tokens.
     """
 
     projects: Sequence[str] = ()
@@ -39,9 +40,9 @@ class ProgramApi:
     tells_callers: bool = True
 
     def variables(self, job: Job, bearer: Bearer, relay: str = "") -> tuple[tuple[str, str], ...]:
-        """Returns the proxy's variables for gRPC alone: other clients are not led to it.
+        """Returns variables that send gRPC alone through the proxy, and the project's.
 
-        ``relay`` is where a program on another machine reaches the server, with its key.
+        ``relay`` is the address at which a program on another machine reaches the server.
         """
         if not asks_for_access(job, self.projects):
             return ()
@@ -54,7 +55,7 @@ class ProgramApi:
         return *leading, project, ("FOOTPLATE_URL", relay), ("FOOTPLATE_TOKEN", key)
 
     def account(self, job: Job, bearer: Bearer, relay: str = "") -> str:
-        """Returns the account file's path; '' if gRPC isn't led."""
+        """Returns the path of the account file; '': gRPC doesn't go through the proxy."""
         email = job.spec.service_account
         asks = asks_for_access(job, self.projects)
         if not (email and asks and self._proxy(bearer, relay)):
@@ -63,7 +64,7 @@ class ProgramApi:
         return self.make_account(job.name.project, email, tokens)
 
     def _proxy(self, bearer: Bearer, relay: str) -> str | None:
-        """Returns its address; on another machine the launcher's port leads there, too."""
+        """Returns the proxy's address; on other machines it is the launcher's. None: no proxy."""
         port = self.proxy_port
         if port is None:
             return None

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
 
 
 def asks_for_access(job: Job, projects: Collection[str]) -> bool:
-    """Returns whether the setting ``api_access`` allows it, and the job asks for it."""
+    """Returns whether the setting ``api_access`` allows calls, and the job asks for them."""
     named = not {job.name.project, EVERY}.isdisjoint(projects)
     return named and bool(job.spec.service_account)
 
 
 class ProgramCalls:
-    """``projects`` is the setting ``api_access``: ``*`` stands for all.
+    """Decides which programs may call the API.
 
-    ``closed``: callers have shown a token, or a page's cookie. These are persons': a program is
-    refused, and who can't be told from one is believed.
+    ``projects`` is the setting ``api_access``, where ``*`` means all. ``closed``: callers have
+    shown a token or a cookie, which persons have: programs are refused, and callers that may be
+    either are accepted as persons.
     """
 
     def __init__(
@@ -42,9 +43,9 @@ class ProgramCalls:
         self._closed = closed
 
     def check(self, caller: Caller) -> str:
-        """Returns the name of the job whose program calls; empty: a user does.
+        """Returns the name of the job whose program calls; empty: a user calls.
 
-        Raises PermissionDenied: it may not call; says how to allow it.
+        Raises PermissionDenied: the program may not call; the message says how to allow it.
         """
         if caller.kind is CallerKind.USER:
             return ""

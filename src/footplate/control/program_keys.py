@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class ProgramKeys:
-    """A key says whose program calls, and nothing of what that may do.
+    """The keys of programs; a key identifies the calling program, and grants no rights by itself.
 
-    It is another than that of the program's storage address, which stands in messages of clients.
-    It is good as long as that start of the replica is the current one.
+    It differs from the key in the program's storage address, which appears in messages of clients.
+    It is valid as long as that start of the replica is the current one.
     """
 
     def __init__(self, store: Store, secret: bytes) -> None:
@@ -33,7 +33,7 @@ class ProgramKeys:
         return self._keys.issue(bearer)
 
     def find(self, key: str) -> Caller | None:
-        """Returns whose key it is; None: none of ours. Raises what ``current`` raises."""
+        """Returns the owner of a key; None: it isn't a key. Raises what ``current`` raises."""
         try:
             bearer = self._keys.check(key)
         except PermissionDenied:
@@ -42,7 +42,10 @@ class ProgramKeys:
 
 
 class KeyedCalls:
-    """Decides on calls by their keys; ``storage`` raises a ServiceError for no key to buckets."""
+    """Authorises calls by their keys.
+
+    ``storage`` returns the job of a key to the buckets, and raises a ServiceError for other keys.
+    """
 
     def __init__(
         self, keys: ProgramKeys, storage: Callable[[str], Job], calls: ProgramCalls
@@ -54,7 +57,7 @@ class KeyedCalls:
     def check(self, key: str) -> str:
         """Returns the name of the program's job.
 
-        Raises PermissionDenied: its program may not call; NotFound: it is no key.
+        Raises PermissionDenied: the program may not call; NotFound: this is not a key.
         """
         caller = self._keys.find(key)
         if caller is not None:

@@ -31,10 +31,11 @@ _LIFETIME_S = 3600
 
 
 class ProgramMetadata:
-    """``find`` returns the job and the start of a replica that a key to the buckets belongs to.
+    """The metadata server of programs.
 
-    It raises a ServiceError for any other key. That key is the access token, too: it opens the
-    buckets and writing to the job's log, and nothing else.
+    ``find`` returns the job and the start of a replica for a key to the buckets, and raises a
+    ServiceError for any other key. This key also is the access token: it allows using the buckets
+    and writing to the job's log, and nothing else.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class ProgramMetadata:
         self._clock = clock
 
     def read(self, key: str, path: str) -> Node:
-        """Returns what is at ``path``. Raises NotFound, and what ``find`` raises."""
+        """Returns the metadata at ``path``. Raises NotFound, and what ``find`` raises."""
         tree = instance_metadata.describe(self._instance(key))
         found = instance_metadata.find(tree, path)
         if found is None:
@@ -60,7 +61,7 @@ class ProgramMetadata:
     def make(self, key: str, path: str, audience: str) -> JsonObject | str:
         """Returns the access token or the identity token that ``path`` asks for.
 
-        Raises InvalidArgument: an identity token without an audience; else as ``read`` does.
+        Raises InvalidArgument: an identity token without an audience; also what ``read`` raises.
         """
         self.read(key, path)
         if instance_metadata.made_for(path) == TOKEN:
@@ -86,7 +87,7 @@ class ProgramMetadata:
         )
 
     def _sign(self, email: str, audience: str) -> str:
-        """Clients read its end; only this service could check it, by its own key."""
+        """Makes an identity token; clients read its expiry, and only this service can verify it."""
         now = int(self._clock.now().timestamp())
         claims = {
             "iss": ISSUER,

@@ -53,8 +53,8 @@ _REFUSED_TOOLS = (
 class ProgramStorage:
     """Creates a storage URL for each start of a replica, and authorises requests to it.
 
-    The address is a key, to nothing but those buckets that programs can open as files anyway. It
-    is good as long as that start of the replica is the current one.
+    The URL contains a key, which opens only the buckets that programs can open as files anyway. It
+    is valid as long as that start of the replica is the current one.
     """
 
     def __init__(
@@ -64,16 +64,17 @@ class ProgramStorage:
         url: str,
         proxy_port: int | None = None,
     ) -> None:
-        """``url`` is that of the server, as programs of this machine reach it."""
+        """Stores the addresses; ``url`` is the server's, as programs of this machine reach it."""
         self._store = store
         self._keys = Tokens(derive(secret, "programs' storage"))
         self._url = url
         self._proxy_port = proxy_port
 
     def variables(self, bearer: Bearer, relay: str = "") -> tuple[tuple[str, str], ...]:
-        """Returns the variables that lead a program to its storage.
+        """Returns the variables that point a program to its storage.
 
-        ``relay`` is where a program on another machine reaches the server, and its proxy.
+        ``relay`` is the address at which a program on another machine reaches the server and its
+        proxy.
         """
         key = self._keys.issue(bearer)
         url = relay or self._url
@@ -88,7 +89,7 @@ class ProgramStorage:
         return f"{PATH}/{self._keys.issue(bearer)}"
 
     def _proxy(self, key: str, relay: str) -> tuple[tuple[str, str], ...]:
-        """Returns the proxy with the key as its password; nothing where the server has none."""
+        """Returns the variable for the proxy, with the key as password; nothing without one."""
         port = self._proxy_port
         if port is None:
             return ()
@@ -96,15 +97,15 @@ class ProgramStorage:
         return ((_PROXY, make_address(url, port, f"{PROXY_USER}:{key}")),)
 
     def bearer(self, key: str) -> Bearer:
-        """Returns whose key it is, whether or not it is good still. Raises PermissionDenied."""
+        """Returns the owner of a key, even if the key has expired. Raises PermissionDenied."""
         return self._keys.check(key)
 
     def check(self, key: str) -> Job:
-        """Returns the job whose key it is. Raises what ``find`` raises."""
+        """Returns the job of a key. Raises what ``find`` raises."""
         return self.find(key)[0]
 
     def find(self, key: str) -> tuple[Job, Bearer]:
-        """Returns the job and the start of a replica whose key it is.
+        """Returns the job, and the start of a replica, to which a key belongs.
 
         Raises what ``Tokens.check`` and ``current`` raise.
         """
@@ -120,7 +121,7 @@ def _lead_tools(url: str) -> Iterator[tuple[str, str]]:
 
 
 def make_address(url: str, port: int, user: str = "") -> str:
-    """Returns the address of the proxy of the server at ``url``."""
+    """Returns the address of the proxy on the server at ``url``."""
     host = urlsplit(url).hostname or ""
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     return f"http://{user}@{place}" if user else f"http://{place}"

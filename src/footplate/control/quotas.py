@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Source(Enum):
-    """The source of a limit."""
+    """The source of a limit in force."""
 
     SETTINGS = "SETTINGS"
     STORED = "STORED"
@@ -27,7 +27,7 @@ class Source(Enum):
 
 @dataclass(frozen=True)
 class LimitInForce:
-    """``project`` and ``region`` are those of the quota that sets it; either may be ``*``."""
+    """A limit; ``project`` and ``region`` are those of its quota, and may be ``*``."""
 
     amount: int
     project: str
@@ -37,10 +37,10 @@ class LimitInForce:
 
 @dataclass(frozen=True)
 class QuotaInForce:
-    """The amounts that a project may hold in a region, and holds now.
+    """The amounts that a project may hold in a region, and those that it holds now.
 
-    ``used`` has what is held, also of resources without a limit, and 0 for limits of which
-    nothing is. It is None where project or region is ``*``: each counts by itself.
+    ``used`` includes resources without a limit, and has 0 for limits of unused resources. It is
+    None if project or region is ``*``, as each project and region counts separately.
     """
 
     project: str
@@ -52,33 +52,33 @@ class QuotaInForce:
 class EffectiveQuotas:
     """The quotas of the settings, overridden by those of the store.
 
-    Reads the store anew each time, so that what another server has set counts here as well.
-    A stored limit beats one of the settings for the same project, region and resource.
+    It reads the store each time, so that changes by other servers count here as well. A stored
+    limit takes precedence over one of the settings for the same project, region and resource.
     """
 
     def __init__(
         self, store: QuotaStore, configured: Iterable[Quota], catalogue: Catalogue
     ) -> None:
-        """Raises InvalidArgument for all that is wrong with the configured quotas, at once."""
+        """Checks the configured quotas. Raises InvalidArgument with all faults."""
         self.store = store
         self.rules = QuotaRules.of(catalogue)
         self._configured = _checked(tuple(configured), self.rules)
 
     def quotas(self) -> Quotas:
-        """Returns all quotas that are in force."""
+        """Returns the quotas in force."""
         return self.overlay(self.store.list())
 
     def overlay(self, stored: tuple[Quota, ...]) -> Quotas:
-        """Returns all quotas that are in force with these in the store."""
+        """Returns the quotas in force if the store has ``stored``."""
         return Quotas((*self._configured, *stored))
 
 
 class QuotaBook:
     """Shows and changes quotas.
 
-    ``usage`` says what the jobs of a project in a region count of its quota now; ``changed`` is
-    called after each change, and may wake whoever admits jobs; also after one that failed: it may
-    have happened nevertheless.
+    ``usage`` returns the amounts that the jobs of a project in a region count now. ``changed`` is
+    called after each change, to wake the admission of jobs; also after a failed one, which may have
+    taken effect nevertheless.
     """
 
     def __init__(
@@ -94,25 +94,26 @@ class QuotaBook:
         self._changed = changed
 
     def list(self) -> tuple[QuotaInForce, ...]:
-        """Returns what is in force for each project and region that a quota names, in order."""
+        """Returns the limits in force for each project and region that a quota names, in order."""
         stored = self._store.list()
         quotas = self._overlay(stored)
         return tuple(self._in_force(q.project, q.region, quotas, stored) for q in quotas)
 
     def get(self, project: str, region: str) -> QuotaInForce:
-        """Returns what is in force for a project in a region; ``*``: for those that no quota names.
+        """Returns the limits in force for a project in a region; ``*`` means any without a quota.
 
         Raises:
-            InvalidArgument: they can't be a project and a region.
+            InvalidArgument: the names can't be a project and a region.
         """
         return self._now(*self._scope(project, region))
 
     def change(self, project: str, region: str, limits: Mapping[str, object]) -> QuotaInForce:
-        """Sets limits by resource, and leaves all others; None sets none here, so that the next
-        less specific one counts again.
+        """Sets the given limits by resource, and leaves all others.
+
+        None removes a limit here, so that the next less specific one applies again.
 
         Raises:
-            InvalidArgument: all that is wrong, at once; nothing was changed.
+            InvalidArgument: has all faults; nothing was changed.
         """
         rules = self._rules.knowing(self._store.list())
         violations: list[Violation] = []
@@ -126,10 +127,10 @@ class QuotaBook:
         return self._now(*scope)
 
     def remove(self, project: str, region: str) -> QuotaInForce:
-        """Forgets what was set for exactly this project and region; settings count again.
+        """Removes what was set for exactly this project and region; then the settings apply.
 
         Raises:
-            InvalidArgument: they can't be a project and a region.
+            InvalidArgument: the names can't be a project and a region.
         """
         scope = self._scope(project, region)
         try:

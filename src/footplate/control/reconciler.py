@@ -67,7 +67,9 @@ def earliest(delays: Iterable[float | None]) -> float | None:
 
 
 class Reconciler:
-    """Stores nothing that it could not recompute: all decisions follow from the store and the
+    """Keeps the backends in line with the records of jobs, and the records with the backends.
+
+    It stores nothing that it could not recompute: all decisions follow from the store and the
     backends' lists. Only the choice of jobs in a cycle depends on notifications, and every
     ``SWEEP_S`` a cycle processes all jobs.
     """
@@ -84,10 +86,11 @@ class Reconciler:
         work_queue: WorkQueue | None = None,
         evaluations: Evaluations | None = None,
     ) -> None:
-        """``grace_s`` is what evaluators have after the success of the primary.
+        """Stores the dependencies.
 
-        ``hangs`` looks at each job that a pass looks at; None: nobody does. ``evaluations`` knows
-        the evaluators that need more than ``grace_s``; None: none does.
+        ``grace_s`` is the time that evaluators have after the success of the primary. ``hangs``
+        checks each job that a pass processes; None: hangs aren't detected. ``evaluations`` finds
+        evaluators that need more than ``grace_s``; None: all get just that.
         """
         self._evaluations = evaluations
         self._behind: dict[JobUid, float] = {}
@@ -104,14 +107,14 @@ class Reconciler:
         self._work_queue = WorkQueue() if work_queue is None else work_queue
 
     def changed(self, uid: JobUid) -> None:
-        """The job's record may have changed, or a report has arrived.
+        """Notes that the job's record may have changed, or that a report has arrived.
 
-        May be called on any thread, and never blocks for long; the next pass looks at the job.
+        The next pass processes the job. May be called on any thread, and never blocks for long.
         """
         self._work_queue.note(uid)
 
     def seen(self, attempt_id: AttemptId) -> None:
-        """Notes that the attempt looks different to its backend now; see ``changed``."""
+        """Notes that the backend's state of the attempt has changed; see ``changed``."""
         try:
             uid, _ = parse_attempt_id(attempt_id)
         except NotFound:  # none of ours: it is cleared away with the next look at everything
@@ -119,17 +122,17 @@ class Reconciler:
         self._work_queue.note(uid)
 
     def refresh(self) -> None:
-        """Notes that anything may have changed unheard; see ``changed``."""
+        """Notes that anything may have changed without a notification; see ``changed``."""
         self._work_queue.note_all()
 
     def reconcile(self) -> float:
-        """Process all jobs that changed or are due.
+        """Processes all jobs that changed or are due.
 
-        The first one, and another every ``SWEEP_S``, is over all admitted jobs and all attempts
-        that any backend knows. What waits in the queue is the business of admission.
+        The first pass, and another one every ``SWEEP_S``, processes all admitted jobs and all
+        attempts that any backend knows. Jobs that wait in the queue are left to admission.
 
         Returns:
-            In how many seconds another pass is due for its own sake.
+            The seconds until another pass is due without a notification.
         """
         self._began = self._began or self._clock.now()
         uids = self._work_queue.take(self._moment())
@@ -144,11 +147,11 @@ class Reconciler:
         return max(0.0, self._work_queue.next() - self._moment())
 
     def _moment(self) -> float:
-        """Returns the time now, in seconds on a scale that doesn't jump."""
+        """Returns the current time in seconds, on a scale that doesn't jump."""
         return self._clock.steady(self._clock.now()).timestamp()
 
     def _sweep(self) -> None:
-        """Looks at everything."""
+        """Processes all admitted jobs and all attempts of the backends."""
         self._work_queue.sweep(self._moment())
         seen = {
             id(backend): backend_observation.by_attempt(backend.list())
@@ -163,7 +166,7 @@ class Reconciler:
             self._clear(backend, seen[id(backend)])
 
     def _visit(self, uids: Iterable[JobUid]) -> None:
-        """Looks at these jobs, and at the attempts that they are in."""
+        """Processes the given jobs and their current attempts."""
         if self._hangs is not None:
             self._hangs.keep_time()
         for uid in uids:
@@ -180,7 +183,7 @@ class Reconciler:
             self._clear(backend, attempts)
 
     def _find(self, uid: JobUid) -> Job | None:
-        """Returns the job; None if it isn't there, can't be read, or only its trials run."""
+        """Returns the job; None if it doesn't exist, can't be read, or has no replicas."""
         try:
             job = self._store.get_by_uid(uid)
         except NotFound:
@@ -191,7 +194,7 @@ class Reconciler:
         return job if _runs_itself(job) else None
 
     def _drop(self, uid: JobUid) -> None:
-        """Forgets the job: nothing of it runs (any more)."""
+        """Forgets a job of which nothing runs (any more)."""
         self._work_queue.drop(uid)
         self._engine_notes.forget(uid)
         self._behind.pop(uid, None)
@@ -199,7 +202,7 @@ class Reconciler:
             self._hangs.forget(uid)
 
     def _job(self, job: Job, seen: dict[int, backend_observation.AttemptDirectories]) -> None:
-        """Brings one job forward as far as it goes now, and its current attempt with it."""
+        """Brings one job and its current attempt as far forward as possible now."""
         backend = self._regions.backend(job.spec.region)
         attempts = seen[id(backend)]
         observations = attempts.pop(job.attempt_id, {})
@@ -243,7 +246,7 @@ class Reconciler:
         return job
 
     def _look_at_evaluators(self, job: Job, now: datetime) -> None:
-        """Notes one that is behind: it has ``grace_s`` after its evaluation, to export and end."""
+        """Records an evaluator that is behind: after its evaluation it has ``grace_s`` left."""
         if self._evaluations is None or not exit_analysis.lingering(job):
             return
         limit_s = self._evaluations.limit_s
@@ -260,7 +263,7 @@ class Reconciler:
         return max(self._grace_s, min(wanted_s, self._evaluations.limit_s))
 
     def _patience_s(self, observations: Mapping[str, ReplicaObservation], now: datetime) -> float:
-        """Returns how long supervisors of an attempt may still need to find this server."""
+        """Returns how many seconds supervisors of an attempt may still need to find this server."""
         if self._began is None or backend_observation.all_gone(observations):
             return 0.0
         since_s = seconds_since(self._began, now, self._clock)
@@ -287,7 +290,7 @@ class Reconciler:
         backend: Backend,
         observations: Mapping[str, ReplicaObservation],
     ) -> float | None:
-        """Returns in how many seconds to come back to it, if at all."""
+        """Carries out a command; returns the seconds until the job needs another look, if any."""
         match command:
             case Start():
                 return (
@@ -328,13 +331,13 @@ class Reconciler:
         return None
 
     def _notify(self, uid: JobUid, kind: str, message: str, attempt: int) -> None:
-        """Notes a delay once for each attempt and reason."""
+        """Records a delay as an event, once for each attempt and reason."""
         key = f"{kind}/{attempt}/{message}"
         event = JobEvent(self._clock.now(), kind, message, attempt, key=key)
         self._store.append(uid, (event,))
 
     def _clear(self, backend: Backend, attempts: backend_observation.AttemptDirectories) -> None:
-        """Attempts that no active job is in: end what runs of them, then forget them."""
+        """Ends and forgets attempts that belong to no active job."""
         for attempt_id, observations in attempts.items():
             if backend_observation.all_gone(observations):
                 backend.forget(attempt_id)
@@ -350,18 +353,18 @@ def _waits(limit_s: float) -> str:
 
 
 def _runs_itself(job: Job) -> bool:
-    """Returns False for a tuning job, whose trials run, and a pipeline, whose backing job runs."""
+    """Returns whether the job has replicas, unlike tuning jobs and pipelines."""
     return job.spec.runs_itself
 
 
 def _end_by_themselves(job: Job, replicas: Collection[str] | None) -> bool:
-    """Returns whether all have said how they ended: supervisors then go without being told."""
+    """Returns whether all replicas have reported their end: then their supervisors exit unasked."""
     meant = (each for each in job.replicas if replicas is None or each.name in replicas)
     return all(each.phase in _ENDED for each in meant)
 
 
 def _meant(job: Job, replicas: Collection[str] | None) -> dict[str, int] | None:
-    """Returns starts that the record knows: another server may have begun a later one."""
+    """Returns the starts in the record, by replica: other servers may have begun later ones."""
     if replicas is None:
         return None
     return {each.name: each.restart for each in job.replicas if each.name in replicas}

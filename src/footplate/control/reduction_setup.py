@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 
 class ReductionKit:
-    """``key`` is the service's secret; ``wheel`` is footplate-reduction, None if it is not
-    installed.
+    """The wheel and the secrets of jobs with reduction servers.
+
+    ``key`` is the service's secret; ``wheel`` is footplate-reduction, None if it is not installed.
     """
 
     def __init__(self, key: bytes, wheel: Wheel | None) -> None:
@@ -29,10 +30,10 @@ class ReductionKit:
         return self._wheel is not None
 
     def wheel_for(self, spec: JobSpec, pool: WorkerPool, runtimes: Runtimes) -> Wheel | None:
-        """Returns what the replicas of the pool have installed beside the user's packages."""
+        """Returns the wheel that is installed beside the pool's packages; None: none."""
         wanted = has_reducers(spec) and takes_part(pool) and not is_too_old(pool, runtimes)
         return self._wheel if wanted else None
 
     def token(self, attempt_id: AttemptId) -> str:
-        """Returns the token by which the workers and reducers of an attempt know each other."""
+        """Returns the token that workers and reducers of an attempt use to recognise each other."""
         return hmac.new(self._key, attempt_id.encode(), hashlib.sha256).hexdigest()

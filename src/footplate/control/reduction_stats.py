@@ -20,7 +20,10 @@ _MOST_REMEMBERED = 10_000
 
 @dataclass(frozen=True)
 class ReductionStats:
-    """Sums since this server began. ``awaited_s``: for workers that were late with their part."""
+    """The work of reduction servers since this server began.
+
+    ``awaited_s`` is the time spent waiting for late workers.
+    """
 
     received_bytes: int = 0
     awaited_s: float = 0.0
@@ -41,7 +44,7 @@ class _LastSample:
 
 
 class ReductionTotals:
-    """Samples may come twice, and late. Any number of threads may report."""
+    """Adds up the samples of reduction servers, which may be repeated or late; thread-safe."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -70,6 +73,6 @@ class ReductionTotals:
                 self._last.popitem(last=False)
 
     def _at_first(self, sample: Sample, now: ReductionStats) -> ReductionStats:
-        """Returns what counts as known already: all of a program that is older than this server."""
+        """Returns the work that isn't counted: all so far, of a program older than the server."""
         here_s = self._monotonic() - self._began
         return now if sample.counters.seconds > here_s else ReductionStats()

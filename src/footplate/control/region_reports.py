@@ -29,10 +29,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RegionReport:
-    """``machine_types`` None: all of the catalogue's. ``reachable`` None: there is no engine.
+    """The state of a region and its backend.
 
-    ``capacity`` is what jobs can hold together, ``used`` what of it they hold now; both are empty
-    for an engine, which knows its machines itself.
+    ``machine_types`` is None if it has all of the catalogue's. ``reachable`` is None if there is no
+    engine. ``capacity`` is what all jobs together can hold, ``used`` what they hold now; both are
+    empty for an engine, which knows its machines itself.
     """
 
     region: str
@@ -50,9 +51,9 @@ class RegionReport:
 
 
 class RegionReports:
-    """Engines are asked on threads of their own: one that hangs holds up nobody.
+    """Reports on regions; asks engines on separate threads, so that a hanging engine delays nobody.
 
-    ``held`` says what is held of a site, by its name.
+    ``held`` returns the amounts that are held of a site, by its name.
     """
 
     def __init__(
@@ -72,12 +73,15 @@ class RegionReports:
         }
 
     def start(self) -> None:
-        """Asks all engines, without waiting for any: the log says what is wrong with them."""
+        """Asks all engines, without waiting for an answer: their problems appear in the log."""
         for question in self._engines.values():
             question.ask(AGE_S)
 
     def list(self) -> tuple[RegionReport, ...]:
-        """Returns the regions of the settings in order, then all others; engines as just now."""
+        """Returns the regions of the settings in order, then one report for all others.
+
+        The state of engines is the last known one.
+        """
         self.start()
         bound = self._regions.bound.items()
         return (
@@ -127,7 +131,7 @@ class RegionReports:
 
 
 class _Question:
-    """A question to one engine; asked by one thread at a time, however many want to know."""
+    """A question to one engine, which one thread asks at a time, however many callers wait."""
 
     def __init__(
         self, region: str, check: Callable[[], EngineReport], monotonic: Callable[[], float]
@@ -142,7 +146,7 @@ class _Question:
         self._asked_s = float("-inf")
 
     def ask(self, age_s: float) -> None:
-        """Unless it is being asked, or the last answer is that young."""
+        """Asks the engine, unless that is under way or the last answer is at most ``age_s`` old."""
         with self._lock:
             if self._asking or self._monotonic() - self._asked_s < age_s:
                 return
@@ -152,7 +156,7 @@ class _Question:
         threading.Thread(target=self._run, name="engine-check", daemon=True).start()
 
     def answer(self, wait_s: float) -> EngineReport | None:
-        """Returns the last one; None: it has never answered."""
+        """Returns the last answer; None: the engine has never answered."""
         self._answered.wait(wait_s)
         with self._lock:
             return self._last

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Binding:
-    """A backend, and the site that it starts replicas on.
+    """A backend, and the site on which it starts replicas.
 
-    ``kind`` is the backend's name in the settings, ``where`` the part of an engine that a region
-    is. ``check`` asks the engine, which may take long; None: there is none. ``fault``: why no job
-    can ever have machines, by replica, of what is known without asking; None: nothing is wrong.
+    ``kind`` is the backend's name in the settings, ``where`` the part of an engine that serves the
+    region. ``check`` asks the engine, which may take long; None: there is no engine. ``fault``
+    returns, without asking the engine, why it can never provide the replicas' machines; None: it
+    can.
     """
 
     backend: Backend
@@ -32,7 +33,7 @@ class Binding:
 
 @dataclass(frozen=True)
 class Regions:
-    """Regions that have no binding of their own share the ``default`` one."""
+    """The bindings of regions; those without their own binding share the ``default`` one."""
 
     default: Binding
     bound: Mapping[str, Binding] = field(default_factory=dict)
@@ -52,7 +53,7 @@ class Regions:
         return tuple({id(b.backend): b.backend for b in self._bindings()}.values())
 
     def sites(self) -> tuple[Site, ...]:
-        """Returns each site once, by its name."""
+        """Returns each site once; sites are the same if they have the same name."""
         return tuple({b.site.name: b.site for b in self._bindings()}.values())
 
     def _binding(self, region: str) -> Binding:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def machines_of(spec: JobSpec, catalogue: Catalogue) -> dict[str, ReplicaMachine]:
-    """Returns the machines by the names of the replicas."""
+    """Returns the machine of each replica, by the replica's name."""
     return {
         name: _machine(pool.machine, catalogue)
         for pool in spec.pools
@@ -23,7 +23,7 @@ def machines_of(spec: JobSpec, catalogue: Catalogue) -> dict[str, ReplicaMachine
 
 
 def _machine(asked: MachineSpec, catalogue: Catalogue) -> ReplicaMachine:
-    """Returns the machine; only the name of a type that has left the catalogue since is known."""
+    """Returns the machine; its size is 0 if its type has left the catalogue."""
     kind = catalogue.machine_types.get(asked.machine_type)
     accelerator, count = accelerators_of(asked, catalogue)
     return ReplicaMachine(

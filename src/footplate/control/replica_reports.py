@@ -50,7 +50,7 @@ _KEPT = (LineRecord, UsageRecord, MetricRecord, TagsRecord)
 
 
 def _check_numbers(records: Sequence[Record], restart: int) -> None:
-    """Records of one start must not pass for those of another."""
+    """Checks that all records belong to this restart of the replica. Raises InvalidArgument."""
     wrong = next((r.sequence for r in records if restart_of(r.sequence) != restart), None)
     if wrong is not None:
         raise InvalidArgument(f"record {wrong} doesn't belong to restart {restart} of the replica")
@@ -58,10 +58,11 @@ def _check_numbers(records: Sequence[Record], restart: int) -> None:
 
 @dataclass(frozen=True)
 class Receipt:
-    """``acknowledged``: everything up to this sequence is kept. ``stop``: end the program.
+    """The answer to a report.
 
-    In the answer to a report without records ``acknowledged`` is the number that whoever goes on
-    for a dead supervisor must go on from.
+    ``acknowledged``: everything up to this sequence is stored. ``stop``: end the program. If the
+    report had no records, ``acknowledged`` is the number after which a successor of a dead
+    supervisor must continue.
     """
 
     acknowledged: int
@@ -69,7 +70,7 @@ class Receipt:
 
 
 class Reports:
-    """Keeps reports exactly once: every record may come again, and late."""
+    """Stores reports exactly once, although every record may be repeated, and may come late."""
 
     def __init__(
         self,
@@ -82,10 +83,11 @@ class Reports:
         measure: Callable[[Job, str, Sequence[Record]], None] = lambda *_: None,
         retrying: Callable[[Callable[[], None]], None] = lambda keep: keep(),
     ) -> None:
-        """``receive`` receives each report of a current supervisor before it is stored.
+        """Stores the dependencies.
 
-        ``measure`` keeps what a replica of a job reports of metrics. ``retrying`` keeps the last
-        words of a program that is dead, on a full disk in the room that is set aside for that.
+        ``receive`` gets each report of a current supervisor before it is stored. ``measure`` stores
+        metrics that a replica of a job reports. ``retrying`` stores the last records of a dead
+        program, on a full disk in the reserved space.
         """
         self._store = store
         self._logs = logs
@@ -98,15 +100,16 @@ class Reports:
         self._job_locks = JobLocks()
 
     def accept(self, bearer: Bearer, records: Sequence[Record], *, ended: bool = False) -> Receipt:
-        """Stores lines and samples, then applies the rest in order.
+        """Stores lines and samples, then applies the other records in order.
 
-        ``ended``: its program is dead. A running one's lines wait for room on a full disk.
+        ``ended``: the program is dead. On a full disk the lines of a running program wait for
+        space.
 
         Raises:
-            PermissionDenied: the attempt is over, the job is gone, or another supervisor has come
-                in place of this one; nothing was kept.
+            PermissionDenied: the attempt is over, the job is gone, or another supervisor has
+                replaced this one; nothing was stored.
             InvalidArgument: a record has a number of another start of the replica.
-            Unavailable: not now; what was kept will not be doubled when it comes again.
+            Unavailable: try again later; records that were stored will not be duplicated.
         """
         job = current(self._store, bearer)
         _check_numbers(records, bearer.restart)
@@ -120,7 +123,7 @@ class Reports:
         return Receipt(acknowledged, stop=bearer.replica in to_stop(after))
 
     def _keep(self, job: Job, replica: str, records: Sequence[Record]) -> None:
-        """Stores the records from which nothing follows."""
+        """Stores the records that don't change the job: lines, samples and metrics."""
         lines = [record.line for record in records if isinstance(record, LineRecord)]
         if lines:
             self._logs.append(job.log, job.attempt, replica, lines, job.spec.trial or "")
@@ -130,7 +133,7 @@ class Reports:
         self._measure(job, replica, records)
 
     def _last(self, job: Job, replica: str) -> int:
-        """Returns the highest number kept with something of the replica's current attempt."""
+        """Returns the highest stored number of a record of the replica's current attempt."""
         entries = self._logs.tail(job.log, job.attempt, replica, 1, job.spec.trial or "")
         prefix = f"{job.attempt}/{replica}/"
         keys = (stored.event.key or "" for stored in self._store.events(job.uid, limit=_ALL))
@@ -139,7 +142,7 @@ class Reports:
         return max(*numbers, 0, self._usage.last(job.uid, job.attempt, replica))
 
     def _take(self, job: Job, bearer: Bearer, records: Sequence[_Decisive]) -> Job:
-        """Applies the records in order, in one write: they are of one start of one replica."""
+        """Applies the records in order, in one write; all are from one start of one replica."""
         steps = [self._step(job, bearer, record) for record in records]
         if not steps:
             return job

@@ -59,7 +59,7 @@ _MIN_RUNNING_TIME_S = 1.0
 
 @dataclass(frozen=True)
 class Limits:
-    """Times that supervisors keep to, in seconds."""
+    """Time limits that supervisors enforce, in seconds."""
 
     stop_grace_s: float
     heartbeat_s: float
@@ -80,9 +80,11 @@ class _WhatRuns(TypedDict):
 
 
 class Tasks:
-    """``site`` returns the capacity of a region; ``free_port`` returns an unused port of this
-    machine; ``storage`` returns variables that point clients of Cloud Storage to the buckets;
-    ``authority`` returns the certificate of the one that signs for the proxy, in PEM.
+    """Makes the tasks of replicas.
+
+    ``site`` returns the capacity of a region. ``free_port`` returns an unused port of this machine.
+    ``storage`` returns variables that point clients of Cloud Storage to the buckets. ``authority``
+    returns the proxy's certificate authority, in PEM.
     """
 
     def __init__(
@@ -106,7 +108,11 @@ class Tasks:
         copies: BucketCopies | None = None,
         api: ProgramApi | None = None,
     ) -> None:
-        """``copies``: of those buckets that are no folders; None: there are no such."""
+        """Stores the dependencies.
+
+        ``copies`` makes local copies of buckets that aren't stored as folders; None: all are
+        folders.
+        """
         self._store = store
         self._buckets = buckets
         self._places = BucketPlaces(buckets, shared_buckets, copies)
@@ -127,7 +133,7 @@ class Tasks:
         self._resource = resource
 
     def task(self, bearer: Bearer, node: NodePlaces = HERE) -> Task:
-        """Raises what ``current`` raises."""
+        """Returns the task of a replica. Raises what ``current`` raises."""
         job, replica = current(self._store, bearer), bearer.replica
         pool = _pool(job.spec, replica)
         site = self._site(job.spec.region)
@@ -185,7 +191,7 @@ class Tasks:
     def _what_runs(
         self, job: Job, pool: WorkerPool, variables: Mapping[str, str], node: NodePlaces
     ) -> _WhatRuns:
-        """Returns the program, its packages and its runtime."""
+        """Returns the program with its packages and its runtime."""
         program, form = pool.program, self._directory_form(job, pool, node)
         if isinstance(program, ContainerProgram):
             task = self._container(job, program, form, variables)
@@ -204,7 +210,7 @@ class Tasks:
         }
 
     def _directory_form(self, job: Job, pool: WorkerPool, node: NodePlaces) -> Callable[[str], str]:
-        """Returns what a program of the pool gets in place of a directory's URI."""
+        """Returns a function from a directory's URI to the form that the pool's programs get."""
         if job.spec.directory_form is DirectoryForm.URIS:
             return str
         if node.gcs or isinstance(pool.program, ContainerProgram):
@@ -218,9 +224,9 @@ class Tasks:
         form: Callable[[str], str],
         variables: Mapping[str, str],
     ) -> ContainerTask:
-        """Describes it. While the engine is unavailable the supervisor waits and reports it.
+        """Returns the task of a container; if the engine is down, the supervisor waits for it.
 
-        Raises Unavailable: nobody knows where it would come back.
+        Raises Unavailable: it is unknown where the engine's socket will be.
         """
         socket = self._find_socket(job.spec.region)
         args = program_arguments.container_arguments(job.spec, program, form)
@@ -234,7 +240,7 @@ class Tasks:
         )
 
     def _find_socket(self, region: str) -> str:
-        """Returns '' if the node has an engine of its own. Raises Unavailable."""
+        """Returns the engine's socket; '' if the node has its own engine. Raises Unavailable."""
         if self._site(region).engine is not None:
             return ""
         try:
@@ -248,7 +254,7 @@ class Tasks:
     def _container_devices(
         self, job: Job, replica: str, pool: WorkerPool, site: Site
     ) -> tuple[str, ...]:
-        """Returns the GPUs of a container's replica that are there."""
+        """Returns the real GPUs that the container of a replica uses."""
         if not isinstance(pool.program, ContainerProgram):
             return ()
         wanted = dict(pool.environment).get(gpu_assignment.VISIBLE)
@@ -256,9 +262,10 @@ class Tasks:
         return tuple(device for device in held if gpu_assignment.are_real((device,), site))
 
     def start(self, bearer: Bearer, node: NodePlaces = HERE) -> Start:
-        """Returns what a ready replica of a gang starts its program with, or whom it waits for.
+        """Returns what a ready replica of a gang needs to start, or the replicas it waits for.
 
-        It may not where it is to end, though all have been ready: it will hear of that.
+        If the replica is to end, it gets no start although all are ready; it is told to stop
+        elsewhere.
 
         Raises what ``current`` raises.
         """
@@ -276,7 +283,7 @@ class Tasks:
         return Start(tuple(variables.items()), program=container)
 
     def package(self, bearer: Bearer, index: int) -> BinaryIO:
-        """Returns the bytes of a package of the task; the caller closes. Raises as task does."""
+        """Opens a package of the task; the caller closes it. Raises what ``task`` raises."""
         job = current(self._store, bearer)
         pool = _pool(job.spec, bearer.replica)
         uris = _python(pool).package_uris
@@ -295,19 +302,19 @@ class Tasks:
     def _packages(
         self, spec: JobSpec, pool: WorkerPool, program: PythonProgram
     ) -> tuple[Package, ...]:
-        """Returns the user's own, and the service's after them."""
+        """Returns the user's own packages, then the service's."""
         own = tuple(self._package(uri) for uri in program.package_uris)
         wheel = self._wheel(spec, pool)
         return own if wheel is None else (*own, Package(wheel.name, wheel.sha256))
 
     def _wheel(self, spec: JobSpec, pool: WorkerPool) -> Wheel | None:
-        """Returns the wheel that the service installs for the pool beside the user's packages."""
+        """Returns the wheel that is installed beside the user's packages; None: none."""
         if algorithms.of_pool(pool) is not None:
             return self._algorithms_wheel
         return self._reduction.wheel_for(spec, pool, self._catalogue.runtimes)
 
     def _package(self, uri: str) -> Package:
-        """Returns the package; one that isn't there any more its replica reports."""
+        """Returns a package with its digest; the replica reports it if it is missing."""
         try:
             sha256 = self._contents.sha256(uri)
         except NotFound:
@@ -325,9 +332,9 @@ class Tasks:
         addresses: Mapping[str, Address],
         node: NodePlaces,
     ) -> dict[str, str]:
-        """Merges the service's, the user's own, and last of all what hands out accelerators.
+        """Merges the variables of the service, of the user, and last those of accelerators.
 
-        Nothing of the cluster is in it while ``addresses`` aren't known.
+        Without ``addresses`` the cluster's variables are left out.
         """
         site = self._site(job.spec.region)
         container = isinstance(pool.program, ContainerProgram)
@@ -355,7 +362,7 @@ class Tasks:
         return own | added
 
     def _time_left_s(self, job: Job) -> float:
-        """Returns what is left of the running time limit, which counts from the first RUNNING."""
+        """Returns what remains of the running time limit, which counts from the first RUNNING."""
         limit_s = job.spec.scheduling.max_running_time_s
         if job.start_time is None:
             return limit_s
@@ -393,7 +400,7 @@ def _python(pool: WorkerPool) -> PythonProgram:
 
 
 def _expand(words: tuple[str, ...] | None, variables: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Expands the variables that the words refer to, as Kubernetes does it."""
+    """Expands variables in the words of a command, as Kubernetes does; None stays None."""
     if words is None:
         return None
     return tuple(variable_expansion.expand_text(word, variables) for word in words)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ReservedMachines:
-    """The machines of persistent resources. Called under the lock of the queue."""
+    """The machines of persistent resources; all calls are made under the lock of the queue."""
 
     def __init__(self, scheduler: Scheduler, regions: Regions, catalogue: Catalogue) -> None:
         self._scheduler = scheduler
@@ -28,7 +28,7 @@ class ReservedMachines:
         self._claims: dict[PersistentResourceName, ResourceClaims] = {}
 
     def see(self, resources: Iterable[PersistentResource]) -> None:
-        """Takes these as all that there are."""
+        """Updates the claims; ``resources`` are all that exist."""
         found = {each.name: each for each in resources}
         for name in self._claims.keys() - found.keys():
             self._forget(self._claims.pop(name))
@@ -56,7 +56,7 @@ class ReservedMachines:
         }
 
     def waiting(self) -> dict[JobUid, PersistentResourceName]:
-        """Returns the resources that wait for machines, by their claims."""
+        """Returns the resources that wait for machines, by the uids of their claims."""
         return {
             each.waiting.uid: name
             for name, each in self._claims.items()
@@ -64,14 +64,14 @@ class ReservedMachines:
         }
 
     def explain(self, name: PersistentResourceName, now: float) -> Explanation | None:
-        """Returns why it waits for machines; None if it doesn't."""
+        """Explains why the resource waits for machines; None if it doesn't."""
         claims = self._claims.get(name)
         if claims is None or claims.waiting is None:
             return None
         return self._scheduler.explain(claims.waiting.uid, now)
 
     def used(self, name: PersistentResourceName) -> Amounts:
-        """Returns what jobs hold of it."""
+        """Returns the amounts of the resource that jobs hold."""
         claims, held = self._claims.get(name), self._scheduler.held_of(str(name))
         blocked = claims.blocked.holds if claims is not None and claims.blocked else {}
         left = {kind: amount - blocked.get(kind, 0) for kind, amount in held.items()}

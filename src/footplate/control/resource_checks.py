@@ -43,7 +43,7 @@ def tensorboard_violations(
 def model_violations(
     submission: Submission, find: Callable[[ModelName], Model | None]
 ) -> Iterator[Violation]:
-    """Yields why the model of a training pipeline can't be made once the training has ended."""
+    """Yields why the model of a training pipeline couldn't be made after the training."""
     upload = None if submission.pipeline is None else submission.pipeline.upload
     where = submission.name
     if upload is None or isinstance(where, TrainingJobName):
@@ -109,7 +109,7 @@ def resource_violations(
 
 
 def _field(spec: JobSpec, name: str) -> str:
-    """Returns where the field stands in the request."""
+    """Returns the path of the field in the request."""
     return f"{spec.primary.field.partition('.workerPoolSpecs')[0]}.{name}"
 
 

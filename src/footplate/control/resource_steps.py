@@ -32,20 +32,23 @@ _log = logging.getLogger(__name__)
 
 
 class KeptEnvironments(Protocol):
-    """The environments that the jobs of a persistent resource have used, which stay."""
+    """The cached environments of a persistent resource's jobs, which are kept for it."""
 
     def release(self, uid: str) -> None:
-        """Lets them be evicted from now on. Raises OSError."""
+        """Allows evicting the resource's environments from now on. Raises OSError."""
         ...
 
     def remove(self, uid: str) -> None:
-        """Removes those that nothing uses, and no other resource keeps. Raises OSError."""
+        """Removes environments that nothing uses and no other resource keeps. Raises OSError."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ResourceSteps:
-    """``wake`` is called when jobs are to be looked at, ``changed`` after each write."""
+    """Carries out reboots and deletions.
+
+    ``wake`` is called when jobs should be looked at, ``changed`` after each write.
+    """
 
     store: PersistentResourceStore
     jobs: Store
@@ -55,7 +58,7 @@ class ResourceSteps:
     changed: Callable[[], None]
 
     def step(self) -> float | None:
-        """Takes the steps that are due; returns the seconds to the next, None: a change."""
+        """Takes the due steps; returns the seconds until the next, None: wait for a change."""
         waits = False
         for resource in self.store.all():
             with suppress(NotFound, Aborted):  # another server, or the next step, does it
@@ -66,7 +69,7 @@ class ResourceSteps:
         return JOBS_END_S if waits else None
 
     def note_provisioned(self, name: PersistentResourceName) -> None:
-        """Notes that it has all its machines; leaves one that was deleted meanwhile as it is."""
+        """Records that a resource has all its machines; ignores one that was deleted meanwhile."""
         now = self.clock.now()
         with suppress(NotFound, Aborted):
             change_resource(self.store, name, lambda resource: note_provisioned(resource, now))
@@ -78,7 +81,7 @@ class ResourceSteps:
         self.changed()
 
     def _delete(self, resource: PersistentResource) -> bool:
-        """Deletes it, or first cancels the jobs that use it; returns whether it is gone."""
+        """Cancels the jobs that use the resource, then deletes it; returns whether it is gone."""
         jobs = jobs_on(self.jobs, resource.name)
         for job in jobs:
             why = f"persistent resource {resource.id} is deleted"

@@ -35,7 +35,10 @@ _log = logging.getLogger(__name__)
 
 
 class Retention:
-    """A pass goes over all projects, a page of jobs at each step, then waits for an hour."""
+    """Deletes jobs, and logs of jobs, whose retention time is over.
+
+    A pass goes through all projects, a page of jobs in each step, then waits for an hour.
+    """
 
     def __init__(
         self,
@@ -60,7 +63,7 @@ class Retention:
         """The end up to which the logs of all jobs are deleted already, by project."""
 
     def step(self) -> float:
-        """Returns in how many seconds the next step is due."""
+        """Takes a step; returns the seconds until the next one is due."""
         now = self._clock.now()
         if self._pages is None:
             waits_s = 0.0 if self._next is None else (self._next - now).total_seconds()
@@ -98,7 +101,7 @@ class Retention:
         since: datetime | None,
         act: Callable[[Job], bool],
     ) -> Iterator[None]:
-        """Acts on the jobs that ended before then, a page at a time."""
+        """Calls ``act`` for the jobs that ended from ``since`` to ``before``, page by page."""
         where: Filter = Comparison(Field.END_TIME, Comparator.LESS, before)
         if since is not None:
             where = And((where, Comparison(Field.END_TIME, Comparator.GREATER_OR_EQUAL, since)))
@@ -115,7 +118,7 @@ class Retention:
                 return
 
     def _delete(self, job: Job) -> bool:
-        """Deletes the job; keeps it for another pass if its pipeline hasn't ended."""
+        """Deletes the job; returns False, to retry later, if its pipeline hasn't ended."""
         try:
             self._deletion.delete(job.name, backing=True)
         except (NotFound, FailedPrecondition, Aborted):
@@ -123,7 +126,7 @@ class Retention:
         return True
 
     def _delete_logs(self, job: Job) -> bool:
-        """Deletes the log; the event of that becomes the first line of a new one."""
+        """Deletes the job's log; the event about that becomes the first line of a new one."""
         if not self._logs.size(job.uid) or self._is_told(job):
             return False
         self._deletion.delete_logs(job)
@@ -138,7 +141,7 @@ class Retention:
         return True
 
     def _is_told(self, job: Job) -> bool:
-        """Returns whether the log was deleted already, perhaps by an earlier server."""
+        """Returns whether an event says that the log was deleted, by any server."""
         after = 0
         while stored := self._store.events(job.uid, after):
             if any(each.event.kind == LOGS_DELETED for each in stored):

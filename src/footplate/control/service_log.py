@@ -24,9 +24,9 @@ _ATTEMPT = 0
 class ServiceLog:
     """Copies events to the log, each as at most one line.
 
-    A line's sequence is the event's number, and the log ignores a sequence that it has. A crash
-    between the write of an event and that of its line is made good by the next call for the same
-    job.
+    A line's sequence is the event's number, and the log ignores a sequence that it has. If a crash
+    separates the write of an event from that of its line, the next call for the same job adds the
+    line.
     """
 
     def __init__(self, store: Store, logs: Logs) -> None:
@@ -34,9 +34,9 @@ class ServiceLog:
         self._logs = logs
 
     def follow(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
-        """Copies ``events``, which were written, if the log takes any of them.
+        """Copies stored events of a job to its log, if the log shows any of ``events``.
 
-        The events are stored already, so that a log that can't be written now is no error.
+        A log that can't be written now is no error, because the events are stored.
         """
         if not any(service_line(1, event) for event in events):
             return

@@ -38,7 +38,7 @@ _IS_THERE = ControlResponse(text="there")
 
 @dataclass(frozen=True)
 class Shell:
-    """A shell that was asked for in a replica of an attempt. ``who`` asked, and for ``what``."""
+    """A requested shell in a replica of an attempt; ``who`` requested it, and ``what`` it is."""
 
     uid: JobUid
     attempt: int
@@ -49,7 +49,7 @@ class Shell:
 
 
 class Shells:
-    """Opens shells and keeps nothing of them: a server that ends takes its shells with it."""
+    """Opens shells, and stores nothing about them: if the server ends, its shells end, too."""
 
     def __init__(
         self, store: Store, control_requests: ControlRequests, tokens: ShellTokens, clock: Clock
@@ -62,18 +62,18 @@ class Shells:
         self._open: Counter[Bearer] = Counter()
 
     def paths(self, job: Job) -> Mapping[str, str]:
-        """Returns the paths of this server's URLs where a job's shells are opened, by replica."""
+        """Returns for each replica the path of this server's URL at which its shell is opened."""
         return {
             replica: f"/shell/v1/{self._tokens.issue(job.uid, replica)}"
             for replica in open_replicas(job)
         }
 
     def find(self, token: str) -> tuple[Job, str]:
-        """Returns the job and the replica of an address that was given out.
+        """Returns the job and the replica for the token in a shell's address.
 
         Raises:
-            PermissionDenied: it never was, or the job is gone.
-            FailedPrecondition: there is no shell now; says why.
+            PermissionDenied: the token is invalid, or the job is gone.
+            FailedPrecondition: no shell can be opened now; the message says why.
         """
         uid, replica = self._tokens.check(token)
         try:
@@ -85,14 +85,13 @@ class Shells:
         return job, replica
 
     def ask(self, token: str, who: str, what: str) -> Shell:
-        """Requests a shell; ``answered`` of its control request is set when it is open or has
-        failed.
+        """Requests a shell; ``answered`` of its control request is set when it opens or fails.
 
-        The caller calls ``end`` afterwards, whatever comes of it.
+        The caller must call ``end`` afterwards, in any case.
 
         Raises:
             PermissionDenied, FailedPrecondition: as ``find`` says.
-            ResourceExhausted: the replica has as many as it may.
+            ResourceExhausted: the replica has as many shells as it may have.
         """
         job, replica = self.find(token)
         asked = running(job, replica)
@@ -110,7 +109,7 @@ class Shells:
         return Shell(job.uid, job.attempt, replica, who, what, control_request)
 
     def arrive(self, shell_id: str, asked: Bearer) -> None:
-        """The replica that was asked has come, to open the shell.
+        """Records that the replica has connected to open the shell.
 
         Raises:
             NotFound: nobody waits for this shell (any more).
@@ -121,7 +120,7 @@ class Shells:
         self._notify(shell, "SHELL_OPENED", f"{shell.what}, from {shell.who}")
 
     def end(self, shell: Shell, how: str) -> None:
-        """``how`` it ended, for its job's events; empty: it never began."""
+        """Ends a shell; ``how`` it ended is for the job's events, empty: it never began."""
         self._control_requests.wait((shell.control_request,), 0)
         self._forget(shell.control_request.asked)
         if how:

@@ -31,14 +31,14 @@ class Stacks:
         self._room = Semaphore(MOST_AT_ONCE)
 
     def collect(self, job: Job, replicas: Sequence[str] = (), limit_s: float = LIMIT_S) -> Report:
-        """Returns where ``replicas`` (all if none is named) stand; blocks until they have answered.
+        """Collects the stack traces of ``replicas`` (empty: all); blocks until they have answered.
 
-        Those that don't are named in the comparison, with the reason.
+        Replicas that don't answer are named in the comparison, with the reason.
 
         Raises:
             NotFound: the job has no such replica.
-            FailedPrecondition: the program of none of them runs.
-            ResourceExhausted: too many ask for stacks just now.
+            FailedPrecondition: no replica's program runs.
+            ResourceExhausted: too many callers are collecting stack traces now.
         """
         known = job.spec.replica_names()
         names = tuple(dict.fromkeys(choose_replica(name, known) for name in replicas)) or known
@@ -64,14 +64,14 @@ class Stacks:
         return Report(compare(dumps, missing), dumps)
 
     def tell(self, job: Job, limit_s: float = LIMIT_S) -> str:
-        """Returns the stack traces of a job as a text for its events. Never raises."""
+        """Returns the stack traces of a job as text for its events; never raises."""
         try:
             return describe(self.collect(job, limit_s=limit_s).comparison)
         except (FailedPrecondition, ResourceExhausted) as error:
             return f"no stacks: {error.message}"
 
     def _ask(self, job: Job, names: Sequence[str]) -> dict[str, ControlRequest | str]:
-        """Returns a control request for each replica, or why there is none."""
+        """Returns for each replica a control request, or the reason why it can't be asked."""
         refusals = {name: _refusal(job, name) for name in names}
         if all(refusals.values()):
             raise FailedPrecondition(next(iter(refusals.values())))
@@ -98,7 +98,7 @@ class Stacks:
 
 
 def _refusal(job: Job, replica: str) -> str:
-    """Returns why it can't be asked; '' if it can. Raises NotFound."""
+    """Returns why the replica can't be asked; '' if it can. Raises NotFound."""
     try:
         running(job, replica)
     except FailedPrecondition as error:

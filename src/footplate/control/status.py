@@ -24,15 +24,15 @@ class Status:
         self._wake = wake
 
     def active(self) -> dict[State, int]:
-        """Returns how many jobs, without runs of trials, are in each state that isn't terminal."""
+        """Returns the number of jobs in each state that isn't terminal, without runs of trials."""
         return self._store.counts()
 
     def trials(self) -> dict[State, int]:
-        """Returns how many trials of tuning jobs have a run in each state that isn't terminal."""
+        """Returns the number of runs of trials in each state that isn't terminal."""
         return self._store.counts(runs=True)
 
     def cancel_all(self) -> int:
-        """Asks for the end of every active job; returns how many there are, trials not counted."""
+        """Requests the end of every active job; returns their number, without runs of trials."""
         active = self._store.active()
         for job in active:
             self._cancel(job.uid)

@@ -62,15 +62,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SubmissionChecks:
-    """``quotas`` gives those that are in force; ``bounds`` are the service's for restarts.
+    """Checks submissions.
 
-    ``reduction``: whether there is what reduction servers run. ``container_images``: patterns of
-    the prebuilt images that run as containers. ``path_fault`` says why a job can't
-    have a directory outside the buckets; None: it can. ``directories`` is the form in which
-    programs get directories unless a label says it. ``resource`` finds persistent resources.
-    ``python_fault`` says why this machine can't run a version of Python; None: it can.
-    ``shared_buckets``: patterns of those that all projects may use. ``patterns`` finds what the
-    package at a URI uses.
+    ``quotas`` returns the quotas in force; ``bounds`` are the service's for restarts.
+    ``reduction``: the package for reduction servers is installed. ``container_images`` has patterns
+    of the prebuilt images that run as containers. ``path_fault`` returns why a job can't have a
+    directory outside the buckets; None: it can. ``directories`` is the form in which programs get
+    directories if no label says otherwise. ``resource`` finds persistent resources.
+    ``python_fault`` returns why this machine can't run a version of Python; None: it can.
+    ``shared_buckets`` has patterns of buckets that all projects may use. ``patterns`` finds what
+    the package at a URI uses of TensorFlow.
     """
 
     buckets: Buckets
@@ -93,7 +94,7 @@ class SubmissionChecks:
     patterns: Callable[[str], Sequence[Use]] = lambda _: ()
 
     def spec(self, submission: Submission) -> JobSpec:
-        """Returns what a submission without violations asks for, within the service's bounds."""
+        """Returns the job spec of a submission without violations, within the service's bounds."""
         asked, request = self._with_containers(submission), submission.search
         search = None if request is None else self.searches.search(request)
         return replace(
@@ -110,10 +111,10 @@ class SubmissionChecks:
     def violations(
         self, submission: Submission, staging: Staging = preflight.NOTHING
     ) -> tuple[Violation, ...]:
-        """Returns all violations: of the request, and of what it names that does not exist.
+        """Returns all violations: faults of the request, and names of things that don't exist.
 
-        One for each field: what is wrong in itself needn't be looked for. Where that is more than
-        can be read, nothing is looked for.
+        Each field has at most one: a faulty value is not looked up. If there are more violations
+        than anyone can read, nothing is looked up.
         """
         if len(submission.violations) > MAX_VIOLATIONS:
             return submission.violations
@@ -140,12 +141,12 @@ class SubmissionChecks:
         )
 
     def last_number(self, submission: Submission) -> int:
-        """Returns the number of the last trial before this search's; 0: they begin with 1."""
+        """Returns the number of the last trial before this search; 0: its trials begin with 1."""
         request = submission.search
         return 0 if request is None else self.searches.last_number(request, submission.spec)
 
     def _machine_violations(self, submission: Submission) -> Iterator[Violation]:
-        """Yields programs that the region's machines can't run. Nodes are not looked into."""
+        """Yields programs that the region's machines can't run; nodes aren't inspected."""
         site = self.regions.site(submission.spec.region)
         spec = self._with_containers(submission)
         yield from images.violations(spec, self.engine, site.engine)
@@ -166,7 +167,7 @@ class SubmissionChecks:
     def warnings(
         self, submission: Submission, staging: Staging = preflight.NOTHING
     ) -> tuple[str, ...]:
-        """Returns what the job would better do otherwise, each once; also if it may not come in."""
+        """Returns advice on the job, each piece once, even if the job is refused."""
         if not submission.understood:
             return submission.warnings
         advice = advise(submission.spec, self.catalogue, self._tuning(submission))
@@ -191,7 +192,11 @@ class SubmissionChecks:
         return staging.uses if is_staged else self.patterns(package)
 
     def _occupied(self, submission: Submission) -> Iterator[str]:
-        """Trials with numbers of their own have directories of their own, and are left out."""
+        """Yields a warning if another job writes to the output directory.
+
+        Trials whose numbers continue those of earlier ones have directories of their own, and
+        aren't included.
+        """
         find = self.searches.writing_to
         return occupied_directories.warn_of_owner(submission, find, self.buckets)
 
@@ -209,19 +214,20 @@ class SubmissionChecks:
         return self.searches.tuning(request, tuning)
 
     def remarks(self, submission: Submission) -> tuple[str, ...]:
-        """Warnings about a new job, and its parity with Google's service.
+        """Returns warnings about a new job, and the main differences from Google's service.
 
-        All that there is to say of parity, validation says to those who ask.
+        The validation of a job reports all differences.
         """
         return (*self.warnings(submission), *submission.parity)
 
     def refusal(
         self, submission: Submission, staging: Staging = preflight.NOTHING
     ) -> ServiceError | None:
-        """Returns why the job may not come in; None if it may.
+        """Returns why the job is refused; None if it may be created.
 
-        InvalidArgument with all its violations; else FailedPrecondition, where this version can't
-        run it or it can never fit; ResourceExhausted, where its project's quota can never hold it.
+        InvalidArgument has all its violations. Otherwise FailedPrecondition means that this version
+        can't run the job or that the job can never fit, ResourceExhausted that its project's quota
+        can never allow it.
         """
         violations = self.violations(submission, staging)
         if violations:
@@ -258,7 +264,7 @@ class SubmissionChecks:
 
 
 def _places(submission: Submission) -> tuple[Submission, ...]:
-    """Returns the submission in each region that its jobs may run in."""
+    """Returns one submission for each region in which its jobs may run."""
     regions = () if submission.search is None else submission.search.regions
     spec = submission.spec
     places = tuple(replace(submission, spec=replace(spec, region=region)) for region in regions)

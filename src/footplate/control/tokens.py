@@ -12,7 +12,7 @@ from footplate.domain.names import AttemptId, JobUid
 
 @dataclass(frozen=True)
 class Bearer:
-    """The subject of a token; ``restart`` counts the replica's starts in its attempt, from 0."""
+    """The owner of a token; ``restart`` counts the replica's starts in its attempt, from 0."""
 
     attempt_id: AttemptId
     replica: str
@@ -23,28 +23,28 @@ class Bearer:
 
 
 def derive(secret: bytes, use: str) -> bytes:
-    """Returns a key for one use of the service's secret: what it makes is good for no other."""
+    """Derives a key for one use from the service's secret; its tokens have no other use."""
     return hmac.new(secret, use.encode(), hashlib.sha256).digest()
 
 
 class Tokens:
     """The tokens of the replica API: one for each start of each replica.
 
-    ``key`` is the service's secret: it makes every token.
+    ``key`` is the service's secret, from which every token is derived.
     """
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     def issue(self, bearer: Bearer) -> str:
-        """``ATTEMPT_ID.REPLICA.RESTART.MAC``: fit for a header; always the same for the same."""
+        """Returns ``ATTEMPT_ID.REPLICA.RESTART.MAC``, fit for a header; always the same."""
         return f"{bearer}.{self._mac(str(bearer))}"
 
     def check(self, token: str) -> Bearer:
-        """Returns who may speak with ``token``.
+        """Returns the bearer of a valid token.
 
         Raises:
-            PermissionDenied: it isn't one of ours.
+            PermissionDenied: the token isn't one of this server's.
         """
         subject, _, mac = token.rpartition(".")
         if not hmac.compare_digest(mac.encode(), self._mac(subject).encode()):
@@ -58,23 +58,23 @@ class Tokens:
 
 
 class ShellTokens:
-    """The tokens of shells: one for each replica of a job, for all its attempts.
+    """The tokens of shells: one for each replica of a job, valid in all its attempts.
 
-    ``key`` is that of the replica tokens, too; none of the ones is one of the others.
+    ``key`` is the same as for replica tokens; neither kind of token is valid as the other.
     """
 
     def __init__(self, key: bytes) -> None:
         self._key = derive(key, "shells")
 
     def issue(self, uid: JobUid, replica: str) -> str:
-        """``UID.REPLICA.MAC``: fit for a URL's path; always the same for the same replica."""
+        """Returns ``UID.REPLICA.MAC``: fit for a URL's path, and always the same for a replica."""
         return f"{uid}.{replica}.{self._mac(f'{uid}.{replica}')}"
 
     def check(self, token: str) -> tuple[JobUid, str]:
         """Returns the job and replica that ``token`` grants access to.
 
         Raises:
-            PermissionDenied: it isn't one of ours.
+            PermissionDenied: the token isn't one of this server's.
         """
         subject, _, mac = token.rpartition(".")
         if not hmac.compare_digest(mac.encode(), self._mac(subject).encode()):

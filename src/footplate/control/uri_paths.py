@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def local_path(uri: str, buckets: Buckets) -> str:
-    """Returns what a program can open; a trailing slash stays, and so does what is no folder here.
+    """Returns the local path of a URI; keeps a trailing slash, and a URI without a folder.
 
-    Raises NotFound for the bucket.
+    Raises NotFound: the bucket doesn't exist.
     """
     if not uri.startswith("gs://"):
         return uri

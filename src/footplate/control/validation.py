@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 
 class Validation:
-    """``site`` is the capacity of a region; ``outlook`` explains why a job would wait.
+    """Validates jobs.
 
-    ``outlook`` is None for a job that would start at once.
+    ``site`` returns the capacity of a region. ``outlook`` explains why a job would wait; None: it
+    would start at once.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Validation:
         check_room: Callable[[], None] = lambda: None,
         prices: Prices = NO_PRICES,
     ) -> None:
-        """``check_room`` raises Unavailable where the disk is full."""
+        """Stores the dependencies; ``check_room`` raises Unavailable if the disk is full."""
         self._store = store
         self._submission_checks = submission_checks
         self._catalogue = catalogue
@@ -55,7 +56,7 @@ class Validation:
         self._prices = prices
 
     def validate(self, submission: Submission, staging: Staging = NOTHING) -> Verdict:
-        """Returns what submitting it would say; ``staging``: what will be uploaded before."""
+        """Returns the result that a submit would have, after the uploads in ``staging``."""
         violations = self._submission_checks.violations(submission, staging)
         wrong = {violation.field for violation in submission.violations} | {THE_REST}
         absent = [violation for violation in violations if violation.field not in wrong]
@@ -92,7 +93,10 @@ class Validation:
     def _warnings(
         self, submission: Submission, staging: Staging, *, accepted: bool
     ) -> tuple[str, ...]:
-        """Returns warnings; a refused job may have more replicas than could be looked at."""
+        """Returns warnings; those about the site only for an accepted job.
+
+        A refused job may be too large to examine.
+        """
         spec, site = submission.spec, self._site(submission.spec.region)
         here = shortcomings(spec, self._catalogue, site) if accepted else ()
         return (*self._submission_checks.warnings(submission, staging), *here)

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 @dataclass(frozen=True)
 class Wheel:
-    """A package as it is installed; ``name`` is its file's."""
+    """A wheel of an installed package; ``name`` is the name of its file."""
 
     name: str
     content: bytes = field(repr=False)

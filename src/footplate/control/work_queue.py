@@ -19,8 +19,9 @@ MOST_NOTED = 10_000
 class WorkQueue:
     """The jobs that changed, the jobs that are due, and periodically all jobs.
 
-    Any thread may bring news; all else is for the one that makes the passes. Moments are seconds on
-    a scale that doesn't jump; should it be set back after all, everything is looked at.
+    Any thread may note changes; everything else is for the thread that makes the passes. Moments
+    are seconds on a scale that doesn't jump; should it be set back after all, all jobs are
+    processed.
     """
 
     def __init__(self, sweep_s: float = SWEEP_S) -> None:
@@ -33,14 +34,14 @@ class WorkQueue:
         self._taken_at = 0.0
 
     def note(self, uid: JobUid) -> None:
-        """Notes that something has happened to the job, or may have; never blocks for long."""
+        """Notes that the job has changed, or may have; never blocks for long."""
         with self._lock:
             self._noted[uid] = None
             if len(self._noted) > MOST_NOTED:
                 self._note_all()
 
     def note_all(self) -> None:
-        """Notes that anything may have happened to any job; never blocks for long."""
+        """Notes that any job may have changed; never blocks for long."""
         with self._lock:
             self._note_all()
 
@@ -49,9 +50,9 @@ class WorkQueue:
         self._noted.clear()
 
     def take(self, now: float) -> tuple[JobUid, ...] | None:
-        """Takes what is to be looked at now, in the order in which it was noted; None: all jobs.
+        """Takes the jobs to process now, in the order in which they were noted; None: all jobs.
 
-        What comes in from here on is for the next pass. A look that fails calls ``note_all``.
+        Later notes are for the next pass. If processing a job fails, the caller calls ``note_all``.
         """
         with self._lock:
             noted, self._noted = self._noted, {}
@@ -63,22 +64,22 @@ class WorkQueue:
         return tuple(noted | dict.fromkeys(due))
 
     def sweep(self, now: float) -> None:
-        """Forgets what is known of the jobs, as all of them are about to be looked at."""
+        """Forgets when jobs are due, as all of them are about to be processed."""
         self._dues = Deadlines()
         self._sweep_at = now + self._sweep_s
 
     def put(self, uid: JobUid, moment: float | None) -> None:
-        """The job was looked at; it is due then for no other reason than time, if ever."""
+        """Records that a job was processed, and the next ``moment`` for it; None: no moment."""
         if moment is None:
             self._dues.drop(uid)
         else:
             self._dues.put(uid, moment)
 
     def drop(self, uid: JobUid) -> None:
-        """The job was processed and needs no further work."""
+        """Records that the job was processed and needs no further work."""
         self._dues.drop(uid)
 
     def next(self) -> float:
-        """Returns when a pass is due though nothing is noted."""
+        """Returns the moment at which a pass is due even if nothing is noted."""
         due = self._dues.next()
         return self._sweep_at if due is None else min(due, self._sweep_at)

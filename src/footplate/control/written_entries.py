@@ -25,7 +25,7 @@ REMEMBERED = 1000
 
 @dataclass(frozen=True)
 class LogWriter:
-    """A replica of a job, in whose name entries are kept."""
+    """The replica of a job under whose name written entries are stored."""
 
     job: Job
     replica: str
@@ -36,7 +36,7 @@ class LogWriter:
 
 
 class WrittenEntries:
-    """``find_bearer`` returns whose key it is; it raises PermissionDenied of what is no key."""
+    """Writes entries; ``find_bearer`` returns a key's owner, or raises PermissionDenied."""
 
     def __init__(self, store: Store, logs: Logs, find_bearer: Callable[[str], Bearer]) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class WrittenEntries:
         self._find_bearer = find_bearer
 
     def program(self, key: str) -> LogWriter | None:
-        """Returns the replica whose program shows ``key``; None: it is no key of a program.
+        """Returns the replica whose program sent ``key``; None: it isn't a program's key.
 
         Raises PermissionDenied: the program has ended.
         """
@@ -55,7 +55,7 @@ class WrittenEntries:
         return LogWriter(current(self._store, bearer), bearer.replica)
 
     def write(self, writer: LogWriter, lines: Iterable[tuple[Line, str]]) -> None:
-        """Keeps lines, each with its ``insertId``, which may be empty.
+        """Stores lines, each with its ``insertId``, which may be empty.
 
         Raises:
             FailedPrecondition: the job has ended.
@@ -72,7 +72,7 @@ class WrittenEntries:
             self._logs.write(job.log, job.attempt, writer.replica, fresh, trial, above)
 
     def _without_repeats(self, writer: LogWriter, lines: Sequence[tuple[Line, str]]) -> list[Line]:
-        """Drops lines that a client sends again as its call was cut off."""
+        """Drops lines that a client sends again because its previous call was interrupted."""
         known = {
             (log, id_)
             for log in {line.log for line, id_ in lines if id_}
@@ -94,7 +94,7 @@ class WrittenEntries:
 
 
 def choose_writer(job: Job, task: str) -> LogWriter:
-    """Returns the replica of ``job`` that ``task`` names; the first one where it names none.
+    """Returns the replica of ``job`` that ``task`` names; the first one if it is empty.
 
     Raises InvalidArgument.
     """

@@ -29,8 +29,11 @@ _log = logging.getLogger(__name__)
 
 
 class Models:
-    """A model is keyed to how many trials had ended, in the order of their ends, and follows from
-    them and from the model before it: so it doesn't matter when it is fitted, or how often.
+    """The models of studies.
+
+    A model is identified by the number of trials that had ended, in the order of their ends. It
+    depends only on these trials and the model before it, so it doesn't matter when it is fitted, or
+    how often.
     """
 
     def __init__(self, studies: StudyStore) -> None:
@@ -43,9 +46,9 @@ class Models:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="refit")
 
     def prepare(self, kept: StudyWithTrials) -> None:
-        """Fits, in the background, what the next suggestions will want.
+        """Fits, in the background, the models that the next suggestions will use.
 
-        Of a study that comes again before its turn, only the last one counts.
+        If a study is passed again before its turn, only the last version counts.
         """
         uid = kept.study.uid
         with self._lock:
@@ -57,7 +60,7 @@ class Models:
                 self._worker.submit(self._prepare, uid)
 
     def wanted(self, kept: StudyWithTrials) -> tuple[int, Model | None]:
-        """Returns the model that a suggestion uses now, and its count; made now if it has to be."""
+        """Returns the count and the model that a suggestion uses now, fitted if necessary."""
         tuner = tuner_loader.load()
         if not tuner.has_models(kept.study.config):
             return 0, None
@@ -65,9 +68,9 @@ class Models:
         return count, self.at(kept, count)
 
     def at(self, kept: StudyWithTrials, count: int) -> Model | None:
-        """Returns the model of the first ``count`` ended trials; None: they are too few for one.
+        """Returns the model of the first ``count`` ended trials; None: too few for a model.
 
-        Raises Unavailable: it isn't there yet, and the service is about to end.
+        Raises Unavailable: the model isn't fitted yet, and the service is about to end.
         """
         uid = kept.study.uid
         known = self._known(uid)
@@ -82,7 +85,7 @@ class Models:
             self._waiting.pop(uid, None)
 
     def close(self) -> None:
-        """Returns when the fit that is being made is done; no other begins."""
+        """Waits for the current fit, and starts no other."""
         with self._lock:
             self._closed = True
             self._waiting.clear()
@@ -112,7 +115,7 @@ class Models:
     def _fit(
         self, kept: StudyWithTrials, count: int, known: dict[int, Model | None]
     ) -> Model | None:
-        """Fits a model from the last link of the chain that is there already."""
+        """Fits a model, starting from the last model of the chain that exists."""
         tuner = tuner_loader.load()
         missing: list[int] = []
         model: Model | None = None
@@ -131,7 +134,7 @@ class Models:
         return model
 
     def _find(self, kept: StudyWithTrials, count: int, known: dict[int, Model | None]) -> bool:
-        """Makes the link known if the store has it; returns whether it is known now."""
+        """Loads a model of the chain from the store if necessary; returns whether it is known."""
         if count in known:
             return True
         record = self._studies.model(kept.study.uid, count)

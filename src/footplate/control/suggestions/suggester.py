@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PendingSuggestions:
-    """Making it takes longer than most trials of a busy study need to report: it stays good while
-    they do, as its records say what it has seen.
+    """Suggestions that aren't stored yet.
+
+    A busy study's trials report faster than suggestions are made. Such reports don't invalidate the
+    suggestions, as their records say which results they are based on.
     """
 
     after: int
@@ -40,13 +42,13 @@ class PendingSuggestions:
     """The models by their counts: to be kept with the trials."""
 
     def holds(self, trials: Sequence[TrialRecord]) -> bool:
-        """Returns whether nobody else made suggestions, or brought one of its points, meanwhile."""
+        """Returns whether no newer trial was suggested by others, or has one of these points."""
         newer = [trial for trial in trials if trial.number > self.after]
         points = {key(trial.point) for trial in self.trials}
         return all(trial.suggestion is None and key(trial.point) not in points for trial in newer)
 
     def numbered(self, last: int) -> tuple[TrialRecord, ...]:
-        """Returns its trials with the numbers that follow ``last``."""
+        """Returns the trials, numbered from ``last`` + 1."""
         return tuple(self._moved(trial, last - self.after) for trial in self.trials)
 
     def _moved(self, trial: TrialRecord, by: int) -> TrialRecord:
@@ -59,7 +61,7 @@ class PendingSuggestions:
 
 @dataclass(frozen=True)
 class Suggested:
-    """``exhausted``: why there are fewer than were asked for, as a sentence; else empty."""
+    """The new trials; ``exhausted`` says why there are fewer than asked for, else it is empty."""
 
     trials: tuple[TrialRecord, ...]
     exhausted: str = ""
@@ -78,11 +80,11 @@ class Suggester:
         client_id: str = "",
         at: TrialState = TrialState.ACTIVE,
     ) -> Suggested:
-        """Makes and keeps so many new trials of a study, or as many as there are points left.
+        """Creates and stores ``count`` new trials of a study, fewer if too few points are left.
 
         Raises:
-            NotFound: there is no such study.
-            Aborted: others kept writing to it; nothing was made.
+            NotFound: the study doesn't exist.
+            Aborted: others kept writing the study; nothing was created.
         """
         offer: PendingSuggestions | None = None
         for _ in range(TRIES):
@@ -102,9 +104,9 @@ class Suggester:
         raise Aborted(f"other requests keep changing study {uid}; try again")
 
     def replay(self, uid: StudyUid, number: int) -> Point:
-        """Suggests the point of a trial again, from what its suggestion was made of.
+        """Computes the suggestion of a trial again, from the same data.
 
-        Raises NotFound: there is no such trial, or nobody suggested it.
+        Raises NotFound: there is no such trial, or its point wasn't suggested.
         """
         kept = self._studies.load(uid)
         trial = next((trial for trial in kept.trials if trial.number == number), None)

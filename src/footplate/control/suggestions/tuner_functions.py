@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Tuner:
-    """Functions of :mod:`footplate.tuning`, under one roof."""
+    """The functions of :mod:`footplate.tuning` that suggestions need, in one class."""
 
     version = staticmethod(version)
     refit = staticmethod(refit)
@@ -37,7 +37,10 @@ class Tuner:
 
     @staticmethod
     def chain(study: Study, count: int) -> list[int]:
-        """Returns the counts of the models ``count`` takes, oldest first; ``study``: no trials."""
+        """Returns the counts of the models on which model ``count`` is based, oldest first.
+
+        ``study`` is given without its own trials.
+        """
         return lineage(count, finished_count(study))
 
     @staticmethod

@@ -26,7 +26,7 @@ def load() -> type[tuner_functions.Tuner]:
 
 @cache
 def _load() -> type[tuner_functions.Tuner]:
-    """Loads the tuner with the variable set, which its library reads once and others never."""
+    """Loads the tuner with a variable set that limits NumPy's threads: it is read only now."""
     before = os.environ.get(_THREADS)
     os.environ[_THREADS] = "1"
     try:

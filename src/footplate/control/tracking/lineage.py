@@ -38,11 +38,11 @@ class Lineage:
         self._store = store
 
     def link(self, source: TrackingName, links: Sequence[Link]) -> None:
-        """Links them; skips links that exist already.
+        """Links ``source`` to others; skips links that exist already.
 
         Raises:
-            NotFound: ``source`` or an end doesn't exist.
-            InvalidArgument: a context would be in itself, or in too many.
+            NotFound: ``source`` or a target doesn't exist.
+            InvalidArgument: a context would contain itself, or be in too many contexts.
         """
         self._store.get(source)
         children = {link.target for link in links if link.kind is LinkKind.CHILD}
@@ -51,7 +51,10 @@ class Lineage:
         self._store.link(links)
 
     def unlink(self, context: TrackingName, children: Collection[TrackingName]) -> None:
-        """Raises NotFound; FailedPrecondition: one is no child of the context."""
+        """Removes children from a context.
+
+        Raises NotFound; FailedPrecondition: one of them isn't a child of the context.
+        """
         self._store.get(context)
         known = {link.target for link in self._store.links((context,), (LinkKind.CHILD,))}
         strange = sorted(str(child) for child in set(children) - known)
@@ -60,27 +63,27 @@ class Lineage:
         self._store.unlink(context, children)
 
     def parents(self, contexts: Collection[TrackingName]) -> dict[TrackingName, list[TrackingName]]:
-        """Returns the contexts that each of these is in, oldest first."""
+        """Returns for each context the contexts that contain it, oldest first."""
         found: dict[TrackingName, list[TrackingName]] = {}
         for link in self._store.links(contexts, (LinkKind.CHILD,), upwards=True):
             found.setdefault(link.target, []).append(link.source)
         return found
 
     def of_context(self, context: TrackingName) -> Subgraph:
-        """Returns all that was added to it, and the events between. Raises NotFound."""
+        """Returns everything in the context, with the events in between. Raises NotFound."""
         self._store.get(context)
         members = self._store.links((context,), (LinkKind.MEMBER,))
         names = {link.target for link in members}
         return self._subgraph(names, self._events_within(names))
 
     def of_execution(self, execution: TrackingName) -> Subgraph:
-        """Returns the execution itself, and what it read and wrote. Raises NotFound."""
+        """Returns the execution, and the artifacts that it read and wrote. Raises NotFound."""
         self._store.get(execution)
         events = self._store.links((execution,), EVENTS)
         return self._subgraph({execution, *(link.target for link in events)}, events)
 
     def of_artifact(self, artifact: TrackingName, max_hops: int) -> Subgraph:
-        """Returns all that is at most so many events away; at most 1000. Raises NotFound."""
+        """Returns what is at most ``max_hops`` events away, up to 1000. Raises NotFound."""
         self._store.get(artifact)
         names = reached = {artifact}
         for _ in range(max_hops):

@@ -73,7 +73,7 @@ class LogUploads:
         self._looked_at = datetime.min.replace(tzinfo=UTC)
 
     def note(self, uid: JobUid) -> bool:
-        """Notes that the job was written to; returns whether a step is to be made for it.
+        """Notes that the job was written to; returns whether ``step`` should be called.
 
         Never blocks for long.
         """
@@ -82,15 +82,15 @@ class LogUploads:
             return len(self._changed) == 1
 
     def refresh(self) -> None:
-        """Notes that there may be new jobs that nobody spoke of."""
+        """Makes the next step look for new jobs that it wasn't told of."""
         with self._lock:
             self._anew = True
 
     def step(self) -> float | None:
-        """Reads a piece of each job's files; returns the seconds to the next look, None: no look.
+        """Reads a piece of each job's files; returns the seconds until the next step, if any.
 
-        However often jobs are written to, it looks only every ``BUSY_S``. Raises Unavailable: the
-        next step reads the same again.
+        However often jobs are written to, it reads only every ``BUSY_S``. Raises Unavailable: the
+        next step reads the same pieces again.
         """
         now = self._clock.now()
         if abs((now - self._looked_at).total_seconds()) < BUSY_S:
@@ -116,7 +116,7 @@ class LogUploads:
         return found
 
     def _advance(self, upload: LogUpload) -> float | None:
-        """Reads on; returns when to look again, None if all was read of a job that has ended."""
+        """Reads the next piece; returns the seconds to the next one, None: there is none."""
         job = self._find(upload.uid)
         ended = job is None or job.state.terminal
         try:
@@ -152,7 +152,10 @@ class LogUploads:
             return None
 
     def _write(self, upload: LogUpload, job: Job | None, scalars: Sequence[LoggedScalar]) -> None:
-        """Raises NotFound: the TensorBoard was deleted."""
+        """Writes scalars to the experiment, and creates it if necessary.
+
+        Raises NotFound: the TensorBoard was deleted.
+        """
         experiment = parse_tracking_name(upload.experiment)
         if not self._resources.exists(experiment):
             source = {} if job is None else {"source": str(job.name)}
@@ -178,7 +181,7 @@ class LogUploads:
                 self._make(name, fields)
 
     def _make(self, name: TrackingName, fields: Fields) -> None:
-        """Makes the resource, unless another server makes it at this moment."""
+        """Creates the resource, unless another server creates it at the same time."""
         try:
             self._resources.create(name, fields)
         except AlreadyExists:

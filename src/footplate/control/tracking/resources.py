@@ -38,25 +38,28 @@ class Resources:
     def __init__(
         self, store: TrackingStore, clock: Clock, ids: Ids, buckets: Buckets | None = None
     ) -> None:
-        """``buckets`` are where the blobs of TensorBoards go; needed to create these."""
+        """Stores the dependencies; ``buckets`` hold the blobs of TensorBoards.
+
+        Only the creation of TensorBoards needs them.
+        """
         self._buckets = buckets
         self._store = store
         self._clock = clock
         self._ids = ids
 
     def new_id(self) -> str:
-        """Returns an id for a resource that the client gives none."""
+        """Returns an id for a resource to which the client gives none."""
         return str(self._ids.number())
 
     def create(self, name: TrackingName, fields: Fields) -> Resource:
-        """Its default metadata store is created with the first resource in it.
+        """Creates a resource; a default metadata store is created with the first resource in it.
 
-        Raises AlreadyExists; NotFound: what it is in doesn't exist.
+        Raises AlreadyExists; NotFound: the containing resource doesn't exist.
         """
         return self.create_all(((name, fields),))[0]
 
     def create_all(self, asked: Sequence[tuple[TrackingName, Fields]]) -> tuple[Resource, ...]:
-        """Creates all or none. Raises as ``create`` does."""
+        """Creates all resources or none. Raises what ``create`` raises."""
         new = tuple(self._new(name, fields) for name, fields in asked)
         for name, _ in asked:
             if name.kind == TENSORBOARDS and self._buckets is not None:
@@ -76,7 +79,7 @@ class Resources:
         raise Aborted(f"other requests keep changing {new[0].name.collection}; try again")
 
     def get(self, name: TrackingName) -> Resource:
-        """Raises NotFound."""
+        """Returns the resource of this name. Raises NotFound."""
         return self._store.get(name)
 
     def exists(self, name: TrackingName) -> bool:
@@ -101,9 +104,9 @@ class Resources:
         """Sets the fields ``names``.
 
         Raises:
-            NotFound: it doesn't exist.
-            Aborted: ``etag`` is that of an earlier version, or others change it all the time.
-            AlreadyExists: another of the collection has this display name.
+            NotFound: the resource doesn't exist.
+            Aborted: ``etag`` is of an earlier version, or others kept writing the resource.
+            AlreadyExists: another resource of the collection has this display name.
         """
         for _ in range(TRIES):
             resource = self._store.get(name)
@@ -117,7 +120,7 @@ class Resources:
         raise Aborted(f"other requests keep changing {name}; try again")
 
     def delete(self, name: TrackingName, etag: str | None = None) -> None:
-        """Deletes it with all that is in it. Raises NotFound; Aborted as ``patch`` does."""
+        """Deletes a resource with everything in it. Raises NotFound; Aborted as ``patch`` does."""
         version = None
         if etag:
             resource = self._store.get(name)
@@ -135,7 +138,7 @@ class Resources:
         return [self._new(name, {}) for name in needed if not self.exists(name)]
 
     def _replaced(self, resources: Sequence[Resource]) -> Sequence[Resource]:
-        """Returns TensorBoards that aren't the default any more, as they are to be written."""
+        """Returns the TensorBoards that are no longer the default, ready to be written."""
         chosen = {each.name.collection: each for each in resources if each.fields.get(DEFAULT)}
         return [
             change_fields(other, {}, (DEFAULT,), self._clock.now())
@@ -153,6 +156,6 @@ class Resources:
 
 
 def _make_bucket(buckets: Buckets, tensorboard: TrackingName) -> None:
-    """Clients put blobs into it themselves, and find it by ``blobStoragePathPrefix``."""
+    """Creates the bucket for blobs; clients find it by ``blobStoragePathPrefix``."""
     with suppress(AlreadyExists):
         buckets.create_bucket(blob_bucket(tensorboard), project=tensorboard.project)

@@ -25,11 +25,11 @@ class TimeSeries:
     def write(
         self, points: Mapping[TrackingName, Sequence[Point]], types: Mapping[TrackingName, str]
     ) -> None:
-        """Writes all points or none. ``types``: what the caller says each series is of.
+        """Writes all points or none; ``types`` has the type of each series according to the caller.
 
         Raises:
             NotFound: a time series doesn't exist.
-            InvalidArgument: it has values of another type.
+            InvalidArgument: a time series has values of another type.
         """
         for series in self._series(points):
             known = series.text(VALUE_TYPE)
@@ -40,21 +40,21 @@ class TimeSeries:
         self._store.append(points)
 
     def read(self, names: Sequence[TrackingName], most: int) -> list[tuple[Resource, list[Point]]]:
-        """Returns each series with its points, or ``most`` at even distances. Raises NotFound."""
+        """Returns each series with up to ``most`` points, evenly chosen. Raises NotFound."""
         return [
             (series, list(self._store.sample(series.name, most))) for series in self._series(names)
         ]
 
     def page(self, name: TrackingName, limit: int, after: int | None) -> tuple[Point, ...]:
-        """Raises NotFound."""
+        """Returns up to ``limit`` points of a series, after step ``after``. Raises NotFound."""
         return self._store.points(name, limit=limit, after=after)
 
     def extents(self, names: Collection[TrackingName]) -> Mapping[TrackingName, Extent]:
-        """Returns how far each series reaches that has points."""
+        """Returns the last step and time of each series that has points."""
         return self._store.extents(names) if names else {}
 
     def _series(self, names: Collection[TrackingName]) -> list[Resource]:
-        """Returns the series in the order that was asked for. Raises NotFound."""
+        """Returns the series in the order of ``names``. Raises NotFound."""
         found = {
             each.name: each for each in self._store.find(names) if each.name.kind == TIME_SERIES
         }

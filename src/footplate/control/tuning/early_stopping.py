@@ -26,8 +26,10 @@ _STUDIES = 64
 
 
 class EarlyStopping:
-    """Judges each trial when it has reported something, not whenever anything has changed: with
-    hundreds of curves a judgement takes tens of milliseconds.
+    """Decides which trials stop early.
+
+    A trial is judged only after it has reported something, not after every change: with hundreds of
+    curves a judgement takes tens of milliseconds.
     """
 
     def __init__(self, reported: MeasurementCache) -> None:
@@ -35,7 +37,7 @@ class EarlyStopping:
         self._going_on: OrderedDict[StudyUid, dict[int, Curve]] = OrderedDict()
 
     def judge(self, kept: StudyWithTrials) -> list[TrialRecord]:
-        """Returns the trials to stop now, with reasons."""
+        """Returns the trials that should stop now, with reasons."""
         if kept.study.config.stopping is None:
             return []
         running = [trial for trial in kept.trials if trial.state is TrialState.ACTIVE]

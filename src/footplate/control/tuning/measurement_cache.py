@@ -31,7 +31,7 @@ class _Seen:
 
 
 class MeasurementCache:
-    """A mirror of the store's reports: each is read once, however often one asks."""
+    """A mirror of the store's reports, each of which is read only once."""
 
     def __init__(self, studies: StudyStore) -> None:
         self._studies = studies
@@ -43,7 +43,7 @@ class MeasurementCache:
     ) -> dict[int, tuple[Measurement, ...]]:
         """Returns the measurements of each trial that has reported anything, by its number.
 
-        ``metrics`` are the study's own. One that hasn't changed is the same object again.
+        ``metrics`` are the study's own. A trial without new reports has the same object as before.
         """
         seen = self._of(uid)
         with seen.lock:
@@ -53,7 +53,7 @@ class MeasurementCache:
             return dict(seen.curves)
 
     def by_trial(self, uid: StudyUid) -> dict[int, tuple[Report, ...]]:
-        """Returns what each trial of the study has reported, as it came, by its number."""
+        """Returns all reports of each trial of the study, unchanged, by the trial's number."""
         seen = self._of(uid)
         with seen.lock:
             self._catch_up(uid, seen)
@@ -62,12 +62,12 @@ class MeasurementCache:
     def curve(
         self, uid: StudyUid, number: int, metrics: Sequence[Metric]
     ) -> tuple[Measurement, ...]:
-        """Returns the measurements of one trial, as the store has them."""
+        """Returns the measurements of one trial, read from the store."""
         kept = self._studies.reports(uid, number)
         return measurements([stored.report for stored in kept], metrics)
 
     def hypertuned(self, uid: StudyUid, number: int, metrics: Sequence[Metric]) -> bool:
-        """Returns whether a trial has reported all metrics by cloudml-hypertune, too."""
+        """Returns whether a trial has reported all metrics with cloudml-hypertune."""
         kept = (stored.report for stored in self._studies.reports(uid, number))
         named = {name for report in kept if report.source == HYPERTUNE for name in report.values}
         return all(metric.name in named for metric in metrics)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class MeasurementRecorder:
-    """Keeps each measurement once, however often it is found and reported."""
+    """Stores each measurement once, however often it is found and reported."""
 
     def __init__(
         self,
@@ -34,16 +34,19 @@ class MeasurementRecorder:
         clock: Clock,
         told: Callable[[JobUid], None] = lambda _: None,
     ) -> None:
-        """``told`` is called with a tuning job that has new measurements."""
+        """Stores the dependencies.
+
+        ``told`` is called with a tuning job that has new measurements.
+        """
         self._store = store
         self._studies = studies
         self._clock = clock
         self._told = told
 
     def keep(self, run: Job, replica: str, records: Sequence[Record]) -> None:
-        """Stores what of ``records`` is about metrics; of a job that runs no trial nothing is.
+        """Stores the records about metrics, if the job runs a trial.
 
-        Raises Unavailable: not now; what was kept will not be doubled when it comes again.
+        Raises Unavailable: try again later; records that were stored will not be duplicated.
         """
         if run.tuning_job is None or run.spec.trial is None:
             return

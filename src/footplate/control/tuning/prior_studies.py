@@ -31,7 +31,7 @@ class PriorStudies:
         self._studies = studies
 
     def of(self, search: Search) -> tuple[Study, ...]:
-        """Returns the studies oldest first, without deleted ones."""
+        """Returns the studies that a search learns from, oldest first, without deleted ones."""
         found: list[Study] = []
         for name in (search.learns_from, search.resumes):
             if name:
@@ -41,10 +41,10 @@ class PriorStudies:
     def last_number(self, resumes: str, learns_from: str, directory: str) -> int:
         """Returns the number of the last trial before a search's first; 0: it begins with 1.
 
-        A search that resumes another one goes on with its numbers, as one study would. It also
-        leaves out those of every search that writes to the same ``directory`` (empty: there is
-        none); one that learns from a job does, too, if that job writes there. Else a program
-        would find the files of another trial in its directory, and take them for its own.
+        A search that resumes another one continues its numbers, as one study would. It also skips
+        the numbers of every search that writes to the same ``directory`` (empty: there is none); so
+        does a search that learns from a job, if that job writes there. Otherwise a program would
+        find the files of another trial in its directory, and take them for its own.
         """
         beside = self._store.writing_to(directory) if directory and (resumes or learns_from) else ()
         if not resumes and learns_from not in {str(job.name) for job in beside}:
@@ -55,7 +55,7 @@ class PriorStudies:
         return max((self._taken(job) for job in jobs), default=0)
 
     def _taken(self, job: Job) -> int:
-        """Returns the last number that is a trial's, or may still become one's."""
+        """Returns the last number that a trial of the job has, or may still get."""
         try:
             kept = self._studies.load(StudyUid(job.uid))
         except NotFound:
@@ -66,10 +66,10 @@ class PriorStudies:
         return made + max(0, search.counts.trials - len(kept.trials))
 
     def find(self, name: str) -> StudyWithTrials:
-        """Returns the study of this name, or of the tuning job of this name. Raises NotFound.
+        """Returns the study of this name, or that of the tuning job of this name. Raises NotFound.
 
-        A request on Vertex AI gives an id alone, which may be a job's or a study's: no two of
-        them are the same.
+        A request on Vertex AI gives only an id, which may be a job's or a study's: no two of them
+        are the same.
         """
         try:
             return self._studies.find(parse_study_name(name))
@@ -85,7 +85,7 @@ class PriorStudies:
             return self._studies.find(StudyName(name.project, name.location, name.job_id))
 
     def chain(self, name: str) -> list[Study]:
-        """Returns the study, with what it had learned from itself before it; gone: none."""
+        """Returns the study, after the earlier ones that it learned from; empty: it is gone."""
         try:
             kept = self.find(name)
         except NotFound:

@@ -31,19 +31,19 @@ class SearchResolver:
         self._earlier = earlier
 
     def violations(self, request: SearchRequest) -> Iterator[Violation]:
-        """Yields why the search cannot resume or learn from the named ones."""
+        """Yields why the search cannot resume, or learn from, the jobs or studies that it names."""
         if request.resumes is not None:
             yield from self._check_resumed(request, request.resumes)
         if request.learns_from is not None:
             yield from self._check_learned(request)
 
     def search(self, request: SearchRequest) -> Search:
-        """Makes the search of a request without violations."""
+        """Makes the search of a request that has no violations."""
         job = None if request.resumes is None else self._find(request.resumes)
         return search_of(request, job.spec.search if job else None)
 
     def last_number(self, request: SearchRequest, spec: JobSpec) -> int:
-        """Returns ``PriorStudies.last_number`` for the request."""
+        """Returns the number of the last trial before the requested search: see PriorStudies."""
         resumes, learns_from = str(request.resumes or ""), str(request.learns_from or "")
         return self._earlier.last_number(resumes, learns_from, output_directory(spec))
 
@@ -52,7 +52,7 @@ class SearchResolver:
         return self._store.writing_to(directory)
 
     def tuning(self, request: SearchRequest, tuning: Tuning) -> Tuning:
-        """``tuning`` of the request, with what the job that it resumes adds to it."""
+        """Returns the size of the search, including what it takes from the job that it resumes."""
         resumed = None if request.resumes is None else self._find(request.resumes)
         if resumed is None or resumed.spec.search is None:
             return tuning

@@ -65,10 +65,10 @@ class TuningStep:
     clock: Clock
 
     def inspect(self, job: Job, search: Search) -> tuple[Job, StudyWithTrials]:
-        """Returns the job as it is afterwards, and its study.
+        """Takes a step; returns the job in its new state, and its study.
 
         Raises:
-            Aborted: somebody else wrote to them meanwhile; look again.
+            Aborted: another server wrote the job or study meanwhile; call again.
             NotFound: the job was deleted meanwhile.
         """
         kept = self._study(job, search)
@@ -84,7 +84,7 @@ class TuningStep:
         return job, kept
 
     def _study(self, job: Job, search: Search) -> StudyWithTrials:
-        """Returns its study, made at the first look, with what it learns from."""
+        """Returns the job's study; creates it, with the studies it learns from, if necessary."""
         uid = StudyUid(job.uid)
         try:
             return self.studies.load(uid)
@@ -112,7 +112,7 @@ class TuningStep:
         return StudyWithTrials(study)
 
     def _find_runs(self, job: Job, search: Search, kept: StudyWithTrials) -> dict[int, Job]:
-        """Returns the runs of trials that haven't ended; makes missing ones if the job goes on."""
+        """Returns the runs of unfinished trials; creates missing ones unless the job is ending."""
         runs: dict[int, Job] = {}
         for trial in kept.trials:
             if trial.state.ended:
@@ -127,7 +127,7 @@ class TuningStep:
     def _judge(
         self, job: Job, search: Search, kept: StudyWithTrials, runs: dict[int, Job]
     ) -> StudyWithTrials:
-        """Trials whose runs have started or ended, or never will."""
+        """Updates the trials whose runs have started or ended, or will never start."""
         changed: list[TrialRecord] = []
         ended = kept.study.ended
         for trial in kept.trials:
@@ -169,7 +169,7 @@ class TuningStep:
         return (*events, hint(job, search.study.metrics, trial, self.clock.now()))
 
     def _outdated(self, changed: Sequence[TrialRecord], runs: dict[int, Job]) -> list[JobEvent]:
-        """Trials whose metric is older than their model."""
+        """Returns events about trials whose metric is older than their model."""
         events = []
         for trial in changed:
             run = runs.get(trial.number)
@@ -182,7 +182,7 @@ class TuningStep:
     def _unseen(
         self, job: Job, kept: StudyWithTrials, changed: Sequence[TrialRecord]
     ) -> tuple[JobEvent, ...]:
-        """Warns if the first trial with a metric reported none that Google's service would see."""
+        """Returns a warning if Google's service wouldn't see the first reported metric."""
         python = isinstance(job.spec.primary.program, PythonProgram)
         read_there = python and isinstance(job.name, TrainingJobName)
         first = next((t for t in changed if t.state is TrialState.SUCCEEDED), None)
@@ -195,7 +195,7 @@ class TuningStep:
         return (unseen_event(first, self.clock.now()),)
 
     def _begin(self, job: Job, kept: StudyWithTrials, runs: dict[int, Job]) -> Job:
-        """Moves the job to where the trial is that is furthest on."""
+        """Moves the job to the state of its most advanced trial."""
         since = min((t.start_time for t in kept.trials if t.start_time is not None), default=None)
         prepared = any(run.state is not State.QUEUED for run in runs.values())
         begins = since is not None or prepared
@@ -219,7 +219,7 @@ class TuningStep:
     ) -> tuple[Job, StudyWithTrials]:
         """Takes steps until it can only wait; of many suggestions it makes only the first.
 
-        The runs that are made are reason for the next look, and others have their turn before it.
+        The new runs cause another step later, so that other jobs have their turn in between.
         """
         while True:
             step = next_step(search, kept.trials, self._why_over(kept), self._measured(kept))
@@ -236,7 +236,7 @@ class TuningStep:
                     return job, kept
 
     def _measured(self, kept: StudyWithTrials) -> frozenset[int]:
-        """Returns the trials that have reported, as long as none has succeeded."""
+        """Returns the trials that have reported; empty once a trial has succeeded."""
         if any(trial.state is TrialState.SUCCEEDED for trial in kept.trials):
             return frozenset()
         curves = self.reported.curves(kept.study.uid, kept.study.config.metrics)
@@ -266,7 +266,7 @@ class TuningStep:
         return self._write(kept, spent, ())
 
     def _cancel(self, job: Job, kept: StudyWithTrials, runs: dict[int, Job]) -> None:
-        """Runs of trials that are to stop: some, or all once the job's end is decided."""
+        """Cancels the runs of trials that should stop: some, or all if the job is ending."""
         for trial in kept.trials:
             run = runs.get(trial.number)
             stops = job.ending is not None or trial.state is TrialState.STOPPING
@@ -283,7 +283,7 @@ class TuningStep:
         return apply(self.store, job.uid, event).job
 
     def _notify(self, job: Job, events: Sequence[JobEvent]) -> None:
-        """Writes events before what they tell of: each has a key, and is kept once."""
+        """Stores events before the changes that they describe; their keys prevent duplicates."""
         if events:
             self.store.append(job.uid, events)
 

@@ -37,7 +37,7 @@ def made_event(trial: TrialRecord, space: SearchSpace) -> JobEvent:
 
 
 def prior_event(search: Search, study: StudyRecord, now: datetime) -> JobEvent | None:
-    """Returns an event that says what the search learns from; None if from nothing."""
+    """Returns an event on what the search learns from; None if it learns from nothing."""
     prior = prior_trials(search, study.earlier)
     if prior is None:
         return None
@@ -48,7 +48,7 @@ def prior_event(search: Search, study: StudyRecord, now: datetime) -> JobEvent |
 
 
 def _told(given: Sequence[str]) -> str:
-    """``given``: as the program gets them; they may be long, and a thousand."""
+    """Shortens a list of arguments, which may be long and many."""
     shown = " ".join(shortened(flag.removeprefix("--")) for flag in given[:_MOST_TOLD])
     more = len(given) - _MOST_TOLD
     return f"{shown} and {more} more" if more > 0 else shown
@@ -68,7 +68,7 @@ def ended_events(
 
 
 def hint(job: Job, metrics: Sequence[Metric], trial: TrialRecord, now: datetime) -> JobEvent:
-    """Advises on the first trial that reported nothing; once for a job."""
+    """Returns an event with advice on the first trial that reported nothing; once for a job."""
     name = metrics[0].name
     field = "studySpec.metrics[0].metricId"
     if isinstance(job.name, TrainingJobName):
@@ -88,7 +88,7 @@ def hint(job: Job, metrics: Sequence[Metric], trial: TrialRecord, now: datetime)
 
 
 def outdated_event(trial: TrialRecord, step: int, now: datetime) -> JobEvent:
-    """Warns of a trial whose evaluator ended before it had evaluated the last checkpoint."""
+    """Returns a warning that a trial's evaluator ended before it evaluated the last checkpoint."""
     of = 0 if trial.final is None else trial.final.step
     message = (
         f"trial {trial.number}: its metric is of step {of}, but its model of step {step}, "
@@ -99,7 +99,7 @@ def outdated_event(trial: TrialRecord, step: int, now: datetime) -> JobEvent:
 
 
 def unseen_event(trial: TrialRecord, now: datetime) -> JobEvent:
-    """Warns of a metric that only event files have; once for a job."""
+    """Returns a warning that a metric is only in event files; once for a job."""
     message = (
         f"trial {trial.number} reported its metric only in event files. Google's service "
         "reads these only for TensorFlow on a runtime version of AI Platform. For other "

@@ -32,10 +32,10 @@ _ALL = 100_000
 
 
 class TrialJobs:
-    """``find`` and ``start`` may be called any number of times: a trial has one run."""
+    """The jobs that run trials, one for each; ``find`` and ``start`` may be repeated."""
 
     def __init__(self, store: Store, clock: Clock, wake: Callable[[], None]) -> None:
-        """``wake`` is called after every change that something has to follow."""
+        """Stores the dependencies; ``wake`` is called after changes that others must act on."""
         self._store = store
         self._clock = clock
         self._wake = wake
@@ -47,7 +47,7 @@ class TrialJobs:
             return None
 
     def start(self, job: Job, search: Search, trial: TrialRecord) -> Job:
-        """Creates the job that runs the trial, or returns the existing one."""
+        """Creates the job that runs the trial, or returns it if it exists."""
         now = self._clock.now()
         name = trial_run_name(job.name, trial.number)
         run = Job(
@@ -69,23 +69,23 @@ class TrialJobs:
         return run
 
     def cancel(self, run: Job, why: str) -> None:
-        """Asks for its end, if it hasn't ended and wasn't asked already."""
+        """Requests the run's end, unless it has ended or is ending."""
         if run.state.terminal or run.ending is not None:
             return
         apply(self._store, run.uid, CancelRequested(self._clock.now(), why=why))
         self._wake()
 
     def tags_seen(self, run: Job) -> tuple[str, ...]:
-        """Returns what its programs reported, where that lacked what was looked for."""
+        """Returns the metrics that the run's programs reported, if the wanted one was missing."""
         found = (json.loads(message) for message in self._messages(run, TAGS))
         return tuple(sorted({str(tag) for tags in found for tag in tags}))
 
     def metric_notes(self, run: Job) -> tuple[str, ...]:
-        """Returns what went wrong with looking for the metric, each once."""
+        """Returns what went wrong while the metric was read, each message once."""
         return tuple(dict.fromkeys(self._messages(run, NOTES)))
 
     def last_checkpoint(self, run: Job) -> int:
-        """Returns the step of the last one that was seen without an evaluation; 0: none was."""
+        """Returns the step of the last checkpoint without an evaluation; 0: none was found."""
         if not any(role_of(pool) is ClusterRole.EVALUATOR for pool in run.spec.pools):
             return 0
         steps = (STEP.search(message) for message in self._messages(run, BEHIND))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 class Trials:
+    """Implements :class:`footplate.api.trials_service.TrialsService`."""
+
     def __init__(self, store: Store, studies: StudyStore, reported: MeasurementCache) -> None:
         self._store = store
         self._studies = studies
@@ -76,7 +78,7 @@ class Trials:
         return tuner_loader.load().replay(replace(study.config, stopping=spec), past)
 
     def delete(self, uid: JobUid) -> None:
-        """Drops the study of a tuning job; does nothing for any other job."""
+        """Deletes the study of a tuning job; does nothing for other jobs."""
         self._studies.delete(StudyUid(uid))
 
     def _run(self, job: Job, number: int) -> Job | None:

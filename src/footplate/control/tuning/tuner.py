@@ -28,7 +28,10 @@ _log = logging.getLogger(__name__)
 
 
 class Tuner:
-    """Keeps only the set of jobs to process, which it reads from the store at first use."""
+    """Advances tuning jobs and pipelines.
+
+    It keeps only the set of jobs to process, which it reads from the store at first use.
+    """
 
     def __init__(
         self,
@@ -39,7 +42,10 @@ class Tuner:
         reported: MeasurementCache,
         wake: Callable[[], None],
     ) -> None:
-        """``wake`` is called when there is something to do; ``step`` does it."""
+        """Stores the dependencies.
+
+        ``wake`` is called when there is something to do, which ``step`` then does.
+        """
         self._store = store
         self._advance = advance
         self._pipelines = pipelines
@@ -53,20 +59,19 @@ class Tuner:
         self._loaded = False
 
     def begin(self, uid: JobUid) -> None:
-        """Takes up a new tuning job or pipeline."""
+        """Adds a new tuning job or pipeline."""
         with self._lock:
             self._active.add(uid)
             self._changed.add(uid)
         self._wake()
 
     def refresh(self) -> None:
-        """Looks for other tuning jobs, and at all of them, which may have changed."""
+        """Makes the next step read all tuning jobs and pipelines again."""
         self._loaded = False
         self._wake()
 
     def changed(self, uid: JobUid) -> None:
-        """Notes that a job was written to: a tuning job, one that runs a trial, a pipeline, the job
-        behind one, or any other.
+        """Notes that a job was written to, which may concern a tuning job or a pipeline.
 
         Never blocks for long.
         """
@@ -80,10 +85,10 @@ class Tuner:
             self._wake()
 
     def step(self) -> float | None:
-        """Process the jobs that changed, or all jobs.
+        """Processes the jobs that changed, or all jobs.
 
         Returns:
-            In how many seconds to look again for its own sake; None: never.
+            The seconds until the next step is due without a change; None: none is.
         """
         due: float | None = None
         for uid in self._take():
@@ -98,7 +103,7 @@ class Tuner:
         return due
 
     def _rest_s(self, uid: JobUid) -> float:
-        """Counts one more failure; returns for how long the job isn't looked at again."""
+        """Counts one more failure; returns the seconds until the job is processed again."""
         failures = self._failed[uid] = self._failed.get(uid, 0) + 1
         with self._lock:
             self._changed.add(uid)

@@ -24,6 +24,19 @@ if TYPE_CHECKING:
     from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
+class Rule(Protocol):
+    """The study's stopping rule; see ``footplate.control.tuning.early_stopping``."""
+
+    def __call__(
+        self,
+        kept: StudyWithTrials,
+        trial: TrialRecord,
+        curves: Mapping[int, tuple[Measurement, ...]],
+    ) -> str:
+        """Returns why the trial should stop; '' if it continues."""
+        ...
+
+
 class EarlyStop:
     """``stopping`` judges by the study's own rule."""
 
@@ -40,7 +53,7 @@ class EarlyStop:
         self._clock = clock
 
     def check(self, name: StudyName, number: int) -> bool:
-        """Returns whether nothing more is wanted of the trial, which is STOPPING or has ended then.
+        """Judges a trial; returns whether it should stop: it is then STOPPING or has ended.
 
         Raises NotFound, Aborted.
         """
@@ -57,7 +70,7 @@ class EarlyStop:
         return transitions.stop(kept.study, trial, why) if why else None
 
     def _over(self, kept: StudyWithTrials) -> str:
-        """Returns why the whole study is over, and with it its trials; '' if it isn't."""
+        """Returns why the study has ended, so that its trials should stop; '' if it hasn't."""
         study, limits = kept.study, kept.study.config.limits
         if limits is None or not limits.stop_asap:
             return ""

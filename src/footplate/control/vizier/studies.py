@@ -26,7 +26,7 @@ _SEEDS = 1 << 32
 
 
 class Studies:
-    """``forget`` is called with deleted studies."""
+    """The studies of clients; ``forget`` is called with deleted studies."""
 
     def __init__(
         self,
@@ -41,14 +41,14 @@ class Studies:
         self._forget = forget
 
     def create(self, where: Location, request: StudyRequest) -> StudyRecord:
-        """Makes a study, or finds the one that is as it should be.
+        """Creates a study, or returns the existing one of this name with the same spec.
 
-        The SDK's ``create_or_load`` doesn't understand AlreadyExists when it comes over REST, so
-        that a study that is there, with the very same spec, is the answer.
+        The SDK's ``create_or_load`` doesn't understand AlreadyExists when it comes over REST, so an
+        existing study with the very same spec is returned.
 
         Raises:
-            AlreadyExists: there is another one of this display name; nothing was changed.
-            InvalidArgument: there is no study to learn from.
+            AlreadyExists: another study has this display name; nothing was changed.
+            InvalidArgument: the study to learn from doesn't exist.
         """
         name = StudyName(where.project, where.location, str(self._ids.number()))
         made = StudyRecord(

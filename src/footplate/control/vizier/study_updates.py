@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def change(
     store: StudyStore, name: StudyName, decide: Callable[[StudyWithTrials], Change | None]
 ) -> Change | None:
-    """Writes what ``decide`` returns, and returns it; None if nothing had to change.
+    """Writes the change that ``decide`` returns, and returns it; None if nothing had to change.
 
     Raises:
-        NotFound: there is no such study.
+        NotFound: the study doesn't exist.
         Aborted: others kept writing; nothing was changed.
     """
     for _ in range(TRIES):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Suggestions:
-    """``state`` is that of the study; it may say why there are fewer than were asked for."""
+    """The suggested trials; ``state``, the study's, may explain why there are few."""
 
     trials: tuple[TrialRecord, ...]
     state: StudyState
@@ -38,10 +38,11 @@ class Suggesting:
         self._job_locks = JobLocks()
 
     def suggest(self, name: StudyName, count: int, client_id: str) -> Suggestions:
-        """Returns so many trials for a client, or fewer, if the study is over.
+        """Returns ``count`` trials for a client; fewer if the study has ended.
 
-        A client gets those that it works at already, then those that users brought and nobody
-        works at, then new ones. Its trials survive its death, and it may ask twice.
+        A client first gets the trials that it already works on, then trials that users added and
+        nobody works on, then new ones. Its trials survive its crash, and asking again returns the
+        same ones.
 
         Raises NotFound, Aborted.
         """

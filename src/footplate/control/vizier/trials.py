@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeasuredTrial:
-    """A trial with what was measured of it singly, in order."""
+    """A trial with its intermediate measurements, in order."""
 
     trial: TrialRecord
     measurements: tuple[Measurement, ...] = ()
@@ -41,17 +41,17 @@ class MeasuredTrial:
 
 @dataclass(frozen=True)
 class TrialPage:
-    """Trials in the order of their numbers; ``next_key`` continues after them, None at the end."""
+    """A page of trials in the order of numbers; ``next_key`` continues it, None at the end."""
 
     trials: tuple[MeasuredTrial, ...]
     next_key: str | None
 
 
 class StudyTrials:
-    """``prepare`` is called with studies of which a trial has ended, to compute the next suggestion
-    early.
+    """The trials of studies.
 
-    Every method raises NotFound where there is no such study, or trial.
+    ``prepare`` is called with a study after a trial has ended, to compute the next suggestion
+    early. Every method raises NotFound if the study or the trial doesn't exist.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class StudyTrials:
         self._prepare = prepare
 
     def create(self, name: StudyName, new: NewTrial) -> MeasuredTrial:
-        """Raises InvalidArgument: the study can't have such a trial."""
+        """Adds a user's trial. Raises InvalidArgument: the study can't have such a trial."""
         study = self._store.find(name).study
         for index, measurement in enumerate(new.measurements):
             check_metrics(measurement, metric_ids(study.request), f"measurements[{index}]")
@@ -77,7 +77,7 @@ class StudyTrials:
         return self._told(kept, find(kept, number))
 
     def all(self, name: StudyName) -> tuple[TrialRecord, ...]:
-        """Returns all trials, without what was measured of them singly."""
+        """Returns all trials, without their intermediate measurements."""
         return self._store.find(name).trials
 
     def list(self, name: StudyName, *, limit: int, after: int | None) -> TrialPage:
@@ -88,13 +88,13 @@ class StudyTrials:
         return TrialPage(self._all_told(kept, page), key)
 
     def optimal(self, name: StudyName) -> tuple[MeasuredTrial, ...]:
-        """Returns trials that have succeeded, and than which none is better in every metric."""
+        """Returns the Pareto-optimal trials among those that have succeeded."""
         kept = self._store.find(name)
         best = pareto_optimal([t.trial() for t in kept.trials], kept.study.config.metrics)
         return self._all_told(kept, [find(kept, trial.number) for trial in best])
 
     def measure(self, name: StudyName, number: int, measurement: Measurement) -> MeasuredTrial:
-        """Adds a measurement; one that is there already counts once.
+        """Adds a measurement; a repeated one counts once.
 
         Raises:
             FailedPrecondition: the trial has ended.
@@ -110,7 +110,10 @@ class StudyTrials:
         return self._told(kept, trial)
 
     def complete(self, name: StudyName, number: int, outcome: Outcome) -> MeasuredTrial:
-        """Raises FailedPrecondition: it has ended before, or nothing says how good it is."""
+        """Completes a trial.
+
+        Raises FailedPrecondition: the trial has ended before, or has nothing to judge it by.
+        """
 
         def decide(kept: StudyWithTrials) -> Change:
             trial = find(kept, number)
@@ -147,7 +150,7 @@ class StudyTrials:
 
 
 def find(kept: StudyWithTrials, number: int) -> TrialRecord:
-    """Raises NotFound."""
+    """Returns the trial with this number. Raises NotFound."""
     trial = next((trial for trial in kept.trials if trial.number == number), None)
     if trial is None:
         raise NotFound(f"{kept.study.name} has no trial {number}")
