@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def encode_catalogue(catalogue: Catalogue) -> JsonObject:
-    """Lists of what there is, by kind. What doesn't apply to an entry isn't in it.
+    """Returns the catalogue as lists, by kind; inapplicable attributes are left out.
 
-    ``own``: true where the operator added the name.
+    ``own`` is true if the operator added the name.
     """
     regions = catalogue.regions.values()
     return {
@@ -133,7 +133,7 @@ def _runtime(offer: Offer) -> JsonObject:
 
 
 def _number(value: float | None) -> float | None:
-    """Whole numbers without a point."""
+    """Returns the number as an integer if it is a whole one."""
     return int(value) if value is not None and value == int(value) else value
 
 

@@ -27,8 +27,9 @@ class ControlResponse:
 
 
 def encode_control_requests(control_requests: Iterable[tuple[str, str]], cursor: str) -> JsonObject:
-    """``control_requests`` by id and kind; the supervisor returns ``cursor`` to acknowledge
-    them.
+    """Encodes control requests, which are pairs of id and kind.
+
+    The supervisor returns ``cursor`` to acknowledge them.
     """
     return {
         "control_requests": [{"id": name, "kind": kind} for name, kind in control_requests],
@@ -37,7 +38,7 @@ def encode_control_requests(control_requests: Iterable[tuple[str, str]], cursor:
 
 
 def decode_control_response(body: bytes) -> ControlResponse:
-    """Raises InvalidArgument."""
+    """Decodes a replica's response. Raises InvalidArgument."""
     value = parse_object(body)
     text, error = value.get("text", ""), value.get("error", "")
     if not isinstance(text, str) or not isinstance(error, str) or bool(text) == bool(error):

@@ -17,7 +17,7 @@ _VALUES = tuple(form.value for form in DirectoryForm)
 
 
 def directory_form(labels: Mapping[str, str], default: DirectoryForm) -> DirectoryForm:
-    """``labels`` break no rule."""
+    """Returns the form that the label asks for, or the default; ``labels`` are valid already."""
     return DirectoryForm(labels[LABEL]) if LABEL in labels else default
 
 

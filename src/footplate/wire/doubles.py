@@ -6,7 +6,7 @@ import math
 
 
 def double_json(value: float) -> float | str:
-    """The value; ``NaN``, ``Infinity`` or ``-Infinity`` as texts, which proto clients read."""
+    """Returns the value, or ``NaN``, ``Infinity``, ``-Infinity`` as text for proto clients."""
     if math.isfinite(value):
         return value
     if math.isnan(value):

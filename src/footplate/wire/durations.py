@@ -21,7 +21,7 @@ LONGEST_S = 3_155_760_000.0
 
 
 def check_duration(value: object) -> str:
-    """``value`` if it is a duration; ValueError else, saying what is allowed."""
+    """Returns ``value`` if it is a duration; else raises ValueError, which says what is allowed."""
     if isinstance(value, str) and _DURATION.fullmatch(value) and abs(seconds(value)) <= _MAX_S:
         return value
     raise ValueError(f'{describe(value)} given; allowed: seconds as a string, such as "3600s"')
@@ -32,14 +32,14 @@ def seconds(duration: str) -> float:
 
 
 def format_duration(duration_s: float) -> str:
-    """Formats it in microseconds; bounds infinite values and those that messages can't hold."""
+    """Formats a duration in microseconds; limits values that messages can't hold."""
     bounded = 0.0 if math.isnan(duration_s) else max(-_MAX_S, min(duration_s, _MAX_S))
     text = f"{bounded:.6f}".rstrip("0").rstrip(".")
     return f"{'0' if text == '-0' else text}s"
 
 
 def check_limit(duration: str, field: str, least_s: float = 0) -> Iterator[Violation]:
-    """A limit of a job's time: more than 0, at least ``least_s``, and no more than `LONGEST_S`."""
+    """Yields a violation unless a limit is positive, from ``least_s`` to `LONGEST_S`."""
     allowed = f"{least_s:.0f}s" if least_s else "more than 0s"
     if not (least_s or 1e-9) <= seconds(duration) <= LONGEST_S:
         said = f"{describe(duration)} given; allowed: {allowed} to {LONGEST_S:.0f}s (100 years)"

@@ -44,13 +44,13 @@ Message = TypeVar("Message", bound="JsonModel", covariant=True)
 
 
 class JsonModel(BaseModel):
-    """A message of the API.
+    """The base class of the API's messages.
 
-    Fields are known by their lowerCamelCase and their snake_case name, null counts as not
-    given, fields that only the service fills (``OUTPUT_ONLY``) are left out. Those that Google's
-    message has beside the ones read here are kept as they are (``WITHOUT_EFFECT``), or refused
-    unless they are empty (``REFUSED``). All three are in snake_case. The items of lists are
-    messages without required fields, strings or numbers.
+    Fields may have lowerCamelCase or snake_case names, null counts as not given, and fields that
+    only the service sets (``OUTPUT_ONLY``) are ignored. Other fields of Google's message that
+    aren't read here are kept unchanged (``WITHOUT_EFFECT``), or refused unless they are empty
+    (``REFUSED``). All three sets have snake_case names. Items of lists are messages without
+    required fields, strings or numbers.
     """
 
     model_config = ConfigDict(
@@ -64,9 +64,9 @@ class JsonModel(BaseModel):
 
     @classmethod
     def understand(cls, value: JsonObject, *, strict: bool = True) -> ParseResult[Self]:
-        """Reads as much of a message as is valid, and notes all that the schema doesn't allow.
+        """Parses the valid parts of a message, and records all violations of the schema.
 
-        ``strict``: an unknown field is a violation, too; else it is kept. Never raises.
+        ``strict``: unknown fields are violations, too; otherwise they are kept. Never raises.
         """
         unknown = tuple(unknown_fields(cls, value)) if strict else ()
         canonical, wrong = _Canonical().read(cls, value)
@@ -79,17 +79,17 @@ class JsonModel(BaseModel):
 
     @classmethod
     def decode(cls, value: JsonObject) -> Self:
-        """The message that ``value`` is, as a whole.
+        """Parses a valid message.
 
         Raises:
-            InvalidArgument: with every violation of the schema, each with its JSON path.
+            InvalidArgument: has every violation of the schema, each with its JSON path.
         """
         understood = cls.understand(value)
         refuse(understood.violations)
         return understood.message
 
     def encode(self) -> JsonObject:
-        """Returns the fields that were given, in canonical spelling, and no others."""
+        """Returns only the fields that were given, with canonical names."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
@@ -97,8 +97,8 @@ class JsonModel(BaseModel):
 class ParseResult(Generic[Message]):
     """A message without the values that the schema doesn't allow (``wrong``).
 
-    They count as not given; an item of a list is replaced, so that those behind it keep their
-    numbers.
+    Those values count as not given; a wrong item of a list is replaced, so that the items after it
+    keep their numbers.
     """
 
     message: Message
@@ -111,14 +111,15 @@ class ParseResult(Generic[Message]):
         return (*self.unknown, *self.wrong)
 
     def clouds(self, field: str) -> bool:
-        """Returns whether a wrong value is at, above or below the field: rules didn't see it."""
+        """Returns whether a wrong value is at, above or below the field, hidden from rules."""
         return field in self._clouded.below or self._refused(field)
 
     def with_rules(self, found: Iterable[Violation]) -> tuple[Violation, ...]:
-        """Adds the rules' violations to the schema's, one for a field.
+        """Adds the violations of rules to those of the schema, one for each field.
 
         Violations at or inside a wrong value are left out. A rule that compares fields must itself
-        ignore clouded ones. Very many are cut off with their number; rules are read up to a bound.
+        ignore fields with wrong values. If there are very many violations, some are replaced by
+        their number, and not all rules are applied.
         """
         violations: dict[str, Violation] = {}
         for violation in self.violations:
@@ -143,7 +144,7 @@ class ParseResult(Generic[Message]):
 def parsed_items(
     items: Sequence[Item], field: str, clouded: Callable[[str], bool]
 ) -> Sequence[Item | None]:
-    """The items of a list; None in place of those that were wrong."""
+    """Returns the items of a list, with None in place of wrong ones."""
     if not clouded(field):
         return items
     return [None if clouded(f"{field}[{i}]") else item for i, item in enumerate(items)]
@@ -151,16 +152,17 @@ def parsed_items(
 
 @dataclass(frozen=True)
 class _Clouded:
-    """``below``: the wrong values and all that they stand in."""
+    """The paths of wrong values; ``below`` has these and everything that contains them."""
 
     wrong: frozenset[str]
     below: frozenset[str]
 
 
 def unknown_fields(model: type[JsonModel], value: object) -> Iterator[Violation]:
-    """Yields each field in ``value`` that the message lacks or refuses, with what to do instead.
+    """Yields each field in ``value`` that the message lacks or refuses, with advice.
 
-    That is the nearest names, except for the later ones of very many: finding them takes time.
+    The advice suggests similar names, but not for the later ones of very many fields, as finding
+    names takes time.
     """
     for number, (path, inside) in enumerate(_unknown(model, value)):
         name = str(path[-1])
@@ -183,7 +185,7 @@ def fields_without_effect(model: type[JsonModel], value: object) -> Iterator[tup
 def _unknown(
     model: type[JsonModel], value: object
 ) -> Iterator[tuple[tuple[str | int, ...], type[JsonModel]]]:
-    """The paths of unknown fields, and the message that each stands in."""
+    """Yields the paths of unknown fields, each with the type of the message that contains it."""
     for path, given, inside in _fields(model, value, ()):
         key = str(path[-1])
         if key not in _names(inside) and (given or key not in _refused(inside)):
@@ -193,7 +195,7 @@ def _unknown(
 def _fields(
     model: type[JsonModel], value: object, path: tuple[str | int, ...]
 ) -> Iterator[tuple[tuple[str | int, ...], object, type[JsonModel]]]:
-    """The path of each field that isn't null, its value, and the message that it stands in."""
+    """Yields the path and value of each field that isn't null, with the type of its message."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _fields(model, item, (*path, index))
@@ -209,13 +211,16 @@ def _fields(
 
 
 def refuse(violations: tuple[Violation, ...]) -> None:
-    """Raises InvalidArgument if there are any."""
+    """Raises InvalidArgument if there are any violations."""
     if violations:
         raise InvalidArgument.of(limited(violations))
 
 
 def limited(violations: tuple[Violation, ...], *, at_least: bool = False) -> tuple[Violation, ...]:
-    """Returns as many as one can read, and how many more there are, or are at least."""
+    """Returns as many violations as a person can read, and the number of the others.
+
+    ``at_least``: there may be more than that number.
+    """
     more = len(violations) - MAX_VIOLATIONS
     if more <= 1:
         return violations
@@ -224,7 +229,7 @@ def limited(violations: tuple[Violation, ...], *, at_least: bool = False) -> tup
 
 
 class _Canonical:
-    """A copy of a message's JSON with canonical names, without nulls and what is output only."""
+    """Makes a copy of a message's JSON: canonical names, no nulls, no output-only fields."""
 
     def __init__(self) -> None:
         self._wrong: dict[str, Violation] = {}
@@ -232,9 +237,10 @@ class _Canonical:
     def read(
         self, model: type[JsonModel], value: JsonObject
     ) -> tuple[JsonObject, dict[str, Violation]]:
-        """The copy, and what is wrong already and not in it, by its path.
+        """Returns the copy, and the violations found so far, by path.
 
-        Fields that were given in both spellings, and lists that would take long to look at.
+        These are fields given in both spellings, and lists that are too long to check; the copy
+        lacks them.
         """
         return self._message(model, value, ()), self._wrong
 
@@ -285,7 +291,7 @@ _MOST_ITEMS = 1000
 def _leave_all_out(
     root: JsonObject, error: ValidationError, stand_in: JsonValue, wrong: dict[str, Violation]
 ) -> None:
-    """Removes what is wrong from the message, and adds it to ``wrong``, by its path."""
+    """Removes the values named in an error from the message; adds them to ``wrong``."""
     gone: set[tuple[str | int, ...]] = set()
     for number, found in enumerate(error.errors(include_url=False, include_context=False)):
         location = found["loc"]
@@ -300,7 +306,7 @@ def _leave_all_out(
 
 
 def _leave_out(root: JsonObject, location: tuple[str | int, ...], stand_in: JsonValue) -> None:
-    """Removes the value at the location, or the nearest one above it that exists."""
+    """Removes the value at the location, or its nearest existing parent."""
     parent: JsonValue = root
     for depth, part in enumerate(location):
         last = depth == len(location) - 1
@@ -326,7 +332,7 @@ def _nearest(name: str, model: type[JsonModel]) -> str:
 
 @cache
 def _names(model: type[JsonModel]) -> Mapping[str, str]:
-    """Returns every spelling of each field's name with the canonical one."""
+    """Returns the canonical name for every spelling of each field."""
     known = (*model.OUTPUT_ONLY, *model.WITHOUT_EFFECT, *model.model_fields)
     names = {name: to_camel(name) for name in known}
     return names | {alias: alias for alias in names.values()}
@@ -334,7 +340,7 @@ def _names(model: type[JsonModel]) -> Mapping[str, str]:
 
 @cache
 def _messages(model: type[JsonModel]) -> Mapping[str, type[JsonModel]]:
-    """The fields that hold messages of their own, or lists of them."""
+    """Returns the fields that hold messages, or lists of messages, with their types."""
     found = {to_camel(n): _message_in(f.annotation) for n, f in model.model_fields.items()}
     return {name: message for name, message in found.items() if message is not None}
 
@@ -348,7 +354,7 @@ def _message_in(annotation: object) -> type[JsonModel] | None:
 
 @cache
 def _refused(model: type[JsonModel]) -> Mapping[str, str]:
-    """Returns refused fields by every spelling of the name."""
+    """Returns the refused fields, in every spelling, with advice."""
     return {**model.REFUSED, **{to_camel(name): way for name, way in model.REFUSED.items()}}
 
 

@@ -11,7 +11,7 @@ _LONGEST_NAME = 100
 
 
 def json_path(location: tuple[str | int, ...]) -> str:
-    """``("a", "b", 0)`` as ``a.b[0]``."""
+    """Formats a location: ``("a", "b", 0)`` as ``a.b[0]``."""
     path = ""
     for part in location:
         if isinstance(part, int):
@@ -22,7 +22,7 @@ def json_path(location: tuple[str | int, ...]) -> str:
 
 
 def ancestors(path: str) -> Iterator[str]:
-    """The paths above this one, from the top."""
+    """Yields the paths above this one, from the top."""
     return (path[:at] for at, character in enumerate(path) if character in ".[")
 
 

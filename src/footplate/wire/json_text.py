@@ -25,13 +25,13 @@ _TOO_DEEP = f"the JSON is nested too deeply; allowed: {MAX_DEPTH} levels"
 
 
 def parse_object(body: bytes) -> JsonObject:
-    """The JSON object in ``body``.
+    """Parses a JSON object.
 
-    Its strings can be encoded as UTF-8 and hold no NUL, its numbers are finite, its keys are
-    distinct, its depth and the number of its values are bounded.
+    Its strings can be encoded as UTF-8 and contain no NUL, its numbers are finite, its keys are
+    distinct, and its depth and number of values are limited.
 
     Raises:
-        InvalidArgument: it isn't one; the message says what and, where known, at which place.
+        InvalidArgument: the body is no such object; the message says why and, if known, where.
     """
     try:
         value = json.loads(
@@ -55,12 +55,12 @@ def parse_object(body: bytes) -> JsonObject:
 
 
 def format_object(value: JsonObject) -> str:
-    """The canonical text: compact, keys in the order given."""
+    """Formats an object as canonical text: compact, with keys in their given order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def describe(value: object, limit: int = 100) -> str:
-    """Returns the value as JSON, short enough for a message."""
+    """Formats a value as JSON, short enough for a message."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=repr)
     except (ValueError, RecursionError):
@@ -106,7 +106,7 @@ def _check_tree(root: JsonValue) -> None:
 
 
 def _problem(value: JsonValue) -> str:
-    """Returns what is wrong with a scalar; empty if nothing is."""
+    """Returns what is wrong with a scalar; empty: nothing is."""
     if isinstance(value, float) and isinf(value):
         return "the number is too large; allowed: numbers that a double can hold"
     if isinstance(value, str) and not storable(value):
@@ -119,9 +119,10 @@ def _shown(key: str) -> str:
 
 
 def _field(root: JsonValue, wrong: JsonValue) -> str:
-    """The path of the first such value, or of the object that has such a key.
+    """Returns the path of the first value that is ``wrong``, or of the object with such a key.
 
-    Places are told from where they lie in, and paths made of one only: keys may be long, and many.
+    Each place refers to its parent, and a path is built only for one place: keys may be long and
+    many.
     """
     left: list[_Place] = [_Place(root)]
     while left:

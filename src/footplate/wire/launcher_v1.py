@@ -19,7 +19,10 @@ _TEXTS = ("incarnation", "job", "node", "reason", "ending")
 
 
 def decode_report(body: bytes) -> tuple[LauncherReport, float]:
-    """The report, and for how many seconds its launcher waits for news. Raises InvalidArgument."""
+    """Decodes a report, and the seconds for which its launcher waits for an answer.
+
+    Raises InvalidArgument.
+    """
     value = parse_object(body)
     try:
         state = LauncherState(value.get("state"))

@@ -18,12 +18,12 @@ Labels hold no capital letters, so jobs whose ids have some can't be named.
 
 
 def learned_from(labels: Mapping[str, str] | None) -> str | None:
-    """The id that is given; None: none is."""
+    """Returns the id in the label; None: there is none."""
     return (labels or {}).get(LABEL) or None
 
 
 def check_learning(labels: Mapping[str, str] | None, own: str = "") -> Iterator[Violation]:
-    """``own``: the id of the job itself, where the request says it."""
+    """Yields faults of the label; ``own`` is the id of the job itself, if the request has it."""
     given = (labels or {}).get(LABEL)
     if given is None:
         return

@@ -21,9 +21,9 @@ _DIRECTIONS = {(): False, ("asc",): False, ("desc",): True}
 
 
 def parse_order(text: str, fields: Mapping[str, Field]) -> JobOrder:
-    """The order that ``text`` spells, by the names that filters have; empty: the newest first.
+    """Parses an order, with the field names of filters; an empty text means newest first.
 
-    Raises InvalidArgument as ``parse_parts``.
+    Raises InvalidArgument, as ``parse_parts`` does.
     """
     found: dict[Field, OrderedBy] = {}
     for field, descending in parse_parts(text, fields):
@@ -32,12 +32,12 @@ def parse_order(text: str, fields: Mapping[str, Field]) -> JobOrder:
 
 
 def parse_parts(text: str, fields: Mapping[str, T]) -> list[tuple[T, bool]]:
-    """Returns what each field stands for, and whether it descends; the first one counts most.
+    """Returns, most important first, what each named field stands for, and whether it descends.
 
-    Fields may be spelled in snake_case, too.
+    Names may also be in snake_case.
 
     Raises:
-        InvalidArgument: naming the part that is wrong, and what is allowed.
+        InvalidArgument: names the part that is wrong, and what is allowed.
     """
     snake = {re.sub("([A-Z])", r"_\1", name).lower(): name for name in fields}
     found: list[tuple[T, bool]] = []

@@ -21,9 +21,10 @@ def encode_lines(entries: tuple[Entry, ...]) -> bytes:
 
 
 def _document(entry: Entry) -> JsonObject:
-    """``cursor`` continues after the line; ``time`` is when the program printed it.
+    """Encodes a log line.
 
-    What was written over Cloud Logging's API has ``log``, and its labels and the like.
+    ``cursor`` is the position after the line; ``time`` is when the program printed it. Entries that
+    were written over Cloud Logging's API also have ``log``, labels and similar fields.
     """
     line = entry.line
     document: JsonObject = {

@@ -64,7 +64,7 @@ _PREFIXES = tuple(
 
 @dataclass(frozen=True)
 class Reading:
-    """``payload`` is the JSON object that the line was, or empty."""
+    """A log line with its severity; ``payload`` is the line if it is a JSON object."""
 
     severity: str
     message: str
@@ -72,7 +72,7 @@ class Reading:
 
 
 def read_line(stream: str, text: str) -> Reading:
-    """The severity and message of a line of ``stdout``, ``stderr`` or ``progress``; any text."""
+    """Returns severity and message of a line of ``stdout``, ``stderr`` or ``progress``."""
     document = _parse(text) if text[:1] in "{ \t" and text.rstrip().endswith("}") else None
     if document is None:
         return Reading(_prefixed(text) or _default(stream), clean(text))
@@ -84,7 +84,7 @@ def read_line(stream: str, text: str) -> Reading:
 
 
 def clean(text: str) -> str:
-    """``text`` with what other programs can't take (NUL, halves of surrogate pairs) replaced."""
+    """Replaces characters that other programs refuse: NUL and lone surrogates."""
     text = text.replace("\x00", "\ufffd")
     try:
         text.encode()
@@ -137,7 +137,7 @@ def _parse(text: str) -> Mapping[str, object] | None:
 
 
 def is_plain(document: object) -> bool:
-    """Returns whether every reader of JSON can be expected to take it: flat and without NUL."""
+    """Returns whether all JSON readers should accept a document: it isn't deep, and has no NUL."""
     level: list[object] = [document]
     for _ in range(_MAX_DEPTH):
         inner: list[object] = []

@@ -25,16 +25,16 @@ _NUMBER = re.compile(r"-?[0-9]{1,19}")
 
 @dataclass(frozen=True)
 class PageRule:
-    """The size of an API's pages if none is asked for, and the largest."""
+    """The size of an API's pages if none is requested, and the largest size."""
 
     default: int
     maximum: int
 
     def size(self, given: str | None) -> int:
-        """Returns a page's size: the maximum at most, as in Google's services; 0 is the default.
+        """Returns a page's size: at most the maximum, as in Google's services; 0 means the default.
 
         Raises:
-            InvalidArgument: a negative number, or no number.
+            InvalidArgument: the text is a negative number, or no number.
         """
         if not given:
             return self.default
@@ -45,15 +45,15 @@ class PageRule:
 
 
 def format_token(key: str, query: str) -> str:
-    """The token of the page after ``key`` in the list that ``query`` asks for."""
+    """Makes the token for the page after ``key`` in the list that ``query`` describes."""
     return base64.urlsafe_b64encode(_digest(query) + key.encode()).decode()
 
 
 def parse_token(token: str | None, query: str) -> str | None:
-    """The key in a token; None without token.
+    """Returns the key in a token; None without a token.
 
     Raises:
-        InvalidArgument: it isn't a token of this list with this filter.
+        InvalidArgument: the token isn't of this list with this filter.
     """
     if not token:
         return None
@@ -70,7 +70,7 @@ def parse_token(token: str | None, query: str) -> str | None:
 
 
 def parse_number_token(token: str | None, query: str) -> int | None:
-    """Reads a token like ``parse_token``, of a list whose keys are 64-bit integers."""
+    """Reads a token as ``parse_token`` does, for a list whose keys are 64-bit integers."""
     key = parse_token(token, query)
     if key is None:
         return None
@@ -100,5 +100,5 @@ def list_json(
 
 
 def _digest(query: str) -> bytes:
-    """Returns a digest, no secret: it only recognizes a token of another list."""
+    """Returns a short digest, which isn't secret: it only recognises tokens of other lists."""
     return hashlib.sha256(query.encode()).digest()[:_DIGEST_LENGTH]

@@ -28,13 +28,13 @@ Selection = dict[str, "Selection"]
 
 
 def select_fields(answer: JsonObject, fields: str) -> JsonObject:
-    """The parts of ``answer`` that are named. Raises InvalidArgument: it can't be read."""
+    """Returns the named parts of ``answer``. Raises InvalidArgument: ``fields`` is malformed."""
     selection = parse_fields(fields)
     return {**_members(answer, selection)} if selection else answer
 
 
 def parse_fields(fields: str, parameter: str = "fields") -> Selection:
-    """Raises InvalidArgument, naming ``parameter``."""
+    """Parses a selection of fields. Raises InvalidArgument, which names ``parameter``."""
     if not fields.strip():
         return {}
     reader = _Reader(fields, parameter)
@@ -45,7 +45,7 @@ def parse_fields(fields: str, parameter: str = "fields") -> Selection:
 
 
 class _Reader:
-    """``next`` is the token that comes next; None at the end."""
+    """Reads a selection; ``next`` is the next token, None at the end."""
 
     def __init__(self, text: str, parameter: str) -> None:
         self._text = text
@@ -128,7 +128,7 @@ def _members(value: JsonObject, selection: Selection) -> JsonObject:
 
 
 def _select(value: JsonValue, selection: Selection) -> JsonValue:
-    """Selects parts; None: ``value`` has no fields, so none can be selected."""
+    """Selects parts of a value; None: the value has no fields to select."""
     if not selection:
         return value
     if isinstance(value, dict):

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class ProtoEnum(IntEnum):
-    """GAPIC clients send the numbers, everyone else the names; answers have names."""
+    """An enum; GAPIC clients send numbers, all others names, and answers have names."""
 
     @classmethod
     def parse(cls, value: object) -> Self:
-        """The member that a JSON value means; ValueError else, naming the members."""
+        """Returns the member that a JSON value means. Raises ValueError, naming all members."""
         if isinstance(value, str) and value in cls.__members__:
             return cls[value]
         number = int(value) if isinstance(value, float) and value.is_integer() else value

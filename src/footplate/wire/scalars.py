@@ -21,7 +21,7 @@ _LONGEST_NUMBER = 1000
 
 
 def _integer(value: object, bits: int) -> int:
-    """An int, an integral float, or a string of digits, within ``bits``."""
+    """Reads an int, an integral float, or a string of digits, within ``bits``."""
     if isinstance(value, str):
         integral = _INTEGER.fullmatch(value) is not None
     elif isinstance(value, float):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def parallel_warnings(
     parallel_field: str, parallel: int, trials_field: str, trials: int
 ) -> Iterator[str]:
-    """``trials`` is 0 where the request doesn't say it."""
+    """Yields warnings about parallel trials; ``trials`` is 0 if the request lacks it."""
     if 0 < trials < parallel:
         count = min(trials, MOST_AT_ONCE)
         at_once = "1 trial runs" if count == 1 else f"{count} trials run"
@@ -38,7 +38,7 @@ MAX_DISK_GB = 65_536
 def check_disk(
     kind: str | None, size_gb: int | None, types: Sequence[str], field: str
 ) -> Iterator[Violation]:
-    """Checks a disk; ``types`` are the API's; an absent type, and 0 GB, are the default."""
+    """Yields faults of a disk; ``types`` are allowed. No type, or 0 GB, means the default."""
     if kind and kind not in types:
         allowed = ", ".join(types)
         yield Violation(f"{field}.bootDiskType", f"{describe(kind)} given; allowed: {allowed}")
@@ -48,13 +48,13 @@ def check_disk(
 
 
 def check_words(words: Sequence[str] | None, field: str) -> Iterator[Violation]:
-    """Refuses arguments with which Linux starts no program."""
+    """Yields violations for arguments that are too long for Linux to start a program."""
     for index, word in enumerate(words or ()):
         yield from check_word(word, f"{field}[{index}]")
 
 
 def check_word(word: str, field: str) -> Iterator[Violation]:
-    """``word`` is an argument, or a variable with its name."""
+    """Yields a violation if an argument, or a variable with its name, is too long."""
     size = len(word.encode(errors="surrogatepass"))
     if size > MAX_WORD_BYTES:
         limit = f"{size:,} bytes given; allowed: at most {MAX_WORD_BYTES:,}, the limit of Linux"
@@ -67,7 +67,7 @@ _RULE = "at most 64 lowercase letters, digits, underscores and dashes"
 
 
 def check_labels(labels: Mapping[str, str], field: str = "labels") -> Iterator[Violation]:
-    """Letters of any script that aren't capitals count, as Google says."""
+    """Yields faults of labels; letters of any script are allowed, except capitals."""
     wrong = [] if len(labels) <= MAX_LABELS else [f"{len(labels)} given; allowed: {MAX_LABELS}"]
     if keys := [describe(key) for key in labels if not key or not _fits(key)]:
         wrong.append(f"key {listed(keys)} given; allowed: {_RULE}, at least one")
@@ -91,7 +91,7 @@ EXAMPLE = "REGISTRY/REPOSITORY:TAG, such as gcr.io/my-project/trainer:v1"
 
 
 def check_image(given: str | None, field: str) -> Iterator[Violation]:
-    """An empty text is none at all."""
+    """Yields a fault if a text isn't an image's name; an empty text counts as none."""
     if not given:
         return
     try:
@@ -113,19 +113,19 @@ def describe_account(field: str) -> str:
 
 @dataclass(frozen=True)
 class Form:
-    """``shown`` is how messages write it."""
+    """A form that names must have; ``shown`` is its spelling in messages."""
 
     shown: str
     pattern: re.Pattern[str]
 
     def check(self, given: str | None, field: str) -> Iterator[Violation]:
-        """An empty text is none at all."""
+        """Yields a violation if a text doesn't have the form; an empty text counts as none."""
         if given and not self.pattern.fullmatch(given):
             yield Violation(field, f"{describe(given)} given; allowed: {self.shown}")
 
 
 def resource(shown: str) -> Form:
-    """Makes a form in which each word in capitals stands for one segment of the name."""
+    """Makes a form in which each word in capitals stands for one segment of a name."""
     return Form(shown, re.compile(re.sub("[A-Z_]+", r"[^/\\s]+", shown)))
 
 

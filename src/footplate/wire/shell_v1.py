@@ -41,7 +41,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True)
 class Opening:
-    """A terminal; with ``command``, that without one."""
+    """The request for a terminal, or, with ``command``, for running it without a terminal."""
 
     size: Size = (80, 24)
     term: str = "xterm"
@@ -55,19 +55,19 @@ class Resize:
 
 @dataclass(frozen=True)
 class EndOfInput:
-    """A command reads no more than it was sent."""
+    """The end of a command's input."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """The stream to which the bytes that follow were written: ``stdout`` or ``stderr``."""
+    """The stream of the bytes that follow: ``stdout`` or ``stderr``."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class WindowUpdate:
-    """The shell has read so many bytes more; for the server, and not for the user."""
+    """The number of bytes that the shell has read since; meant for the server, not the user."""
 
     count: int
 
@@ -81,14 +81,14 @@ class Exit:
 
 @dataclass(frozen=True)
 class Failure:
-    """The shell doesn't exist, or has ended, for this reason."""
+    """The reason why the shell can't be opened, or has ended."""
 
     message: str
 
 
 @dataclass(frozen=True)
 class LifeSign:
-    """A keep-alive without meaning."""
+    """A keep-alive message, without content."""
 
 
 Request = Opening | Resize | EndOfInput | LifeSign
@@ -120,7 +120,7 @@ def _object(message: Request | Answer) -> JsonObject:
 
 
 def decode_request(text: str) -> Request:
-    """Raises InvalidArgument."""
+    """Decodes a message to the shell. Raises InvalidArgument."""
     match _only(text):
         case None:
             return LifeSign()
@@ -134,7 +134,7 @@ def decode_request(text: str) -> Request:
 
 
 def decode_answer(text: str) -> Answer:
-    """Raises InvalidArgument."""
+    """Decodes a message from the shell. Raises InvalidArgument."""
     match _only(text):
         case None:
             return LifeSign()
@@ -150,7 +150,7 @@ def decode_answer(text: str) -> Answer:
 
 
 def _only(text: str) -> tuple[str, JsonValue] | None:
-    """The one field of an object; None: it is empty."""
+    """Returns the only field of an object; None: the object is empty."""
     value = parse_object(text.encode("utf-8", "surrogatepass"))
     if len(value) > 1:
         raise _wrong("message", text, "one field in each message")

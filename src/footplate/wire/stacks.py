@@ -29,13 +29,13 @@ T = TypeVar("T")
 
 
 def decode_dump(text: str) -> Dump:
-    """The stack traces of one replica, truncated if too large.
+    """Decodes the stack traces of one replica, and truncates very large ones.
 
-    Each part is checked by itself, so that the first wrong one is the last that is looked at: a
-    list of a million wrong ones would cost gigabytes in errors.
+    Each part is checked separately, so that checking ends with the first wrong one: a list of a
+    million wrong parts would cost gigabytes in errors.
 
     Raises:
-        InvalidArgument: it doesn't tell where processes stand.
+        InvalidArgument: the text doesn't describe stack traces.
     """
     value = parse_object(text.encode())
     rest = _read_part(Dump, {**value, "processes": []})
@@ -49,7 +49,7 @@ def encode_report(report: Report) -> JsonObject:
 
 
 def read_report(resource: JsonObject) -> Report:
-    """Raises InvalidArgument."""
+    """Decodes a report of stack traces. Raises InvalidArgument."""
     return _read(TypeAdapter(Report), resource)
 
 
@@ -63,7 +63,7 @@ def _read(adapter: TypeAdapter[T], value: JsonObject) -> T:
 
 
 def _parts(whole: JsonObject, field: str, most: int) -> tuple[list[JsonObject], int]:
-    """The first ones of a list of objects, and how many more there are."""
+    """Returns the first ``most`` objects of a list, and how many more it has."""
     given = whole.get(field)
     if not isinstance(given, list):
         raise _wrong(field, given, "a list")
@@ -109,12 +109,12 @@ def _read_part(kind: type[T], value: JsonObject) -> T:
 
 @cache
 def _adapters() -> Mapping[type, TypeAdapter[Any]]:
-    """Makes the adapters once: making one takes longer than using it."""
+    """Returns the adapters, which are made once: making one takes longer than using it."""
     return {kind: TypeAdapter(kind) for kind in (Dump, Process, Thread, Frame)}
 
 
 def _line(text: str) -> str:
-    """Returns the text as one line, not too long."""
+    """Returns the text as one line of limited length."""
     return " ".join(text[:MAX_TEXT_LENGTH].split())
 
 

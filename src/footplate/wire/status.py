@@ -19,7 +19,7 @@ _BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
 
 
 def error_json(error: ServiceError) -> JsonObject:
-    """The body of an answer that is an error, of a size that can be read."""
+    """Returns the body of an error's answer, with its size limited."""
     body: JsonObject = {
         "code": error.http_status,
         "message": message_of(error),
@@ -42,7 +42,7 @@ def error_json(error: ServiceError) -> JsonObject:
 
 
 def message_of(error: ServiceError) -> str:
-    """Returns the error's message, cut to the length that is answered."""
+    """Returns the error's message, shortened to the limit for answers."""
     return _cut(error.message, MAX_MESSAGE_LENGTH)
 
 
@@ -51,5 +51,5 @@ def _cut(text: str, length: int) -> str:
 
 
 def status_json(code: Code, message: str) -> JsonObject:
-    """A google.rpc.Status within a resource; never with details, which clients may not know."""
+    """Returns a google.rpc.Status for a resource, without the details of the error."""
     return {"code": (code or Code.UNKNOWN).value, "message": message}

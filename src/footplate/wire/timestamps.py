@@ -13,15 +13,15 @@ _TIMESTAMP = re.compile(
 
 
 def format_time(time: datetime) -> str:
-    """Formats a time in UTC at fixed width, so that strings sort as the times do."""
+    """Formats a time in UTC with fixed width, so that texts sort in order of time."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def parse_time(text: str) -> datetime:
-    """The time that ``text`` spells; a date is its midnight, a time without zone is UTC.
+    """Parses a time; a date means its midnight, and a time without a zone is UTC.
 
     Raises:
-        ValueError: it spells none.
+        ValueError: the text is not a time.
     """
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
@@ -36,7 +36,7 @@ def parse_time(text: str) -> datetime:
 
 
 def check_timestamp(value: object) -> str:
-    """``value`` if it is a time with its zone, as messages hold it; ValueError else."""
+    """Returns ``value`` if it is a time with a zone. Raises ValueError: it isn't."""
     match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
     if match is None or match[4] is None or len(match[4]) == 5 or not _exists(match[0]):
         allowed = 'a time with its zone, such as "2026-01-31T12:00:00Z"'

@@ -19,7 +19,7 @@ _AT = f"labels.{LABEL}"
 
 
 def trial_regions(labels: Mapping[str, str] | None) -> tuple[str, ...]:
-    """The regions that trials take turns in; none: all run in the job's own."""
+    """Returns the regions among which trials are distributed; empty: the job's own."""
     given = (labels or {}).get(LABEL)
     return tuple(given.split("_")) if given else ()
 

@@ -24,7 +24,7 @@ TRAINING_STATES = (
 
 
 def training_state(trial: Mapping[str, JsonValue]) -> str:
-    """Returns one of TRAINING_STATES: of a trial that hasn't ended that of the job that runs it."""
+    """Returns one of TRAINING_STATES; until the trial ends, that of the job that runs it."""
     match str(trial.get("state")):
         case "SUCCEEDED":
             return "SUCCEEDED"

@@ -16,7 +16,10 @@ MAX_PACKAGES = 100
 
 
 def check_directory(uri: str, field: str) -> Iterator[Violation]:
-    """A directory in a bucket, or, which only this service knows, a path of the machine."""
+    """Yields a fault unless a URI is a directory in a bucket, or a path of the machine.
+
+    Only this service allows paths; Google's doesn't.
+    """
     if uri.startswith("/"):
         if ".." in uri.split("/"):
             yield Violation(field, f"{describe(uri)} given; allowed: a path without ..")

@@ -19,14 +19,14 @@ _FIELDS = ("labels", "note")
 
 @dataclass(frozen=True)
 class JobPatch:
-    """The fields to change; None: the field stays as it is."""
+    """The fields to change; None leaves a field as it is."""
 
     labels: tuple[tuple[str, str], ...] | None
     note: str | None
 
 
 def read_job_patch(body: JsonObject) -> JobPatch:
-    """``{"labels": {...}, "note": "..."}``, or one of them. Raises InvalidArgument."""
+    """Reads ``{"labels": {...}, "note": "..."}``, or just one of them. Raises InvalidArgument."""
     allowed = " and ".join(_FIELDS)
     wrong = [
         Violation(name[:100], f"this field can't be changed; allowed: {allowed}")

@@ -41,9 +41,9 @@ VOCABULARY = Vocabulary(
 def brief_json(
     job: Job, waiting: Explanation | None, per_hour: JsonObject | None = None
 ) -> JsonObject:
-    """Returns a job as lists show it. ``waiting``: why it isn't running yet.
+    """Returns a job as lists show it; ``waiting`` explains why it isn't running yet.
 
-    ``per_hour``: how many machines and accelerators it holds, and what an hour of them costs.
+    ``per_hour`` has the machines and accelerators that the job holds, and the cost of an hour.
     """
     collection = job.name.collection.split("/")
     answer: JsonObject = {
@@ -79,9 +79,9 @@ def brief_json(
 def details_json(
     job: Job, waiting: Explanation | None, per_hour: JsonObject | None = None
 ) -> JsonObject:
-    """Returns all that is known of a job but trials, events, lines and usage.
+    """Returns everything about a job except trials, events, log lines and usage.
 
-    ``request`` is the accepted request, ``spec`` what the service made of it. Of a training
+    ``request`` is the accepted request, ``spec`` the service's interpretation. For a training
     pipeline ``backing`` is the job that runs its program, and ``model`` the version that it made.
     """
     found: JsonObject = {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def metrics_json(reported: ReportedMetrics, points: int) -> JsonObject:
-    """``points`` (2 or more) of each series at most, evenly chosen."""
+    """Returns the metrics, with at most ``points`` (2 or more) of each series, evenly chosen."""
     return {
         "series": [_series(each, points) for each in reported.series],
         "more": reported.more,
@@ -34,7 +34,7 @@ def _series(series: MetricSeries, most: int) -> JsonObject:
 
 
 def _evenly(points: tuple[MetricPoint, ...], most: int) -> list[MetricPoint]:
-    """Returns at most so many points, evenly chosen, with the first and the last one."""
+    """Returns at most ``most`` points, evenly chosen, with the first and the last one."""
     last = len(points) - 1
     if last < most:
         return list(points)

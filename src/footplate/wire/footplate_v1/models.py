@@ -13,7 +13,7 @@ Known = Literal["YES", "NO", "UNKNOWN"]
 
 
 class _Answer(BaseModel):
-    """Fields that aren't known are of a newer service, and left out."""
+    """The base of answers; unknown fields come from a newer service, and are ignored."""
 
     model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 

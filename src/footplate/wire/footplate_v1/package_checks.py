@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def encode_check_request(job: JsonObject, uploads: Mapping[str, bytes]) -> JsonObject:
-    """``uploads``: by URI, the packages that aren't in a bucket yet."""
+    """Encodes a request; ``uploads`` has, by URI, the packages that aren't in a bucket yet."""
     packages: list[JsonObject] = [
         {"uri": uri, "content": base64.b64encode(content).decode("ascii")}
         for uri, content in uploads.items()
@@ -28,7 +28,7 @@ def encode_check_request(job: JsonObject, uploads: Mapping[str, bytes]) -> JsonO
 
 
 def read_check_request(body: JsonObject) -> tuple[JsonObject, dict[str, bytes]]:
-    """Raises InvalidArgument."""
+    """Reads a request: the job, and the contents of uploads by URI. Raises InvalidArgument."""
     job, packages = body.get("job"), body.get("packages", [])
     if not isinstance(job, dict):
         raise _wrong("job", "required: the body of a create request")
@@ -52,7 +52,7 @@ def package_checks_json(checks: Sequence[PackageCheck]) -> JsonObject:
 
 
 def read_package_checks(resource: JsonObject) -> tuple[PackageCheck, ...]:
-    """Raises InvalidArgument: it isn't the JSON of checks of packages."""
+    """Reads checks of packages. Raises InvalidArgument: the JSON doesn't describe such checks."""
     try:
         found = models.PackageChecks.model_validate(resource)
     except ValidationError as error:

@@ -34,7 +34,7 @@ RULES: Mapping[str, StoppingSpec] = {
 
 
 def curves_json(curves: Mapping[int, Sequence[Measurement]], points: int) -> JsonObject:
-    """Returns curves by trial, in the order of steps; ``points`` of each at most."""
+    """Returns curves by trial, in the order of steps, with at most ``points`` points each."""
     return {
         "curves": [
             {"trial": number, **_curve(evenly(curve, points))}
@@ -44,7 +44,7 @@ def curves_json(curves: Mapping[int, Sequence[Measurement]], points: int) -> Jso
 
 
 def _curve(shown: Sequence[Measurement]) -> JsonObject:
-    """A metric that was not reported at a step is null there."""
+    """Returns steps and values; a metric that was not reported at a step is null there."""
     names = sorted({name for each in shown for name in each.values})
     return {
         "steps": [each.step for each in shown],
@@ -58,7 +58,10 @@ def _curve(shown: Sequence[Measurement]) -> JsonObject:
 def replay_json(
     rule: str, search: Search, trials: Sequence[TrialRecord], stops: Sequence[ReplayedStop]
 ) -> JsonObject:
-    """``bestStopped``: the best trial is among the stopped ones, and would have been lost."""
+    """Returns the result of a replay.
+
+    ``bestStopped``: the best trial is among the stopped ones, and would have been lost.
+    """
     found = best([trial.trial() for trial in trials], search.study.metrics[0])
     winner = None if found is None else found.trial.number
     return {

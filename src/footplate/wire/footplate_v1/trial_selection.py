@@ -43,13 +43,13 @@ the end: to look for its end at each quote would take quadratic time.
 
 
 def select_trials(answer: JsonObject, condition: str, order_by: str) -> JsonObject:
-    """``answer`` of a list with those of its trials that match, in that order.
+    """Returns ``answer`` with only the trials that match, in the requested order.
 
-    ``order_by``: fields, the first of which counts most, each with ``desc`` behind it or not;
-    trials that lack one come last.
+    ``order_by`` has fields, the most important first, each optionally followed by ``desc``; trials
+    without a value come last.
 
     Raises:
-        InvalidArgument: naming the place, or the field, and what is allowed.
+        InvalidArgument: names the place, or the field, and what is allowed.
     """
     names = _fields(answer)
     trials = [each for each in _list(answer["trials"]) if isinstance(each, dict)]
@@ -96,7 +96,7 @@ def _key(name: str) -> Read:
 
 
 def _measured(trial: JsonObject) -> JsonObject:
-    """Returns the measurement that judges a trial; while it runs, its latest report."""
+    """Returns the measurement that judges a trial; for a running trial its latest report."""
     return _object(trial.get("final") or trial.get("latest"))
 
 
@@ -143,7 +143,7 @@ _FIXED: Mapping[str, Read] = MappingProxyType(
 
 
 def spell(name: str) -> str:
-    """A field as a filter and an order have it: in quotes where it needs them."""
+    """Returns a field's spelling in filters and orders: in quotes if necessary."""
     if _PLAIN.fullmatch(name):
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
@@ -151,9 +151,9 @@ def spell(name: str) -> str:
 
 
 def quote_names(text: str, names: Iterable[str]) -> str:
-    """``text`` with quotes around the names with blanks that stand before a comparator.
+    """Returns ``text`` with quotes around names that contain blanks and precede a comparator.
 
-    The longest name wins. What stands in quotes is left as it is.
+    The longest matching name counts. Quoted parts of the text stay unchanged.
     """
     blank = sorted((name for name in names if re.search(r"\s", name)), key=len, reverse=True)
     if not blank:
@@ -177,8 +177,8 @@ def _compare(given: Restriction, names: Mapping[str, Read]) -> Condition:
 
 
 def _ordered(given: Restriction, read: Read) -> Condition:
-    """Compares by numbers; times, which have one form, by their texts."""
-    holds, text = OPERATORS[given.comparator], given.value.text
+    """Returns a condition that compares numbers, or times, whose texts sort in order of time."""
+    holds, wanted = _ORDERS[given.operator], _number(given.value.text)
     if given.field in _TIMES:
         return lambda trial: bool(time := str(read(trial) or "")) and holds(time, text)
     wanted = _number(text)
@@ -195,7 +195,7 @@ def _equal(value: Value, wanted: str) -> bool:
 
 
 def _state_reader(given: Restriction) -> Read | None:
-    """The state in the words of ml v1 where the filter has one of them. Refuses unknown words."""
+    """Returns a reader for states of ml v1, if the filter has one; refuses unknown states."""
     wanted = given.value.text.upper()
     if given.comparator in EXACT and wanted not in (*STATES, *TRAINING_STATES):
         allowed = ", ".join(dict.fromkeys((*STATES, *TRAINING_STATES)))
@@ -208,7 +208,11 @@ def _orders(text: str, names: Mapping[str, Read]) -> list[tuple[Read, bool]]:
 
 
 def _order(text: str, names: Mapping[str, Read]) -> tuple[Read, bool]:
-    """A name may end with the word ``desc``: a whole one is that before it is a direction."""
+    """Parses one field of an order, with its direction.
+
+    A name may itself end with the word ``desc``, so a whole name is tried before a name with a
+    direction.
+    """
     spelled = {spelling: name for name in names for spelling in (name, spell(name), f'"{name}"')}
     if text in spelled:
         return names[spelled[text]], False
@@ -220,14 +224,14 @@ def _order(text: str, names: Mapping[str, Read]) -> tuple[Read, bool]:
 
 
 def _rank(value: Value) -> tuple[int, float, str]:
-    """Numbers by size before texts."""
+    """Returns a key that sorts numbers by size, and before texts."""
     if isinstance(value, str):
         return 1, 0.0, value
     return 0, float(value or 0), ""
 
 
 def _number(value: object) -> float | None:
-    """Returns a number; None: there is none. Texts stand for numbers that JSON lacks."""
+    """Converts a value, perhaps a text such as Infinity, to a number; None: it isn't one."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

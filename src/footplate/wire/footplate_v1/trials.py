@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 def search_json(
     search: Search, study: StudyRecord | None, trials: Sequence[TrialRecord]
 ) -> JsonObject:
-    """Returns what is searched for, and the best so far; ``trials`` are by number.
+    """Returns a description of the search, and its best trials; ``trials`` are by number.
 
-    ``study``: None while the job is only just made. With several metrics all are ``best`` than
-    which none is better in all of them.
+    ``study`` is None if the job was only just created. With several metrics ``best`` has all
+    Pareto-optimal trials.
     """
     counts, config = search.counts, search.study
     answer: JsonObject = {
@@ -61,8 +61,10 @@ def search_json(
 def trial_json(
     trial: TrialRecord, run: Job | None, waiting: Explanation | None, latest: Report | None
 ) -> JsonObject:
-    """``run``: the job that runs it now; ``waiting``: why that waits; ``latest``: its last report,
-    of one that is running.
+    """Returns a trial.
+
+    ``run`` is the job that runs it now, ``waiting`` explains why that job waits, and ``latest`` is
+    the last report of a running trial.
     """
     answer: JsonObject = {
         "number": trial.number,
@@ -91,7 +93,7 @@ def trial_json(
 
 
 def measurements_json(reports: Sequence[StoredReport]) -> JsonObject:
-    """Returns reports in the order of their arrival; ``position`` ascends."""
+    """Returns reports in the order of their arrival, with ascending positions."""
     return {
         "measurements": [
             {"position": stored.position, **_report(stored.report)} for stored in reports
@@ -100,7 +102,7 @@ def measurements_json(reports: Sequence[StoredReport]) -> JsonObject:
 
 
 def _earlier(search: Search, study: StudyRecord) -> JsonObject:
-    """Returns the study it learned from, and the best of that; nothing if there is none."""
+    """Returns the study that a search learned from, and its best trial; nothing if none."""
     prior = prior_trials(search, study.earlier)
     if prior is None:
         return {}
@@ -113,7 +115,7 @@ def _earlier(search: Search, study: StudyRecord) -> JsonObject:
 
 
 def _best(search: Search, trials: Sequence[TrialRecord]) -> JsonObject:
-    """``best`` are numbers of trials; ``tie`` says why it is this one, of equal ones."""
+    """Returns the numbers of the best trials; ``tie`` explains the choice among equal ones."""
     metrics, seen = search.study.metrics, [trial.trial() for trial in trials]
     if len(metrics) > 1:
         return {"best": [trial.number for trial in pareto_optimal(seen, metrics)]}

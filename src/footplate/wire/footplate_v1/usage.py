@@ -17,9 +17,10 @@ _DIGITS = 4
 
 
 def encode_replica(name: str, points: Sequence[Point], most: int, *, ended: bool) -> JsonObject:
-    """``overall`` is of all the time, ``points`` divide it into ``most`` parts at most.
+    """Encodes the use of a replica.
 
-    There is a ``now`` as long as the job hasn't ended.
+    ``overall`` covers the whole time, ``points`` divide it into at most ``most`` parts. ``now`` is
+    included unless the job has ended.
     """
     document: JsonObject = {
         "replica": name,

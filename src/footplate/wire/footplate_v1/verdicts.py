@@ -20,7 +20,7 @@ _KNOWN: dict[bool | None, models.Known] = {True: "YES", False: "NO", None: "UNKN
 
 
 def verdict_json(verdict: Verdict) -> JsonObject:
-    """``verdict`` itself is ACCEPTED or REJECTED, as a submit of the same request decides."""
+    """Encodes a verdict: ACCEPTED or REJECTED, as a submit of the same request decides."""
     parity = verdict.parity
     answer: JsonObject = {
         "verdict": "ACCEPTED" if verdict.accepted else "REJECTED",
@@ -100,7 +100,7 @@ def _given(made: JsonObject) -> JsonObject:
 
 
 def read_verdict(resource: JsonObject) -> Verdict:
-    """Raises InvalidArgument: it isn't the JSON of a verdict."""
+    """Reads a verdict. Raises InvalidArgument: the JSON doesn't describe a verdict."""
     try:
         found = models.Verdict.model_validate(resource)
     except ValidationError as error:

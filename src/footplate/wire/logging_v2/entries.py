@@ -20,10 +20,12 @@ TRIAL_LABEL = "ml.googleapis.com/trial_id"
 
 
 def encode_entry(entry: Entry, job: JobName) -> JsonObject:
-    """``timestamp`` is the time of arrival, for readers expect that no entry comes before one
-    that they have seen; when the program printed the line stands in the labels, beside those that
-    it gave what it wrote over the API. ``job`` is the one that was asked for: a tuning job, or the
-    run of one of its trials.
+    """Encodes an entry.
+
+    ``timestamp`` is the time of arrival, because readers expect no entry with an earlier time than
+    those they have seen. The time of printing is in the labels, beside the labels that a program
+    gave to an entry that it wrote over the API. ``job`` is the job that was asked for: a tuning
+    job, or the run of one of its trials.
     """
     line, timestamp = entry.line, format_time(entry.timestamp)
     extra: JsonObject = json.loads(line.extra) if line.extra else {}

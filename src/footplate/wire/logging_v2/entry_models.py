@@ -12,7 +12,7 @@ from footplate.wire.scalars import Duration, Flag, Int32, Int64, Text, Timestamp
 
 
 def _severity(value: object) -> str:
-    """Reads a severity by name or by number: 100 for each place."""
+    """Reads a severity, by name or by number: 100 for each step."""
     if isinstance(value, str) and (value.upper() or SEVERITIES[0]) in SEVERITIES:
         return value.upper()
     if isinstance(value, int) and not isinstance(value, bool) and value in range(0, 900, 100):
@@ -60,7 +60,7 @@ class SourceLocation(JsonModel):
 
 
 class WrittenEntry(JsonModel):
-    """An entry; of its resource only the labels ``job_id`` and ``task_name`` are looked at."""
+    """An entry; of its resource only the labels ``job_id`` and ``task_name`` are used."""
 
     OUTPUT_ONLY = frozenset(
         {
@@ -93,7 +93,7 @@ class WrittenEntry(JsonModel):
 
 
 class WriteEntriesRequest(JsonModel):
-    """``entries.write``. What stands beside ``entries`` holds for those that don't say it."""
+    """The request ``entries.write``; its other fields are defaults for entries that lack them."""
 
     log_name: Text = ""
     resource: Resource | None = None

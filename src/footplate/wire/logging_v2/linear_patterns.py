@@ -38,9 +38,9 @@ _EDGE, _NEWLINE, _WORD, _OTHER = "edge", "newline", "word", "other"
 
 
 class _State(dict[str, "_State | None"]):
-    """A state of the search; maps each character to the next state, None: the pattern is found.
+    """A state of the search; maps characters to next states, None: the pattern is found.
 
-    ``steps`` are the places in the pattern where a search may stand; ``before`` is the kind of
+    ``steps`` are the possible places of the search in the pattern; ``before`` is the kind of the
     character that was read last.
     """
 
@@ -50,10 +50,10 @@ class _State(dict[str, "_State | None"]):
 
 
 class LinearPattern:
-    """A pattern; two are equal if they are written equally."""
+    """A compiled pattern; patterns with the same text are equal."""
 
     def __init__(self, text: str) -> None:
-        """Raises BadPattern."""
+        """Compiles a pattern. Raises BadPattern."""
         self.text = text
         program = _Program()
         program.add(parse_pattern(text))
@@ -64,7 +64,7 @@ class LinearPattern:
 
     @property
     def steps(self) -> int:
-        """The number of places in the pattern, with each repetition written out."""
+        """Returns the number of places in the pattern, with each repetition written out."""
         return self._found
 
     def __eq__(self, other: object) -> bool:
@@ -116,7 +116,7 @@ class LinearPattern:
         return isinstance(way, Characters) and way.holds(character)
 
     def _reached(self, state: _State, after: str) -> set[int]:
-        """Returns all steps reached before the next character, which is of the kind ``after``."""
+        """Returns all steps reached before the next character, whose kind is ``after``."""
         reached: set[int] = set()
         waiting = [*state.steps]
         while waiting:
@@ -135,14 +135,14 @@ class LinearPattern:
 
 
 class _Program:
-    """The steps of a pattern: what each takes to go to the next one, or the others it goes to."""
+    """The steps of a pattern: each takes a character or place, or leads to other steps."""
 
     def __init__(self) -> None:
         self.ways: list[Characters | Place | tuple[int, ...]] = []
         self._parts = 0
 
     def add(self, node: Node) -> None:
-        """Raises BadPattern: it is too large."""
+        """Adds the steps of a node. Raises BadPattern: the pattern is too large."""
         self._parts += 1
         if self._parts > _MAX_PARTS:
             self._refuse()
@@ -169,7 +169,7 @@ class _Program:
         )
 
     def _add_branches(self, branches: Iterable[Node]) -> None:
-        """Adds branches, each with a step before it to the next, and one after it to the end."""
+        """Adds branches: a step before each leads to the next, one after each to the end."""
         ends = []
         for branch in branches:
             fork = self._step(())

@@ -22,21 +22,23 @@ _EXACT = frozenset({"resource.labels.job_id", "resource.labels.project_id", "ins
 
 
 def matches(query: Query, entry: Entry, document: JsonObject) -> bool:
-    """``document`` is ``entry`` as it is answered."""
-
-    def holds(condition: Condition) -> bool:
-        match condition:
-            case Comparison():
-                return _compare(condition, entry, document)
-            case Resemblance(pattern=pattern, negated=negated):
-                found = (_spell(value) for value in _find(document, condition.field))
-                return any(pattern.search(text) != negated for text in found)
-            case Word(text=text):
-                return any(text in _spell(value).casefold() for value in _scalars(document))
-            case _:
-                assert_never(condition)
-
-    return evaluator(holds)(query)
+    """Returns whether an entry matches a query; ``document`` is the entry's JSON in answers."""
+    match query:
+        case Comparison():
+            return _compare(query, entry, document)
+        case Resemblance():
+            found = (_spell(value) for value in _find(document, query.field))
+            return any(query.pattern.search(text) != query.negated for text in found)
+        case Word():
+            return any(query.text in _spell(value).casefold() for value in _scalars(document))
+        case And():
+            return all(matches(part, entry, document) for part in query.parts)
+        case Or():
+            return any(matches(part, entry, document) for part in query.parts)
+        case Not():
+            return not matches(query.part, entry, document)
+        case _:
+            assert_never(query)
 
 
 def _compare(comparison: Comparison, entry: Entry, document: JsonObject) -> bool:
@@ -53,7 +55,7 @@ def _compare(comparison: Comparison, entry: Entry, document: JsonObject) -> bool
 
 
 def _holds(comparison: Comparison, found: object) -> bool:
-    """Numbers are compared as numbers where both are some; other values as texts."""
+    """Returns whether a comparison is true: of numbers if both are numbers, else of texts."""
     wanted: object = comparison.value
     if isinstance(wanted, str):
         number = _number(wanted)
@@ -88,7 +90,7 @@ def _is_there(document: JsonObject, path: str) -> bool:
 
 
 def _find(document: JsonObject, path: str) -> Iterator[object]:
-    """Yields the scalar at ``path``, or those in the list at ``path``."""
+    """Yields the scalar at ``path``, or the scalars of a list there."""
     value = _at(document, path)
     for each in value if isinstance(value, list) else [value]:
         if each is not None and not isinstance(each, dict | list):
@@ -96,7 +98,7 @@ def _find(document: JsonObject, path: str) -> Iterator[object]:
 
 
 def _at(document: JsonObject, path: str) -> object:
-    """Keys of labels hold dots."""
+    """Returns the value at a path; None: there is none. Keys of labels may contain dots."""
     for prefix in ("resource.labels.", "labels."):
         if path.startswith(prefix):
             parts = [*prefix.rstrip(".").split("."), path.removeprefix(prefix)]
@@ -110,7 +112,7 @@ def _at(document: JsonObject, path: str) -> object:
 
 
 def _scalars(value: object) -> Iterator[object]:
-    """Yields all scalars in a document, whose depth is bounded."""
+    """Yields all scalars in a document; its depth is limited."""
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _scalars(each)

@@ -17,12 +17,12 @@ _LAST = 0x10FFFF
 
 
 class BadPattern(ValueError):
-    """Says what is wrong with a pattern, and where."""
+    """The pattern is invalid; the message says why, and where."""
 
 
 @dataclass(frozen=True)
 class Characters:
-    """One character in one of ``ranges``; or, ``negated``, in none of them."""
+    """A set of characters: those in ``ranges``, or, if ``negated``, all others."""
 
     ranges: tuple[tuple[int, int], ...]
     negated: bool = False
@@ -37,7 +37,11 @@ class Characters:
 
 @dataclass(frozen=True)
 class Place:
-    """``kind``: ``^`` or ``$`` of the text, or with ``m`` of each line; ``b``, ``B``: of a word."""
+    """A position in the text.
+
+    ``kind`` is ``^`` or ``$`` for the ends of the text, with ``m`` for those of each line, ``b``
+    for the edge of a word, or ``B`` for any other place.
+    """
 
     kind: str
 
@@ -54,7 +58,7 @@ class Branches:
 
 @dataclass(frozen=True)
 class Repeat:
-    """``most`` None: any number."""
+    """A repeated part; ``most`` is None for any number."""
 
     part: Node
     least: int
@@ -102,12 +106,12 @@ class _Flags:
 
 
 def parse_pattern(text: str) -> Node:
-    """Raises BadPattern."""
+    """Parses a pattern. Raises BadPattern."""
     return _Parser(text).parse()
 
 
 class _Parser:
-    """Recursive descent, with its depth bounded."""
+    """A recursive-descent parser with limited depth."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -229,7 +233,7 @@ class _Parser:
         return self._one(self._escaped_code())
 
     def _escaped_code(self) -> int:
-        """Reads the code after the ``\\`` of a single character."""
+        r"""Reads the code of a character that is escaped by ``\``."""
         if match := self._match(_HEX):
             code = int(match[1] or match[2], 16)
             if code > _LAST:
@@ -283,7 +287,7 @@ class _Parser:
 
 
 def _inverted(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """``ranges`` ascend."""
+    """Returns the ranges between the given ones, which ascend."""
     ends = [(low - 1, high + 1) for low, high in ranges]
     lows = [0, *(after for _, after in ends)]
     highs = [*(before for before, _ in ends), _LAST]

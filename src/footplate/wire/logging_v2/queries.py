@@ -56,7 +56,7 @@ LOG_ID = "log_id"
 
 @dataclass(frozen=True)
 class Comparison:
-    """``value`` is a time for times, a place in SEVERITIES for the severity."""
+    """A comparison of a field; ``value`` is a time, or an index in SEVERITIES."""
 
     field: str
     comparator: Comparator
@@ -65,7 +65,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Resemblance:
-    """A test that the field exists, and the pattern matches in it; or, ``negated``, doesn't."""
+    """A test whether the pattern matches an existing field, or, if ``negated``, doesn't."""
 
     field: str
     pattern: LinearPattern
@@ -74,7 +74,7 @@ class Resemblance:
 
 @dataclass(frozen=True)
 class Word:
-    """A search for a text in any field's value, whatever the case. It is casefolded."""
+    """A search for a casefolded text in the values of all fields, in any case."""
 
     text: str
 
@@ -84,10 +84,10 @@ Query: TypeAlias = Expression[Condition]
 
 
 def parse_query(text: str) -> Query:
-    """The query that ``text`` spells; an empty one has no conditions.
+    """Parses a query; an empty one has no conditions.
 
     Raises:
-        InvalidArgument: naming the place, what is wrong there and what is allowed.
+        InvalidArgument: names the place, what is wrong there and what is allowed.
     """
     steps = 0
 
@@ -150,7 +150,7 @@ def _time(given: Restriction) -> datetime:
 
 
 def _severity(given: Restriction) -> int:
-    """Reads a severity by name, or by Cloud Logging's numbers: 100 for each place."""
+    """Reads a severity, by name or by Cloud Logging's numbers: 100 for each step."""
     text = given.value.text.upper()
     if text.isascii() and text.isdigit() and len(text) < 5:
         return int(text) // 100

@@ -15,7 +15,7 @@ _ORDERS = {"": False, "timestamp": False, "timestamp asc": False, "timestamp des
 
 
 class ListEntriesRequest(JsonModel):
-    """``entries.list``; ``projectIds`` is its older way of naming projects."""
+    """The request ``entries.list``; ``projectIds`` is the older way of naming projects."""
 
     resource_names: list[Text] | None = None
     project_ids: list[Text] | None = None
@@ -26,10 +26,10 @@ class ListEntriesRequest(JsonModel):
 
     @property
     def projects(self) -> tuple[str, ...]:
-        """The projects that are asked for, each once.
+        """Returns the requested projects, each once.
 
         Raises:
-            InvalidArgument: none is named, too many are, or something else.
+            InvalidArgument: none is named, too many are, or something other than a project.
         """
         projects: dict[str, None] = dict.fromkeys(self.project_ids or ())
         for name in self.resource_names or ():
@@ -43,7 +43,7 @@ class ListEntriesRequest(JsonModel):
 
     @property
     def descending(self) -> bool:
-        """Raises InvalidArgument for another order than that of time."""
+        """Returns whether the newest come first. Raises InvalidArgument: an order not by time."""
         try:
             return _ORDERS[" ".join(self.order_by.lower().split())]
         except KeyError:
@@ -51,14 +51,14 @@ class ListEntriesRequest(JsonModel):
 
     @property
     def limit(self) -> int:
-        """Raises InvalidArgument for a negative page size."""
+        """Returns the size of a page. Raises InvalidArgument: the given size is negative."""
         if self.page_size < 0:
             raise _wrong("pageSize", self.page_size, f"0 to {MAX_PAGE_SIZE}")
         return min(self.page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
 
     @property
     def listing(self) -> str:
-        """The list that a page token belongs to."""
+        """Returns a text that identifies the list, to which page tokens are bound."""
         return f"{' '.join(self.projects)}?{self.descending}?{self.filter}"
 
 

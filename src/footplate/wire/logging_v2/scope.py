@@ -19,14 +19,14 @@ _NOT_AFTER = (Comparator.EQUAL, Comparator.LESS, Comparator.LESS_OR_EQUAL)
 
 @dataclass(frozen=True)
 class Span:
-    """Times from ``first`` to ``last``, both included; None: no bound."""
+    """A period from ``first`` to ``last``, both included; None: no bound."""
 
     first: datetime | None = None
     last: datetime | None = None
 
 
 def job_ids(query: Query) -> frozenset[str] | None:
-    """The ids that an entry's job must have one of; None: any will do."""
+    """Returns the job ids of which an entry must have one; None: any job will do."""
     match query:
         case Comparison(field, Comparator.EQUAL, str(value)) if field == _JOB_ID:
             return frozenset({value})
@@ -42,7 +42,7 @@ def job_ids(query: Query) -> frozenset[str] | None:
 
 
 def span(query: Query) -> Span:
-    """Times outside of which no entry matches. Its bounds may be wider than need be."""
+    """Returns a period outside of which no entry matches; it may be longer than necessary."""
     match query:
         case Comparison("timestamp", comparator, datetime() as time):
             return Span(
@@ -64,7 +64,7 @@ def span(query: Query) -> Span:
 
 
 def without_end(query: Query) -> Query:
-    """``query`` without those of its conditions that bound the time from above."""
+    """Returns ``query`` without the conditions that limit the time from above."""
     parts = query.parts if isinstance(query, And) else (query,)
     return And(tuple(part for part in parts if not _bounds_end(part)))
 

@@ -38,9 +38,9 @@ _KEPT = ("http_request", "operation", "source_location", "trace", "span_id", "tr
 
 @dataclass(frozen=True)
 class Written:
-    """An entry to be kept: its place, and the line that it becomes, with the number 0.
+    """An entry to be stored: its place, and the log line made from it, whose number is still 0.
 
-    ``job_id`` and ``task`` are those that its resource names; they may be empty.
+    ``job_id`` and ``task`` come from its resource, and may be empty.
     """
 
     project: str
@@ -52,7 +52,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Writing:
-    """Entries that can be kept, and what is wrong with the others."""
+    """The entries that can be stored, and the violations of the others."""
 
     entries: tuple[Written, ...]
     violations: tuple[Violation, ...]
@@ -60,11 +60,11 @@ class Writing:
 
 
 def read_writing(document: JsonObject, now: datetime) -> Writing:
-    """Reads the entries that a request writes; ``now`` is the time of entries that have none.
+    """Reads the entries of a request; those without a time get ``now``.
 
     Raises:
-        InvalidArgument: naming what can't be kept, and why; without ``partialSuccess`` also of a
-            single entry.
+        InvalidArgument: names the entries that can't be stored, and why; with ``partialSuccess``
+            only for faults of the whole request.
     """
     parsed = WriteEntriesRequest.understand(document)
     request = parsed.message
@@ -91,7 +91,7 @@ def read_writing(document: JsonObject, now: datetime) -> Writing:
 
 
 class _Reader:
-    """``at`` is where the entry stands in the request, with a dot behind it."""
+    """Reads one entry; ``at`` is its path in the request, with a dot at the end."""
 
     def __init__(self, request: WriteEntriesRequest, entry: WrittenEntry, at: str) -> None:
         self._entry = entry
@@ -127,7 +127,7 @@ class _Reader:
         return Violation(f"{self._at}{field}", f"{describe(given)} given; allowed: {allowed}")
 
     def read(self, now: datetime) -> Written:
-        """Converts an entry that nothing is wrong with."""
+        """Converts an entry that has no faults."""
         entry = self._entry
         _, project, _, log = self._log_name.split("/", 3)
         payload, message = entry.json_payload, entry.text_payload or ""

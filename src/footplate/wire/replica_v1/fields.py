@@ -35,7 +35,7 @@ _UNBOUNDED = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 class Fields:
-    """The fields of one record; ``path`` names it in errors."""
+    """The fields of one record; ``path`` is its place, for errors."""
 
     def __init__(self, record: object, path: str) -> None:
         if not isinstance(record, dict):
@@ -50,7 +50,7 @@ class Fields:
         raise self._wrong(name, f"an integer from {least} to {most}")
 
     def maybe_integer(self, name: str, most: int) -> int | None:
-        """Returns a number from 0; None if the field is missing."""
+        """Reads a number from 0 to ``most``; None: the field is missing."""
         return None if name not in self._record else self.integer(name, 0, most)
 
     def number(self, name: str, most: float) -> float:
@@ -60,11 +60,11 @@ class Fields:
         raise self._wrong(name, f"a number from 0 to {most:g}")
 
     def maybe_number(self, name: str, most: float) -> float | None:
-        """None where the field isn't there."""
+        """Reads a number; None: the field is missing."""
         return None if name not in self._record else self.number(name, most)
 
     def real(self, name: str) -> float:
-        """Reads any number, also one that isn't finite."""
+        """Reads any number, even one that isn't finite."""
         value = self._record.get(name)
         if isinstance(value, str) and value in _UNBOUNDED:
             return _UNBOUNDED[value]
@@ -85,7 +85,7 @@ class Fields:
         raise self._wrong(name, "true, false")
 
     def parts(self, name: str, most: int) -> list[Fields]:
-        """The objects in a list of at most ``most``; none where the field isn't there."""
+        """Reads a list of at most ``most`` objects; empty if the field is missing."""
         value = self._record.get(name, [])
         if not isinstance(value, list) or len(value) > most:
             raise wrong(f"{self._path}.{name}", None, f"a list of at most {most} objects")
@@ -130,7 +130,7 @@ class Fields:
         raise self._wrong(name, f"a text of at most {length} characters")
 
     def clean_text(self, name: str, length: int) -> str:
-        """A text that can be kept: what can't be is replaced in it."""
+        """Reads a text, and replaces characters that can't be stored."""
         return clean(self.text(name, length))
 
     def clean_texts(self, name: str, most: int, length: int) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ class Fields:
         return tuple(texts.clean_text(f"{name}[{index}]", length) for index in range(len(value)))
 
     def cut_text(self, name: str) -> str:
-        """A text for the record of the job: cut where it is too long."""
+        """Reads a text for the record of the job; shortens one that is too long."""
         value = self._record.get(name, "")
         if not isinstance(value, str):
             raise self._wrong(name, "a text")
@@ -151,7 +151,7 @@ class Fields:
         return clean(value)
 
     def line_text(self, name: str) -> str:
-        """Returns ``cut_text`` in one line, without invisible and control characters."""
+        """Reads a text as ``cut_text`` does, and makes it one line without control characters."""
         return _UNSEEN.sub("", _SPACES.sub(" ", self.cut_text(name)))
 
     def kind(self, name: str) -> str:

@@ -44,9 +44,9 @@ _PHASES = ("PREPARING", "READY", "RUNNING")
 
 @dataclass(frozen=True)
 class StateRecord:
-    """A replica's environment is being prepared, or is made, or its program runs.
+    """A replica's progress: its environment is being prepared or is ready, or its program runs.
 
-    ``address``: where the others find it; only that of a gang, and only when it is READY.
+    ``address`` is where the other replicas find it; only a READY replica of a gang has one.
     """
 
     sequence: int
@@ -74,7 +74,7 @@ class LineRecord:
 
 @dataclass(frozen=True)
 class ExitRecord:
-    """The end of the program: the last record of a replica."""
+    """The end of the program, which is the last record of a replica."""
 
     sequence: int
     time: datetime
@@ -92,7 +92,7 @@ class UsageRecord:
 
 @dataclass(frozen=True)
 class MetricRecord:
-    """A value that the program of a trial reported of a metric; ``time``: when it did."""
+    """A value of a metric that the program of a trial reported at ``time``."""
 
     sequence: int
     time: datetime
@@ -107,7 +107,7 @@ class MetricRecord:
 
 @dataclass(frozen=True)
 class TagsRecord:
-    """The tags that the program reported when none of those looked for was among them."""
+    """The tags that the program reported, if none of the wanted ones was among them."""
 
     sequence: int
     time: datetime
@@ -120,10 +120,10 @@ Record = (
 
 
 def decode_reports(body: bytes) -> tuple[Record, ...]:
-    """The records of a report, in the order of their sequence numbers.
+    """Decodes the records of a report, in the order of their sequence numbers.
 
     Raises:
-        InvalidArgument: naming the record and what is wrong with it.
+        InvalidArgument: names the record and what is wrong with it.
     """
     try:
         value = json.loads(body)
@@ -145,7 +145,7 @@ def decode_reports(body: bytes) -> tuple[Record, ...]:
 
 
 def decode_image(body: bytes) -> tuple[str, str]:
-    """A container image's name and the very image that a replica found for it.
+    """Decodes a container image's name, and the digest or id that a replica found for it.
 
     Raises InvalidArgument.
     """
@@ -220,5 +220,5 @@ def _decode_gpu(fields: Fields) -> GpuUse:
 
 
 def encode_answer(acknowledged: int, *, stop: bool) -> JsonObject:
-    """``acknowledged``: everything up to this sequence is kept for ever."""
+    """Encodes the answer to a report; everything up to ``acknowledged`` is stored permanently."""
     return {"acknowledged": acknowledged, "stop": stop}

@@ -24,7 +24,7 @@ ours."""
 
 @dataclass(frozen=True)
 class PythonTask:
-    """``python -m module args``, or ``command args`` with the runtime's Python on its PATH."""
+    """The program ``python -m module args``, or ``command args`` with Python on its PATH."""
 
     module: str
     args: tuple[str, ...]
@@ -33,11 +33,11 @@ class PythonTask:
 
 @dataclass(frozen=True)
 class ContainerTask:
-    """A container of ``image``, by the engine at the socket ``engine``; empty: that of the node.
+    """A container of ``image``, run by the engine at the socket ``engine``; empty: the node's.
 
-    ``command`` and ``args`` are the job's own, expanded; None: as the image has it. ``pinned``:
-    the very image that others of the job run; empty: it isn't known yet. ``pull``: ``always``, or
-    ``missing``.
+    ``command`` and ``args`` are the job's own, expanded; None: the image's apply. ``pinned`` is the
+    digest or id of the image that the job's other replicas run; empty: not known yet. ``pull`` is
+    ``always`` or ``missing``.
     """
 
     image: str
@@ -50,9 +50,9 @@ class ContainerTask:
 
 @dataclass(frozen=True)
 class Package:
-    """One of the user's packages, by the name of its file.
+    """A package of the user's; ``file`` is the name of its file.
 
-    ``sha256`` of its bytes, in hexadecimal; empty: not known.
+    ``sha256`` is the digest of its bytes in hexadecimal; empty: not known.
     """
 
     file: str
@@ -61,7 +61,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Allotment:
-    """The size of a replica's machine, for limits."""
+    """The size of a replica's machine, for enforcing limits."""
 
     machine_type: str
     vcpus: int
@@ -71,9 +71,10 @@ class Allotment:
 
 @dataclass(frozen=True)
 class BoundBucket:
-    """A bucket whose folder, ``path``, isn't in the directory of all others.
+    """A bucket whose folder, ``path``, isn't in the directory with all other buckets.
 
-    ``copied``: that is a copy, to be fetched before the program starts and saved after its end.
+    ``copied``: the folder is a copy, which is fetched before the program starts and saved after its
+    end.
     """
 
     name: str
@@ -86,9 +87,9 @@ class BoundBucket:
 class Task:
     """The task of one supervisor.
 
-    ``environment`` is expanded and in order; ``directories`` are made before the program starts.
-    ``gpus``: the program is to find GPUs of its own, and gets the runtime made for them.
-    ``allotment``: it gets no more than that, where the host can limit it; None: no limits.
+    ``environment`` is expanded and in order; ``directories`` are created before the program starts.
+    ``gpus``: the program has GPUs, and gets the runtime made for them. ``allotment`` is the most
+    that it may use, if the host can limit it; None: no limits.
     """
 
     attempt_id: AttemptId
@@ -142,8 +143,8 @@ class Task:
 class Start:
     """The answer to a replica that is ready: whether it may start its program.
 
-    Either ``environment`` is there, expanded and in order, or the replicas in ``awaited`` aren't
-    ready yet.
+    If it may, ``environment`` is set, expanded and in order; otherwise ``awaited`` names the
+    replicas that aren't ready yet.
     """
 
     environment: tuple[tuple[str, str], ...] | None
@@ -201,7 +202,7 @@ def encode_task(task: Task) -> JsonObject:
 def encode_preparation(
     runtime: Runtime, module: str, packages: tuple[str, ...], *, slice_name: str, gpus: bool
 ) -> JsonObject:
-    """The part of a task that its environment is made from; ``packages`` are names of files."""
+    """Encodes the part of a task that determines its environment; ``packages`` are file names."""
     return {
         "program": {"kind": "python", "module": module},
         "packages": [{"file": name} for name in packages],
@@ -231,7 +232,7 @@ def _words(words: tuple[str, ...] | None) -> JsonValue:
 
 
 def _name_preparation(task: Task) -> str:
-    """Returns a key of all that an environment is made from; empty if that isn't known.
+    """Returns a key of everything that determines an environment; empty: that isn't known.
 
     Tasks with the same key share one environment.
     """
@@ -255,7 +256,7 @@ def _encode_allotment(allotment: Allotment | None) -> JsonObject | None:
 
 
 def _encode_runtime(runtime: Runtime) -> JsonObject:
-    """The slices of each variant from small to large."""
+    """Encodes a runtime, with the slices of each variant from small to large."""
     return {
         "name": runtime.name,
         "python": runtime.python,

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def algorithm_output(job: Job) -> JsonObject:
-    """Returns a part of ``trainingOutput``; a succeeded job has a model, a tuning job several."""
+    """Returns the algorithm's part of ``trainingOutput``, with the model if the job has succeeded.
+
+    A tuning job has no model here, as each of its trials has one.
+    """
     algorithm = of_pool(job.spec.primary)
     if algorithm is None:
         return {}
@@ -26,7 +29,7 @@ def algorithm_output(job: Job) -> JsonObject:
 
 
 def trial_output(job: Job, trial: TrialRecord) -> JsonObject:
-    """Returns where the model of a trial is that has succeeded."""
+    """Returns the location of the model of a successful trial; empty: there is none."""
     algorithm, job_dir = of_pool(job.spec.primary), job.spec.job_dir
     if algorithm is None or trial.verdict is not State.SUCCEEDED or job_dir is None:
         return {}

@@ -45,7 +45,7 @@ _IGNORED = {
 
 
 def warnings(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
-    """Yields sentences on what will differ from what users may expect."""
+    """Yields sentences on behaviour of the job that its user may not expect."""
     yield from _idle_fields(training, catalogue)
     image, tier = master_image(training), tier_of(training)
     if tier in _DISTRIBUTED and not image:
@@ -93,7 +93,7 @@ def _algorithm_parity(training: TrainingInput, catalogue: Catalogue) -> Iterator
 
 
 def parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
-    """Yields where Google's service would refuse the job, or treat it otherwise."""
+    """Yields the points in which Google's service would refuse the job, or treat it differently."""
     yield from _version_parity(training, catalogue)
     yield from _algorithm_parity(training, catalogue)
     if (training.job_dir or "").startswith("/"):
@@ -129,7 +129,7 @@ def _version_parity(training: TrainingInput, catalogue: Catalogue) -> Iterator[s
 
 
 def _chosen(training: TrainingInput, catalogue: Catalogue) -> str:
-    """The runtime of a job that names no version of one, as ``Runtimes.for_version`` finds it."""
+    """Describes the runtime of a job that names no version; see ``Runtimes.for_version``."""
     runtimes, python = catalogue.runtimes, training.python_version or ""
     versions = (v for o in runtimes.offers if o.runtime.python == python for v in o.versions)
     version = next(versions, runtimes.default) if python else runtimes.default
@@ -142,7 +142,7 @@ def _has_tpu(each: Staffed, catalogue: Catalogue) -> bool:
 
 
 def _idle_fields(training: TrainingInput, catalogue: Catalogue) -> Iterator[str]:
-    """Yields fields without effect, of roles that the job doesn't have."""
+    """Yields fields without effect, because the job has no replicas of their role."""
     present = {each.role.name for each in staffed(training, catalogue)}
     for role in roles(training):
         if role.name in present:

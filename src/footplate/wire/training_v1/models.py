@@ -118,7 +118,7 @@ class Job(JsonModel):
 
 
 class JobPatch(Job):
-    """The body of ``projects.jobs.patch``, of which it reads the labels and the etag alone."""
+    """The body of ``projects.jobs.patch``, of which only the labels and the etag are read."""
 
     OUTPUT_ONLY: ClassVar[frozenset[str]] = Job.OUTPUT_ONLY - {"etag"}
     etag: Text | None = None

@@ -20,7 +20,7 @@ MASKS = ("labels", "etag")
 
 @dataclass(frozen=True)
 class LabelsPatch:
-    """The new labels; with ``version``, only if the job is still at that one."""
+    """The new labels; if ``version`` is set, only for a job that still has this version."""
 
     labels: tuple[tuple[str, str], ...]
     version: int | None
@@ -30,7 +30,7 @@ def read_patch(body: JsonObject, update_mask: str) -> LabelsPatch:
     """Reads a request of ``projects.jobs.patch``; an etag counts only if the mask names it.
 
     Raises:
-        InvalidArgument: the mask is empty or names what can't be changed, or a label is bad.
+        InvalidArgument: the mask is empty or names other fields, or a label is invalid.
     """
     patch = JobPatch.decode(body)
     names = [name.strip() for name in update_mask.split(",") if name.strip()]

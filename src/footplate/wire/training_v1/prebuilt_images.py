@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def master_image(training: TrainingInput) -> str | None:
-    """The container image of the job, which roles may replace by their own."""
+    """Returns the container image of the job, which roles may override; None: it has none."""
     return (training.master_config and training.master_config.image_uri) or None
 
 
@@ -33,7 +33,7 @@ def has_prebuilt_image(training: TrainingInput) -> bool:
 def prebuilt_runtime(training: TrainingInput, config: ReplicaConfig, field: str) -> str:
     """Returns the runtime for the packages of one role.
 
-    ``field`` is that of the role's config, without the training input's.
+    ``field`` is the path of the role's config within the training input.
     """
     if config.image_uri:
         return f"image@{field}.imageUri:{config.image_uri}"

@@ -37,14 +37,13 @@ def job_json(
     trials: Mapping[str, JsonValue] = _NO_TRIALS,
     engine_jobs: Mapping[str, str] = _NO_SHELLS,
 ) -> JsonObject:
-    """The accepted request, and what the service adds.
+    """Returns the accepted request, with the fields that the service adds.
 
-    ``waiting``: why it waits, and at which place. Fields of ours are ``pendingExplanation``,
-    ``endExplanation`` (what went wrong in a job that succeeded) and ``containerImages`` (which
-    image each name stood for).
-    ``shells``: the addresses of its shells, by replica. ``trials``: what there is to tell of
-    those of a tuning job. ``engine_jobs``: where each replica runs on an engine, which is a field
-    of ours, too.
+    ``waiting`` explains why the job waits, and its place. Footplate's own fields are
+    ``pendingExplanation``, ``endExplanation`` (what went wrong in a job that succeeded),
+    ``containerImages`` (the image that each name stood for), and where each replica runs on an
+    engine (``engine_jobs``). ``shells`` has the addresses of the job's shells, by replica.
+    ``trials`` is the output on the trials of a tuning job.
     """
     answer: JsonObject = json.loads(job.request)
     if job.labels:
@@ -82,10 +81,10 @@ def format_etag(version: int) -> str:
 
 
 def parse_etag(etag: str) -> int:
-    """The version of a job that an etag stands for.
+    """Returns the version of a job that an etag stands for.
 
     Raises:
-        InvalidArgument: the service never gave such an etag.
+        InvalidArgument: the service never returned such an etag.
     """
     try:
         return int(base64.b64decode(etag.encode(), validate=True))

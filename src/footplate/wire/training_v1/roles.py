@@ -23,7 +23,7 @@ _AT = "trainingInput"
 
 @dataclass(frozen=True)
 class Role:
-    """One role of the request; ``name`` is the prefix of its fields."""
+    """A role in the request; ``name`` is the prefix of its fields."""
 
     name: str
     cluster_role: str
@@ -53,7 +53,7 @@ class Role:
 
     @property
     def custom_request(self) -> MachineRequest:
-        """The machine that the request gives, with the CUSTOM tier."""
+        """Returns the machine that the request names for the role in the CUSTOM tier."""
         accelerator = self.config.accelerator_config or AcceleratorConfig()
         named = accelerator.type != AcceleratorType.ACCELERATOR_TYPE_UNSPECIFIED.name
         machine = MachineSpec(
@@ -64,7 +64,7 @@ class Role:
 
 
 def roles(training: TrainingInput) -> tuple[Role, ...]:
-    """Returns all four, in the order of ranks, as given: without the counts of the tier."""
+    """Returns all four roles as the request has them, in the order of ranks."""
     t = training
     return (
         _role("master", "master", t.master_type, t.master_config, 1),
@@ -96,7 +96,7 @@ def tier_of(training: TrainingInput) -> ScaleTier:
 
 @dataclass(frozen=True)
 class Staffed:
-    """A role that the job has, with the machine of each of its ``count`` replicas."""
+    """A role with replicas: ``count`` of them, each with the requested machine."""
 
     role: Role
     request: MachineRequest
@@ -104,7 +104,7 @@ class Staffed:
 
 
 def staffed(training: TrainingInput, catalogue: Catalogue) -> tuple[Staffed, ...]:
-    """The roles that the job has; counts that aren't allowed are taken for the nearest ones."""
+    """Returns the roles that have replicas; replaces invalid counts by the nearest valid ones."""
     given = roles(training)
     tier = tier_of(training)
     if tier is ScaleTier.CUSTOM:

@@ -54,9 +54,9 @@ def search_request(
     labels: Mapping[str, str] | None,
     region: str,
 ) -> SearchRequest:
-    """Makes a search of a valid request. A trial counts by its last measurement.
+    """Makes the search of a valid request, in which the last measurement of a trial counts.
 
-    What a job that resumes doesn't give stays None: it has it from the one that it goes on with.
+    If the job resumes another one, missing fields stay None, and come from the resumed job.
     """
     resumed, learned = search.resume_previous_job_id, learned_from(labels)
     goal = _GOALS.get(search.goal or GoalType.GOAL_TYPE_UNSPECIFIED)
@@ -75,14 +75,14 @@ def search_request(
 
 
 def _earlier(given: str, project: str, region: str) -> JobName | StudyName:
-    """Ids of jobs begin with a letter, those of studies are numbers."""
+    """Returns the name of a job, whose id begins with a letter, or of a study, with a digit."""
     if given[0].isdigit():
         return StudyName(project, region, given)
     return TrainingJobName(project, given)
 
 
 def _counts(search: HyperparameterSpec) -> TrialCounts:
-    """0 is the default, as absent is."""
+    """Returns the numbers of trials; 0 or absent means the default."""
     return TrialCounts(
         trials=search.max_trials or 1,
         parallel=search.max_parallel_trials or 1,
@@ -97,7 +97,7 @@ def _space(search: HyperparameterSpec) -> SearchSpace | None:
 
 
 def _parameter(given: ParameterSpec) -> Parameter:
-    """An absent bound is 0; a category that is given twice is one."""
+    """Makes a parameter; an absent bound is 0, and repeated categories count once."""
     name, scale = given.parameter_name or "", _SCALES[given.scale_type or ScaleType.NONE]
     low, high = given.min_value or 0.0, given.max_value or 0.0
     if given.type is ParameterType.DOUBLE:

@@ -51,10 +51,10 @@ CHIEF_SINCE = (2, 1)
 
 
 def read_submission(body: JsonObject, project: str, catalogue: Catalogue) -> Submission:
-    """The job that ``projects.jobs.create`` asks for, with all that is wrong with it.
+    """Reads the job of a ``projects.jobs.create`` request, with all its violations.
 
     Raises:
-        InvalidArgument: there is no training input to make a job of.
+        InvalidArgument: the request has no training input, so no job can be made of it.
     """
     understood = Job.understand(body)
     job, training = understood.message, understood.message.training_input
@@ -94,7 +94,7 @@ def _tuning(training: TrainingInput) -> Tuning | None:
 
 
 def training_spec(training: TrainingInput, name: TrainingJobName, catalogue: Catalogue) -> JobSpec:
-    """Returns the job that a training input means; of a wrong one, as much as is understood."""
+    """Makes the job spec of a training input; from an invalid one as much as could be parsed."""
     region = training.region or ""
     job_dir = training.job_dir or None
     return JobSpec(
@@ -126,7 +126,7 @@ def _pools(training: TrainingInput, catalogue: Catalogue) -> Iterator[WorkerPool
 
 
 def _serves_tpus(each: Staffed, catalogue: Catalogue) -> bool:
-    """Returns whether the machine is a TPU's host, which runs Google's server and no trainer.
+    """Returns whether the machine hosts a TPU, and so runs Google's server instead of a trainer.
 
     Source: the page on using TPUs, "the master runs your training application".
     """
@@ -153,7 +153,7 @@ def _pool(each: Staffed, program: Program) -> WorkerPool:
 
 
 def _program(role: Role, training: TrainingInput, runtime: str) -> Program:
-    """Reads a program; an empty command or list is none: proto3 can't distinguish them."""
+    """Returns the program of a role; an empty command or list counts as none, as in proto3."""
     config = role.config
     name = algorithms.image_name(master_image(training))
     if name in ALGORITHMS:
@@ -176,14 +176,17 @@ def _program(role: Role, training: TrainingInput, runtime: str) -> Program:
 
 
 def _runtime(training: TrainingInput, catalogue: Catalogue) -> str:
-    """A Python version that the runtime version doesn't have has been refused as such."""
+    """Returns the runtime's name; leaves out a Python version that the runtime lacks."""
     version, python = training.runtime_version or "", training.python_version or ""
     known = pythons(version, catalogue)
     return f"version:{version}/{python if not known or python in known else ''}"
 
 
 def _scheduling(training: TrainingInput) -> Scheduling:
-    """Replicas of a built-in algorithm meet once: none of them can start again alone."""
+    """Returns the limits of a job.
+
+    Replicas of a built-in algorithm connect only once, so none of them can restart alone.
+    """
     given = training.scheduling or WireScheduling()
     running, waiting = given.max_running_time, given.max_wait_time
     return Scheduling(
@@ -195,7 +198,7 @@ def _scheduling(training: TrainingInput) -> Scheduling:
 
 
 def _cluster_variables(training: TrainingInput) -> frozenset[ClusterVariable]:
-    """Custom containers get both."""
+    """Returns the program's cluster variables: TF_CONFIG; custom containers get both."""
     if master_image(training):
         return frozenset(ClusterVariable)
     return frozenset({ClusterVariable.TF_CONFIG})

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def trial_request(request: str, number: int, given: Sequence[str], region: str | None) -> str:
-    """``request`` of the tuning job without its search; ``given``: the trial's arguments.
+    """Returns the request for a trial's job: the tuning job's without its search.
 
-    ``region`` is that of the trial; None: the job's own.
+    ``given`` are the trial's arguments. ``region`` is the trial's region; None: the job's own.
     """
     job = json.loads(request)
     training = {k: v for k, v in job["trainingInput"].items() if k != "hyperparameters"}

@@ -36,7 +36,7 @@ def search_output(search: Search) -> JsonObject:
 
 
 def trials_output(trials: Sequence[TrialRecord], outputs: Sequence[JsonObject]) -> JsonObject:
-    """Returns the part on all trials; ``outputs``: their answers, in their order."""
+    """Returns the output on all trials; ``outputs`` has the answer for each, in their order."""
     completed = sum(1 for trial in trials if trial.verdict is State.SUCCEEDED)
     answer: JsonObject = {"completedTrialCount": str(completed)}
     return {**answer, "trials": list(outputs)} if outputs else answer
@@ -57,9 +57,10 @@ def trial_json(
     run: Job | None = None,
     shells: Mapping[str, str] = _NO_SHELLS,
 ) -> JsonObject:
-    """``run``: the job that runs it now; ``shells``: the addresses of its shells, by replica.
+    """Returns a trial.
 
-    ``allMetrics`` stays empty, as with Google.
+    ``run`` is the job that runs it now, ``shells`` the addresses of its shells, by replica.
+    ``allMetrics`` stays empty, as in Google's service.
     """
     answer: JsonObject = {
         "trialId": str(trial.number),
@@ -81,13 +82,13 @@ def trial_json(
 
 
 def _texts(space: SearchSpace, point: Point) -> dict[str, str]:
-    """Returns the values as the program got them."""
+    """Returns the values in the form in which the program got them."""
     active = zip(space.slots, space.active_values(point), strict=True)
     return {s.parameter.name: written(s.parameter, v) for s, v in active if v is not None}
 
 
 def _final(trial: TrialRecord, metric: Metric) -> JsonObject:
-    """Returns the final value if it is a number: otherwise sorting by it would fail."""
+    """Returns the final value if it is a finite number: sorting by anything else would fail."""
     value = None if trial.final is None else trial.final.values.get(metric.name)
     if trial.final is None or value is None or not math.isfinite(value):
         return {}
@@ -96,7 +97,7 @@ def _final(trial: TrialRecord, metric: Metric) -> JsonObject:
 
 
 def _state(trial: TrialRecord, run: Job | None) -> State:
-    """A run may have ended already of a trial that isn't judged yet."""
+    """Returns the state; a trial that isn't judged yet may have a run that has already ended."""
     if trial.verdict is not None:
         return trial.verdict
     if run is not None and not run.state.terminal:

@@ -30,7 +30,10 @@ _LOCATION = re.compile(r"projects/[^/]+/locations/(?P<location>[^/]+)/")
 def differences(
     job: CustomJob | HyperparameterTuningJob, spec: CustomJobSpec, at: str, region: str
 ) -> Iterator[str]:
-    """``at`` is where the spec stands in the request; the job may be one that is refused."""
+    """Yields the points in which Google's service would refuse the job, or treat it differently.
+
+    ``at`` is the spec's path in the request; the job may be one that this service refuses.
+    """
     base = spec.base_output_directory
     if base and (base.output_uri_prefix or "").startswith("/"):
         yield (

@@ -34,7 +34,10 @@ DEFAULT_FLEX_WAIT_S = 86_400.0
 
 
 def job_spec(given: models.CustomJobSpec, location: Location, at: str = "jobSpec") -> JobSpec:
-    """``at`` is where it stands in the request. A job without worker pools isn't one."""
+    """Converts a job spec; ``at`` is its path in the request.
+
+    A spec without worker pools doesn't make a job.
+    """
     pools = tuple(_pools(given.worker_pool_specs or [], f"{at}.workerPoolSpecs"))
     return JobSpec(
         region=location.location,
@@ -65,7 +68,7 @@ def _experiment(given: models.CustomJobSpec) -> Iterator[tuple[str, str]]:
 
 
 def _pools(given: Sequence[models.WorkerPoolSpec], at: str) -> Iterator[WorkerPool]:
-    """A pool's role is its place in the list, so the places of unused ones count."""
+    """Yields the pools in use; places in the list decide roles, so unused ones count."""
     for index, pool in enumerate(given[:MAX_POOLS]):
         if index == 0 or not pool.unused:
             yield _pool(index, pool, f"{at}[{index}]")
@@ -92,7 +95,7 @@ def _pool(index: int, pool: models.WorkerPoolSpec, at: str) -> WorkerPool:
 
 
 def _program(pool: models.WorkerPoolSpec, index: int) -> Program:
-    """Reads a program; an empty command or list is none: proto3 can't distinguish them."""
+    """Returns the program of a pool; an empty command or list counts as none, as in proto3."""
     if pool.container_spec:
         container = pool.container_spec
         image = container.image_uri or ""
@@ -113,7 +116,7 @@ def _program(pool: models.WorkerPoolSpec, index: int) -> Program:
 
 
 def _scheduling(given: models.Scheduling) -> Scheduling:
-    """Reads limits; only FLEX_START jobs have a longest waiting time; 0s is for ever."""
+    """Returns a job's limits; only FLEX_START has a waiting limit, and 0s means none."""
     max_wait_time_s = None
     if given.strategy is Strategy.FLEX_START:
         asked = given.max_wait_duration
@@ -140,7 +143,10 @@ def _directories(base: models.GcsDestination | None, at: str) -> tuple[Directory
 
 
 def _cluster_variables(pools: tuple[WorkerPool, ...]) -> frozenset[ClusterVariable]:
-    """TF_CONFIG only where there is a cluster: TensorFlow goes distributed when it sees it."""
+    """Returns the cluster variables that the program gets.
+
+    TF_CONFIG is only for jobs with several replicas, because it makes TensorFlow train distributed.
+    """
     if sum(pool.replica_count for pool in pools) > 1:
         return frozenset(ClusterVariable)
     return frozenset({ClusterVariable.CLUSTER_SPEC})

@@ -25,9 +25,9 @@ _FIELDS: Mapping[str, Callable[[Entry], Any]] = MappingProxyType(
 
 
 def in_order(entries: Sequence[Entry], text: str) -> list[Entry]:
-    """Entries that are equal stay as they were.
+    """Sorts entries; equal ones keep their order.
 
-    Raises InvalidArgument: naming what is no order.
+    Raises InvalidArgument: the text is not an order.
     """
     found = list(entries)
     for field, descending in reversed(parse_parts(text, _FIELDS)):

@@ -46,7 +46,7 @@ _PATCHED = {
 
 
 def read_upload(body: JsonObject, now: datetime) -> Upload:
-    """Raises InvalidArgument, with all that is wrong."""
+    """Reads a request to upload a model. Raises InvalidArgument with all faults."""
     understood = UploadModel.understand(body)
     upload = understood.message
     refuse(understood.with_rules(check_upload(upload)))
@@ -55,12 +55,12 @@ def read_upload(body: JsonObject, now: datetime) -> Upload:
 
 
 def version_of(request: str, now: datetime) -> ModelVersion:
-    """The version that ``modelToUpload`` of an accepted pipeline asks for, without its files."""
+    """Returns the version in an accepted pipeline's ``modelToUpload``, without its files."""
     return _version(Model.understand(json.loads(request)).message, now)
 
 
 def _version(model: Model, now: datetime) -> ModelVersion:
-    """Makes a version; it gets its number when it is stored."""
+    """Makes a version; its number is set when it is stored."""
     rest = {key: value for key, value in model.encode().items() if key not in _OF_VERSION}
     return ModelVersion(
         number=0,
@@ -77,10 +77,11 @@ def _version(model: Model, now: datetime) -> ModelVersion:
 
 
 def read_patch(body: JsonObject, mask: str | None) -> Change:
-    """``mask``: the fields to set, with commas in between.
+    """Reads a patch of a model; ``mask`` has the fields to set, separated by commas.
 
     Raises:
-        InvalidArgument: it names none, or others than a patch may set; or a value is wrong.
+        InvalidArgument: the mask is empty, or names fields that a patch can't set; or a value is
+            invalid.
     """
     model = Model.decode(body)
     spellings = {snake: camel for camel, snake in _PATCHED.items()} | {k: k for k in _PATCHED}
@@ -105,7 +106,7 @@ def read_patch(body: JsonObject, mask: str | None) -> Change:
 
 
 def read_alias_changes(body: JsonObject) -> tuple[str, ...]:
-    """Raises InvalidArgument."""
+    """Reads the changes of a version's aliases. Raises InvalidArgument."""
     understood = MergeVersionAliases.understand(body)
     changes = understood.message.version_aliases
     refuse(understood.with_rules(check_alias_changes(changes)))
@@ -113,7 +114,7 @@ def read_alias_changes(body: JsonObject) -> tuple[str, ...]:
 
 
 def read_export(body: JsonObject) -> str:
-    """The prefix below which the files are to be copied. Raises InvalidArgument."""
+    """Returns the prefix below which an export copies the files. Raises InvalidArgument."""
     understood = ExportModel.understand(body)
     refuse(understood.with_rules(check_export(understood.message)))
     config = understood.message.output_config

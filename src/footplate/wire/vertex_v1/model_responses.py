@@ -20,7 +20,7 @@ _TYPES = "type.googleapis.com/google.cloud.aiplatform"
 
 
 def model_json(model: Model, version: ModelVersion, *, versioned: bool = False) -> JsonObject:
-    """``versioned``: the name says the version, as for clients that asked for one."""
+    """Returns a model; ``versioned`` adds the version to its name, if it was asked for."""
     answer: JsonObject = {
         "name": f"{model.name}@{version.number}" if versioned else str(model.name),
         "displayName": version.display_name,
@@ -53,7 +53,7 @@ def model_json(model: Model, version: ModelVersion, *, versioned: bool = False) 
 def upload_operation(
     name: str, at: datetime, api_version: str, model: str, number: int
 ) -> JsonObject:
-    """Returns an operation that is done as soon as it is answered."""
+    """Returns an operation that is complete from the beginning."""
     return {
         "name": name,
         "metadata": _metadata("UploadModelOperationMetadata", api_version, at, at),
@@ -67,7 +67,7 @@ def upload_operation(
 
 
 def export_operation(name: str, export: Export) -> JsonObject:
-    """Returns an operation that is done once the files are copied."""
+    """Returns an operation that is complete once the files are copied."""
     version, updated = export.api_version, export.end_time or export.create_time
     metadata = _metadata("ExportModelOperationMetadata", version, export.create_time, updated)
     answer: JsonObject = {

@@ -82,9 +82,9 @@ class WorkerPoolSpec(JsonModel):
 
     @property
     def unused(self) -> bool:
-        """An empty object keeps the place of a pool that the job doesn't have.
+        """Returns whether the pool is an empty object, which stands for a pool that the job lacks.
 
-        In proto3 one with the count 0 is empty, too.
+        In proto3 a pool whose only field is a count of 0 is empty, too.
         """
         return self.model_fields_set <= {"replica_count"} and not self.replica_count
 

@@ -49,9 +49,9 @@ def read_resource(
     uid: str,
     now: datetime,
 ) -> PersistentResource:
-    """The resource that ``persistentResources.create`` asks for.
+    """Reads a request of ``persistentResources.create``.
 
-    Raises InvalidArgument, with all that is wrong.
+    Raises InvalidArgument with all faults.
     """
     understood = resource_models.PersistentResource.understand(body)
     given = understood.message
@@ -71,10 +71,13 @@ def read_resource(
 
 
 def read_patch(body: JsonObject, mask: str | None) -> Callable[[PersistentResource], Change]:
-    """Returns what makes the change of a resource. ``mask``: fields to set, with commas between.
+    """Returns a function that makes the change for a resource.
+
+    ``mask`` has the fields to set, separated by commas.
 
     Raises:
-        InvalidArgument: it names none, or others than a patch may set; or a value is wrong.
+        InvalidArgument: the mask is empty, or names fields that a patch can't set; or a value is
+            invalid.
     """
     understood = resource_models.PersistentResource.understand(body)
     refuse(understood.violations)
@@ -127,7 +130,7 @@ def _pools(given: resource_models.PersistentResource) -> tuple[ResourcePool, ...
 def resource_json(
     resource: PersistentResource, used: Mapping[str, int], catalogue: Catalogue
 ) -> JsonObject:
-    """``used``: how many of its machines jobs use, by their kind."""
+    """Returns a resource; ``used`` is how many of its machines jobs use, by kind."""
     answer: JsonObject = {"name": str(resource.name)}
     if resource.display_name:
         answer["displayName"] = resource.display_name

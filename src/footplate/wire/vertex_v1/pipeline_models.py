@@ -25,7 +25,7 @@ class Port(JsonModel):
 
 
 class ModelContainerSpec(JsonModel):
-    """Kept for serving systems; only the image is checked."""
+    """The container for serving, which is stored for serving systems; only the image is checked."""
 
     WITHOUT_EFFECT: ClassVar[Mapping[str, str]] = MappingProxyType(
         dict.fromkeys(
@@ -46,7 +46,7 @@ class ModelContainerSpec(JsonModel):
 
 
 class Model(JsonModel):
-    """Fields that only a serving product reads (schemata, explanations) are kept unread."""
+    """A model; fields that only a serving product reads are stored unread."""
 
     OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset(
         {
@@ -92,7 +92,7 @@ class Model(JsonModel):
 
 
 class UploadModel(JsonModel):
-    """The body of ``models:upload``."""
+    """The body of a request to ``models:upload``."""
 
     parent_model: Text | None = None
     model_id: Text | None = None
@@ -111,7 +111,7 @@ class OutputConfig(JsonModel):
 
 
 class ExportModel(JsonModel):
-    """The body of ``models.export``."""
+    """The body of a request to ``models.export``."""
 
     output_config: OutputConfig | None = None
 
@@ -162,7 +162,7 @@ class _Pipeline(JsonModel):
 
 
 class CustomTask(_Pipeline):
-    """A pipeline of ``custom_task_1.0.0.yaml``."""
+    """A training pipeline with the task ``custom_task_1.0.0.yaml``."""
 
     training_task_inputs: CustomJobSpec | None = None
 
@@ -176,6 +176,6 @@ class TuningInputs(JsonModel):
 
 
 class TuningTask(_Pipeline):
-    """A pipeline of ``hyperparameter_tuning_task_1.0.0.yaml``."""
+    """A training pipeline with the task ``hyperparameter_tuning_task_1.0.0.yaml``."""
 
     training_task_inputs: TuningInputs | None = None

@@ -30,10 +30,10 @@ def training_pipeline_json(
     backing: CustomJobName | TuningJobName | None,
     waiting: Explanation | None = None,
 ) -> JsonObject:
-    """``backing`` is the job that runs the program; None: it doesn't exist yet.
+    """Returns a training pipeline.
 
-    ``waiting``: why that job waits. Errors never have code 0: the SDK would take the pipeline for
-    a success.
+    ``backing`` is the job that runs the program; None: it doesn't exist yet. ``waiting`` explains
+    why that job waits. Errors never have code 0: the SDK would take the pipeline for a success.
     """
     answer = custom_job_json(job, waiting)
     answer["state"] = STATES[job.state].name

@@ -31,11 +31,11 @@ _UNREAD = ("trainingTaskInputs", "training_task_inputs")
 
 
 def read_pipeline(body: JsonObject, location: Location, catalogue: Catalogue) -> Submission:
-    """The pipeline that ``trainingPipelines.create`` asks for; its task inputs are kept as sent.
+    """Reads a request of ``trainingPipelines.create``; stores its task inputs unchanged.
 
     Raises:
-        InvalidArgument: it has no program to run; with all that was found wrong. What is wrong
-            with any other pipeline is in its ``violations``.
+        InvalidArgument: the request has no program to run; the error has all faults. Faults of any
+            other pipeline are in its ``violations``.
     """
     definition = body.get("trainingTaskDefinition", body.get("training_task_definition"))
     tunes = definition == TUNING
@@ -75,7 +75,7 @@ def read_pipeline(body: JsonObject, location: Location, catalogue: Catalogue) ->
 
 
 def _job(pipeline: CustomTask | TuningTask) -> models.CustomJob | models.HyperparameterTuningJob:
-    """The job behind the pipeline, as a client would have asked for it."""
+    """Returns the job that runs the pipeline's program, as a client would request it."""
     given: dict[str, Any] = pipeline.encode()  # Any: read and canonical
     inputs: dict[str, Any] = given.get(_UNREAD[0], {})
     suffix = "-hyperparameter-tuning-job" if isinstance(pipeline, TuningTask) else "-custom-job"
@@ -107,7 +107,7 @@ def _pipeline(pipeline: CustomTask | TuningTask, spec: models.CustomJobSpec) -> 
 
 
 def _request(pipeline: CustomTask | TuningTask, body: JsonObject) -> str:
-    """Returns the request in canonical spelling; the task inputs stay as they were sent."""
+    """Returns the request with canonical names; the task inputs stay as they were sent."""
     request = pipeline.encode()
     request.pop("labels", None)
     for spelling in _UNREAD:
@@ -117,7 +117,7 @@ def _request(pipeline: CustomTask | TuningTask, body: JsonObject) -> str:
 
 
 def _data(data: InputDataConfig | None) -> tuple[tuple[str, str], ...]:
-    """The variables that name the files of each split, as Vertex AI calls them."""
+    """Returns the variables with the files of each split, named as in Vertex AI."""
     prefix = data and data.gcs_destination and data.gcs_destination.output_uri_prefix
     if data is None or not prefix:
         return ()
@@ -127,5 +127,5 @@ def _data(data: InputDataConfig | None) -> tuple[tuple[str, str], ...]:
 
 
 def _data_format(data: InputDataConfig | None) -> str:
-    """Data with a schema of annotations is JSON Lines, tables are CSV."""
+    """Returns the format of the data: JSON Lines if it has a schema of annotations, else CSV."""
     return "jsonl" if data is not None and data.annotation_schema_uri else "csv"

@@ -24,7 +24,7 @@ class ResourcePool(JsonModel):
 
     @property
     def machines(self) -> int:
-        """The number of reserved machines: with autoscaling the most that it may have."""
+        """Returns the number of reserved machines: with autoscaling the largest number."""
         scaling = self.autoscaling_spec
         most = scaling.max_replica_count if scaling is not None else None
         return most or self.replica_count or 0

@@ -39,12 +39,12 @@ def custom_job_json(
     shells: Mapping[str, str] = _NONE,
     engine_jobs: Mapping[str, str] = _NONE,
 ) -> JsonObject:
-    """The accepted request, and what the service adds.
+    """Returns the accepted request, with the fields that the service adds.
 
-    ``waiting``: why it waits. Fields of ours are ``pendingExplanation``, ``endExplanation`` (what
-    went wrong in a job that succeeded) and ``containerImages`` (which image each name stood for).
-    ``shells``: the addresses of its shells, by replica; ``engine_jobs``: where each runs on an
-    engine, which is a field of ours, too.
+    ``waiting`` explains why the job waits. Footplate's own fields are ``pendingExplanation``,
+    ``endExplanation`` (what went wrong in a job that succeeded), ``containerImages`` (the image
+    that each name stood for), and where each replica runs on an engine (``engine_jobs``).
+    ``shells`` has the addresses of the job's shells, by replica.
     """
     answer: JsonObject = {"name": str(job.name)}
     answer |= json.loads(job.request)
@@ -75,7 +75,7 @@ def custom_job_json(
 def hyperparameter_tuning_job_json(
     job: Job, waiting: Explanation | None = None, trials: Sequence[JsonObject] = ()
 ) -> JsonObject:
-    """Returns it like a custom job; lists leave out ``trials``, as Google's service does."""
+    """Returns a tuning job, like a custom job; lists omit ``trials``, as Google's service does."""
     answer = custom_job_json(job, waiting)
     return {**answer, "trials": list(trials)} if trials else answer
 

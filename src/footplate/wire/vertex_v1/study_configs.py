@@ -55,12 +55,12 @@ _SCALES = MappingProxyType(
 
 
 def search_space(parameters: Sequence[ParameterSpec]) -> SearchSpace:
-    """Makes a space of valid parameters; raises ValueError for others."""
+    """Makes a space of valid parameters; raises ValueError for invalid ones."""
     return SearchSpace(tuple(_parameter(parameter) for parameter in parameters))
 
 
 def _parameter(given: ParameterSpec) -> Parameter:
-    """An absent bound is 0; a category that is given twice is one."""
+    """Makes a parameter; an absent bound is 0, and repeated categories count once."""
     name = given.parameter_id or ""
     scale = _SCALES[given.scale_type or ScaleType.SCALE_TYPE_UNSPECIFIED]
     if (double := given.double_value_spec) is not None:
@@ -96,10 +96,10 @@ _ALGORITHMS = MappingProxyType(
 
 
 def study_config(spec: StudySpec) -> StudyConfig:
-    """Makes a configuration of a valid spec; raises ValueError for others.
+    """Makes the configuration of a valid spec; raises ValueError for invalid ones.
 
-    A metric with a ``safetyConfig`` is a bound of Google's search, never its goal; this search
-    has no such bounds, so that it isn't one of the metrics.
+    A metric with a ``safetyConfig`` is a constraint of Google's search, never its goal. This search
+    has no such constraints, so the metric is left out.
     """
     high = spec.observation_noise is ObservationNoise.HIGH
     best = spec.measurement_selection_type is MeasurementSelectionType.BEST_MEASUREMENT
@@ -116,7 +116,7 @@ def study_config(spec: StudySpec) -> StudyConfig:
 
 
 def _metrics(given: Sequence[MetricSpec]) -> Iterator[Metric]:
-    """A goal that isn't given is MAXIMIZE."""
+    """Yields the metrics to optimise; a missing goal means MAXIMIZE."""
     for metric in given:
         if metric.safety_config is None:
             smaller = metric.goal is GoalType.MINIMIZE
@@ -134,7 +134,7 @@ def _stopping(spec: StudySpec) -> StoppingSpec | None:
 
 
 def _convex(given: ConvexAutomatedStoppingSpec) -> ConvexSpec:
-    """A count of 0 isn't given."""
+    """Converts the spec of the convex rule; a count of 0 means that it isn't given."""
     return ConvexSpec(
         max_step=given.max_step_count or None,
         min_step=given.min_step_count or None,
@@ -146,7 +146,7 @@ def _convex(given: ConvexAutomatedStoppingSpec) -> ConvexSpec:
 
 
 def _limits(given: StudyStoppingConfig) -> StudyLimits:
-    """A number of 0 isn't given."""
+    """Converts the limits of a study; a number of 0 means that it isn't given."""
     least = given.minimum_runtime_constraint or StudyTimeConstraint()
     most = given.maximum_runtime_constraint or StudyTimeConstraint()
     return StudyLimits(

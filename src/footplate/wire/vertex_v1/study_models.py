@@ -71,7 +71,7 @@ class ConditionalParameterSpec(JsonModel):
 
 
 class ParameterSpec(JsonModel):
-    """Absent numbers are 0: proto3 leaves them out."""
+    """The spec of a parameter; absent numbers are 0, because proto3 omits them."""
 
     parameter_id: Text | None = None
     double_value_spec: DoubleValueSpec | None = None

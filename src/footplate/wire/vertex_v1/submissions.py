@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def search_request(job: HyperparameterTuningJob, location: Location) -> SearchRequest:
-    """Makes a search of a valid request."""
+    """Makes the search of a valid request."""
     study, learned = study_config(job.study_spec or StudySpec()), learned_from(job.labels)
     counts = TrialCounts(
         trials=job.max_trial_count or 1,
@@ -58,7 +58,7 @@ def search_request(job: HyperparameterTuningJob, location: Location) -> SearchRe
 
 
 def _earlier(job_id: str, location: Location) -> TuningJobName:
-    """A study's id is none of a job's, so that either is looked for by this name."""
+    """Returns a job's name for an id, which may also be a study's: no job has the id of a study."""
     return TuningJobName(location.project, location.location, job_id)
 
 
@@ -94,11 +94,11 @@ def _parameter_warnings(parameter: ParameterSpec, at: str) -> Iterator[str]:
 
 
 def read_submission(body: JsonObject, location: Location, catalogue: Catalogue) -> Submission:
-    """The job that ``customJobs.create`` asks for; unknown fields are kept and warned of.
+    """Reads a request of ``customJobs.create``; unknown fields are kept, with a warning.
 
     Raises:
-        InvalidArgument: it has no worker pool, so there is nothing to make a job of; with all
-            that was found wrong. What is wrong with any other job is in its ``violations``.
+        InvalidArgument: the job has no worker pool, so no job can be made of it; the error has all
+            faults. Faults of any other job are in its ``violations``.
     """
     understood = CustomJob.understand(body, strict=False)
     job = understood.message
@@ -111,7 +111,7 @@ def read_submission(body: JsonObject, location: Location, catalogue: Catalogue) 
 def read_tuning_submission(
     body: JsonObject, location: Location, catalogue: Catalogue
 ) -> Submission:
-    """The search that ``hyperparameterTuningJobs.create`` asks for; ``spec`` is of each trial.
+    """Reads a request of ``hyperparameterTuningJobs.create``; ``spec`` is that of each trial.
 
     Raises:
         InvalidArgument: as for custom jobs.
@@ -141,7 +141,10 @@ def _submission(
     spec: CustomJobSpec,
     field: str,
 ) -> Submission:
-    """``spec`` is what stands at ``field``. Of what wasn't understood nothing else is said."""
+    """Makes a submission; ``spec`` is at the path ``field`` of the request.
+
+    If some values couldn't be parsed, the spec gets no warnings.
+    """
     job = understood.message
     warnings = unknown_warnings(type(job), body)
     parity = tuple(unknown_parity(type(job), body))
@@ -176,7 +179,10 @@ def backed_submission(
     violations: tuple[Violation, ...],
     understood: bool,
 ) -> Submission:
-    """A pipeline whose program ``job`` runs, by the spec ``given``, which stands at ``field``."""
+    """Makes the submission of a pipeline whose program ``job`` runs.
+
+    ``given`` is the job's spec, which is at ``field`` in the request.
+    """
     warnings: tuple[str, ...] = ()
     parity: tuple[str, ...] = ()
     tuning = search = None
@@ -214,7 +220,7 @@ def _spec_of(given: CustomJobSpec | None, violations: tuple[Violation, ...]) -> 
 
 
 def _request(job: CustomJob | HyperparameterTuningJob) -> str:
-    """Labels can be changed, so they aren't part of it."""
+    """Returns the request as it is stored, without the labels, which can be changed."""
     request = job.encode()
     request.pop("labels", None)
     return format_object(request)

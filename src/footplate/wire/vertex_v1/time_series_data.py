@@ -31,7 +31,7 @@ _FIELDS = {
 
 
 class Written:
-    """The points that a request writes, by their series, and the type that it gives each."""
+    """The points of a request by series, and the type that it states for each series."""
 
     def __init__(self) -> None:
         self.points: dict[TrackingName, list[Point]] = {}
@@ -39,7 +39,7 @@ class Written:
 
 
 def read_run_data(run: TrackingName, body: JsonObject, now: datetime) -> Written:
-    """Raises InvalidArgument."""
+    """Reads the points of one run. Raises InvalidArgument."""
     understood = models.WriteRunData.understand(body)
     request = understood.message
     refuse(understood.with_rules(_check_run(request, "")))
@@ -49,7 +49,7 @@ def read_run_data(run: TrackingName, body: JsonObject, now: datetime) -> Written
 
 
 def read_experiment_data(experiment: TrackingName, body: JsonObject, now: datetime) -> Written:
-    """Raises InvalidArgument."""
+    """Reads the points of an experiment's runs. Raises InvalidArgument."""
     understood = models.WriteExperimentData.understand(body)
     requests = understood.message.write_run_data_requests or []
     found = [
@@ -68,7 +68,7 @@ def read_experiment_data(experiment: TrackingName, body: JsonObject, now: dateti
 
 
 def read_names(tensorboard: TrackingName, given: Sequence[str]) -> list[TrackingName]:
-    """The time series of a batchRead. Raises InvalidArgument."""
+    """Returns the time series that a batchRead names. Raises InvalidArgument."""
     names = []
     for number, text in enumerate(given):
         name = _name(text)

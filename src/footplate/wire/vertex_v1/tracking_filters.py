@@ -42,12 +42,19 @@ _VALUES = ("string_value", "number_value", "bool_value")
 
 
 def parse_tracking_filter(text: str | None, collection: str) -> Filter | None:
-    """Returns None, and raises, as ``parse_expression``."""
-    return parse_expression(text, _Reader(collection).read, Dialect(functions=True))
+    """Parses a filter; None if it is empty.
+
+    Raises:
+        InvalidArgument: names the place, what is wrong there and what is allowed.
+    """
+    if text is None or not text.strip():
+        return None
+    reader = _Reader(collection)
+    return parse_expression(text, reader.read, _OPERATORS, MAX_COMPARISONS, functions=True)
 
 
 def read_order(text: str | None) -> bool:
-    """Returns whether the oldest come first. Raises InvalidArgument."""
+    """Returns whether the oldest resources come first. Raises InvalidArgument."""
     words = (text or "create_time desc").split()
     if words[0] in ("create_time", "createTime") and words[1:] in ([], ["asc"], ["desc"]):
         return words[1:] != ["desc"]
@@ -56,7 +63,7 @@ def read_order(text: str | None) -> bool:
 
 
 class _Reader:
-    """Makes conditions on the resources of a collection of restrictions."""
+    """Converts restrictions to conditions on the resources of a collection."""
 
     def __init__(self, collection: str) -> None:
         self._nodes = "schema_title" in _FIELDS[collection]

@@ -21,10 +21,11 @@ MAX_LONG_NAME = 1024
 
 @dataclass(frozen=True)
 class Kind:
-    """``collection``: as it stands in names; ``listed``: the field of an answer that lists them.
+    """A kind of resource.
 
-    ``patched``: the fields that a patch may set; ``operation``: whether create and patch answer
-    with a long-running operation.
+    ``collection`` is its collection in names; ``listed`` is the field of a list's answer with the
+    resources. ``patched`` are the fields that a patch may set; ``operation``: create and patch
+    return a long-running operation.
     """
 
     collection: str
@@ -39,12 +40,12 @@ class Kind:
 
     @property
     def is_node(self) -> bool:
-        """Returns whether it has a schema and metadata."""
+        """Returns whether resources of this kind have a schema and metadata."""
         return self.collection in {names.CONTEXTS, names.ARTIFACTS, names.EXECUTIONS}
 
     @property
     def field(self) -> str:
-        """The name of its field in a create request."""
+        """Returns the field of a create request that holds the resource."""
         return self.message[0].lower() + self.message[1:]
 
     @property

@@ -113,7 +113,10 @@ class TensorboardTimeSeries(Named):
 
 
 class Event(JsonModel):
-    """The execution that the events are added to needn't be named again."""
+    """An event between an execution and an artifact.
+
+    The request names the execution, so the event needn't repeat it.
+    """
 
     OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset({"event_time"})
     artifact: Text | None = None
@@ -136,7 +139,7 @@ class AddExecutionEvents(JsonModel):
 
 
 class Scalar(JsonModel):
-    """A value that is absent is 0: proto3 leaves it out."""
+    """A scalar; an absent value is 0, because proto3 omits it."""
 
     value: Reading | None = None
 
@@ -147,7 +150,7 @@ class Tensor(JsonModel):
 
 
 class Blob(JsonModel):
-    """Its bytes are an object of a bucket, whose name ends in ``id``."""
+    """A blob, whose bytes are an object of a bucket with a name that ends in ``id``."""
 
     OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset({"data"})
     id: Text | None = None

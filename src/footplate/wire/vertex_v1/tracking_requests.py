@@ -33,7 +33,7 @@ _EVENTS = {models.EventType.INPUT: LinkKind.INPUT, models.EventType.OUTPUT: Link
 
 @dataclass(frozen=True)
 class Patch:
-    """``names``: the fields to set, from ``given``."""
+    """A patch: sets the fields ``names`` to their values in ``given``."""
 
     given: Fields
     names: tuple[str, ...]
@@ -47,7 +47,7 @@ def read_new(kind: Kind, body: JsonObject) -> Fields:
 
 
 def read_patch(kind: Kind, body: JsonObject, mask: str | None) -> Patch:
-    """``mask``: the fields to set, with commas in between; without it those that are given."""
+    """Reads a patch; ``mask`` lists the fields to set; without it all given ones are set."""
     understood = kind.model.understand(body)
     names = _masked(kind, mask) if (mask or "*") != "*" else None
     given = _fields(understood.message)
@@ -61,7 +61,7 @@ def read_patch(kind: Kind, body: JsonObject, mask: str | None) -> Patch:
 
 
 def read_id(kind: Kind, given: str | None) -> str | None:
-    """The id that a client chose."""
+    """Returns the id that a client chose; None: it chose none. Raises InvalidArgument."""
     if not given:
         return None
     if not kind.client_id:
@@ -76,7 +76,7 @@ def read_id(kind: Kind, given: str | None) -> str | None:
 def read_batch(
     kind: Kind, parent: TrackingName, body: JsonObject, message: type[JsonModel]
 ) -> list[tuple[TrackingName, str | None, Fields]]:
-    """The resources of a batchCreate: what each is in, the id if one is given, and the fields."""
+    """Reads a batchCreate: for each resource its parent, its id if one is given, and its fields."""
     understood = message.understand(body)
     refuse(understood.violations)
     requests: Sequence[JsonObject] = understood.message.encode().get("requests") or []  # type: ignore[assignment]  # it is checked
@@ -161,7 +161,7 @@ def _name(text: str, field: str) -> TrackingName:
 
 
 def _masked(kind: Kind, mask: str | None) -> tuple[str, ...]:
-    """The fields that a mask names, in either spelling."""
+    """Returns the fields that a mask names, in either spelling."""
     known = {_snake(name): name for name in kind.patched} | {name: name for name in kind.patched}
     names = [text for each in (mask or "").split(",") if (text := each.strip())]
     strange = next((name for name in names if name not in known), None)

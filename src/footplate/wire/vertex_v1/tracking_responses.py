@@ -26,7 +26,7 @@ def resource_json(
     parents: Sequence[TrackingName] = (),
     extent: Extent | None = None,
 ) -> JsonObject:
-    """``parents``: the contexts that a context is in; ``extent`` of a time series."""
+    """Returns a resource; ``parents`` are the contexts around it, ``extent`` is a series'."""
     fields: Any = resource.fields
     answer: JsonObject = {"name": str(resource.name), **fields}
     if kind.is_node:
@@ -60,9 +60,9 @@ def event_json(link: Link) -> JsonObject:
 def done_json(
     name: str, kind: Kind, verb: str, at: datetime, api_version: str, response: JsonObject | None
 ) -> JsonObject:
-    """An operation that is done; ``verb`` is create, update or delete.
+    """Returns a completed operation; ``verb`` is create, update or delete.
 
-    Clients parse this strictly: a field more, or an unknown type, is an error to them.
+    Clients parse it strictly: an additional field or an unknown type is an error to them.
     """
     types, time = f"{_TYPES}.{api_version}", format_time(at)
     own = kind.operation and (verb != "delete" or kind.collection == STORES)

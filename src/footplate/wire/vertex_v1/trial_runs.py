@@ -18,7 +18,7 @@ _PROGRAMS = ("pythonPackageSpec", "containerSpec")
 
 
 def trial_request(request: str, number: int, given: Sequence[str]) -> str:
-    """``request`` of the tuning job; ``given``: the trial's arguments."""
+    """Returns the request for a trial's job; ``given`` are the trial's arguments."""
     job = json.loads(request)
     spec = dict(job["trialJobSpec"])
     spec["workerPoolSpecs"] = [_pool(pool, given) for pool in spec.get("workerPoolSpecs", [])]

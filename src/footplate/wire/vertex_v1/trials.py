@@ -30,11 +30,12 @@ def trial_json(
     custom_job: JobName | None = None,
     shells: Mapping[str, str] = _NO_SHELLS,
 ) -> JsonObject:
-    """``parent``: the name of its study or tuning job.
+    """Returns a trial.
 
-    ``reported``: what it reported singly, see :mod:`footplate.domain.studies.learning_curves`. Of
-    many measurements some are told, evenly, the first and the last included. ``custom_job`` runs
-    it; ``shells``: the addresses of that one's shells, by replica.
+    ``parent`` is the name of its study or tuning job. ``reported`` has its intermediate
+    measurements, see :mod:`footplate.domain.studies.learning_curves`; of many only some are
+    returned, evenly chosen, with the first and the last one. ``custom_job`` runs the trial;
+    ``shells`` has the addresses of that job's shells, by replica.
     """
     answer: JsonObject = {
         "name": f"{parent}/trials/{trial.number}",
@@ -75,7 +76,7 @@ def measurement_json(measurement: Measurement) -> JsonObject:
 
 
 def evenly(measurements: Sequence[Measurement], most: int) -> list[Measurement]:
-    """``most`` (2 or more) of them at most, in their order, with the first and the last one."""
+    """Returns at most ``most`` (2 or more) measurements, evenly chosen, with both ends."""
     last = len(measurements) - 1
     if last < most:
         return list(measurements)
@@ -83,5 +84,5 @@ def evenly(measurements: Sequence[Measurement], most: int) -> list[Measurement]:
 
 
 def _ordered(trial: TrialRecord, reported: Sequence[Measurement]) -> list[Measurement]:
-    """Sorts by step, then by time, as Google's service does."""
+    """Returns all measurements by step, then by time, as Google's service does."""
     return sorted((*trial.measurements, *reported), key=lambda m: (m.step, m.elapsed_s))

@@ -36,7 +36,7 @@ class Study(JsonModel):
 
 
 class MetricReading(JsonModel):
-    """A value that is absent is 0: proto3 leaves it out."""
+    """A value of a metric; an absent value is 0, because proto3 omits it."""
 
     metric_id: Text | None = None
     value: Reading | None = None
@@ -54,7 +54,7 @@ class TrialParameter(JsonModel):
 
 
 class Trial(JsonModel):
-    """The API calls all of its fields output only, and yet trials are made from them."""
+    """A trial, which clients may create, although the API calls all its fields output only."""
 
     OUTPUT_ONLY: ClassVar[frozenset[str]] = frozenset(
         {"name", "id", "start_time", "end_time", "custom_job", "web_access_uris"}

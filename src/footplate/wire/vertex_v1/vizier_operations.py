@@ -34,7 +34,10 @@ _CHECK = re.compile(rf"check-{_VERSION}-{_TIME}-(stop|go)")
 
 @dataclass(frozen=True)
 class SuggestionId:
-    """The id of an operation that suggested trials; ``runs`` are of successive numbers."""
+    """The id of an operation that suggested trials.
+
+    ``runs`` has the first and last numbers of successive trials.
+    """
 
     version: str
     at: datetime
@@ -49,7 +52,7 @@ class SuggestionId:
 
     @classmethod
     def parse(cls, text: str) -> SuggestionId | None:
-        """Reads an operation's id; None: it is no such id."""
+        """Reads an operation's id; None: the text isn't such an id."""
         match = _SUGGESTION.fullmatch(text)
         if match is None:
             return None
@@ -57,7 +60,7 @@ class SuggestionId:
         return cls(match[1], from_micros(int(match[2])), StudyState[match[3]], runs)
 
     def has(self, number: int) -> bool:
-        """Returns whether the trial of this number was suggested."""
+        """Returns whether the operation suggested the trial of this number."""
         return any(first <= number <= last for first, last in self.runs)
 
     def __str__(self) -> str:
@@ -76,7 +79,7 @@ class CheckId:
 
     @classmethod
     def parse(cls, text: str) -> CheckId | None:
-        """Reads an operation's id; None: it is no such id."""
+        """Reads an operation's id; None: the text isn't such an id."""
         match = _CHECK.fullmatch(text)
         return match and cls(match[1], from_micros(int(match[2])), match[3] == "stop")
 
@@ -88,7 +91,10 @@ class CheckId:
 def suggestion_json(
     name: StudyOperationName, of: SuggestionId, client_id: str, trials: Sequence[JsonObject]
 ) -> JsonObject:
-    """Clients parse operations strictly: a field more, or an unknown type, is an error to them."""
+    """Returns an operation that suggested trials.
+
+    Clients parse it strictly: an additional field or an unknown type is an error to them.
+    """
     time = format_time(of.at)
     metadata: JsonObject = {"genericMetadata": _generic(of.at)}
     if client_id:
@@ -100,7 +106,7 @@ def suggestion_json(
 
 
 def check_json(name: StudyOperationName, of: CheckId, trial: TrialName) -> JsonObject:
-    """The type of the metadata is misspelt in Google's API."""
+    """Returns an operation that checked a trial; Google's API misspells its metadata's type."""
     metadata: JsonObject = {
         "genericMetadata": _generic(of.at),
         "study": str(trial.study),
@@ -133,7 +139,7 @@ def _generic(at: datetime) -> JsonObject:
 
 
 def _runs(numbers: Sequence[int]) -> Iterable[tuple[int, int]]:
-    """``numbers`` increase."""
+    """Yields the first and last number of each run of successive numbers; ``numbers`` increase."""
     for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         run = [number for _, number in group]
         yield run[0], run[-1]

@@ -60,7 +60,7 @@ def read_study(body: JsonObject) -> StudyRequest:
 
 
 def read_lookup(body: JsonObject) -> str:
-    """The display name that is looked for."""
+    """Returns the display name to look for. Raises InvalidArgument."""
     understood = models.LookupStudyRequest.understand(body)
     name = understood.message.display_name
     refuse(understood.with_rules(check_text(name, "displayName", MAX_DISPLAY_NAME)))
@@ -109,7 +109,7 @@ def read_trial(body: JsonObject) -> NewTrial:
 
 
 def metric_ids(request: str) -> frozenset[str]:
-    """Returns all metrics of an accepted ``studySpec``, also those that aren't optimised."""
+    """Returns all metrics of an accepted ``studySpec``, including those that aren't optimised."""
     spec = StudySpec.understand(json.loads(request)).message
     return frozenset(metric.metric_id or "" for metric in spec.metrics or ())
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def study_json(study: StudyRecord) -> JsonObject:
-    """``studySpec`` is what was accepted, as it was given."""
+    """Returns a study; its ``studySpec`` is the accepted one, unchanged."""
     answer: JsonObject = {
         "name": str(study.name),
         "displayName": study.display_name,

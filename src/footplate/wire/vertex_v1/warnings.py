@@ -36,7 +36,7 @@ _DEPRECATED = (Strategy.ON_DEMAND, Strategy.LOW_COST)
 
 
 def unknown_warnings(model: type[JsonModel], body: JsonObject) -> tuple[str, ...]:
-    """Newer clients send fields that aren't known here, and some that are have no effect."""
+    """Returns warnings about fields without effect, such as those of newer clients."""
     found = [(v.field, v.description) for v in unknown_fields(model, body)]
     found += fields_without_effect(model, body)
     warnings = [f"{field} is stored, but has no effect: {reason}" for field, reason in found]
@@ -56,7 +56,7 @@ def unknown_parity(model: type[JsonModel], body: JsonObject) -> Iterator[str]:
 def spec_warnings(
     job: models.CustomJob | models.HyperparameterTuningJob, spec: models.CustomJobSpec, at: str
 ) -> Iterator[str]:
-    """``at`` is where the spec stands in the request."""
+    """Yields warnings about a job spec; ``at`` is its path in the request."""
     if job.encryption_spec is not None:
         yield _no_effect("encryptionSpec")
     for name in _WITHOUT_EFFECT:

@@ -32,7 +32,7 @@ _DECIDE_METRICS = frozenset({"objective", "model_type", "eval_metric"})
 
 
 def tuned_names(training: TrainingInput) -> tuple[str, ...]:
-    """The arguments that each trial gets from the search."""
+    """Returns the arguments that each trial gets from the search."""
     search = training.hyperparameters
     params = () if search is None else search.params or ()
     return tuple(each.parameter_name for each in params if each.parameter_name)
@@ -41,7 +41,7 @@ def tuned_names(training: TrainingInput) -> tuple[str, ...]:
 def check_tuned(
     search: HyperparameterSpec, algorithm: Algorithm, values: Values
 ) -> Iterator[Violation]:
-    """``values`` are the arguments that all trials share."""
+    """Yields faults of a search over algorithm arguments; ``values`` are shared by trials."""
     params = search.params or ()
     if _DECIDE_METRICS.isdisjoint(each.parameter_name for each in params):
         yield from _check_tag(search, algorithm, values)
@@ -91,7 +91,7 @@ def _check_parameter(given: ParameterSpec, algorithm: Algorithm, field: str) -> 
 
 
 def _check_values(given: ParameterSpec, parameter: Parameter, field: str) -> Iterator[Violation]:
-    """Checks that each bound and each value is one that the argument takes."""
+    """Yields faults of bounds and values that the algorithm's argument doesn't accept."""
     for at, text in _texts(given):
         try:
             parameter.read(text)
@@ -129,7 +129,7 @@ NOT_SERVED = {
 def check_algorithm(
     training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """Checks a built-in algorithm's job; yields nothing for other jobs."""
+    """Yields faults of a job with a built-in algorithm; nothing for other jobs."""
     name = image_name(master_image(training))
     if name is None:
         yield from _check_other_images(training)
@@ -169,7 +169,7 @@ def _check_other_images(training: TrainingInput) -> Iterator[Violation]:
 
 
 def _check_images(training: TrainingInput, name: str) -> Iterator[Violation]:
-    """Checks images: all replicas train the same, and users can't choose what starts in it."""
+    """Yields faults of images and commands: replicas may run only the algorithm's image."""
     for role in roles(training):
         given = role.config.image_uri
         if given and image_name(given) != name:

@@ -25,17 +25,17 @@ _TPU_OF_VERTEX = "cloud-tpu"
 
 
 def known_here(catalogue: Catalogue) -> Catalogue:
-    """The catalogue without the machine types that only Vertex AI has."""
+    """Returns the catalogue without the machine types that only Vertex AI has."""
     kinds = catalogue.machine_types
     known = {name: kind for name, kind in kinds.items() if not of_vertex(kind, catalogue)}
     return replace(catalogue, machine_types=known)
 
 
 def of_vertex(kind: MachineType, catalogue: Catalogue) -> bool:
-    """Returns whether a machine type is Vertex's alone, which ml v1 has no names for.
+    """Returns whether a machine type exists only on Vertex AI, so that ml v1 has no name for it.
 
-    It is made for accelerators that ml v1 doesn't know, or is Vertex's name for TPUs. Types that an
-    operator has added suit both.
+    Such a type is made for accelerators that ml v1 doesn't know, or is Vertex's name for TPUs.
+    Types that an operator has added belong to both APIs.
     """
     if kind.name in catalogue.own:
         return False
@@ -51,7 +51,7 @@ _TIER = "trainingInput.scaleTier"
 def check_cluster(
     training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """Checks a cluster; if its scale tier is wrong, only the region and the named machines."""
+    """Yields faults of a cluster; if its tier is wrong, only those of region and machines."""
     region = training.region or ""
     if clouded(_TIER):
         yield from _check_named(training, catalogue)
@@ -65,7 +65,7 @@ def check_cluster(
 
 
 def _check_named(training: TrainingInput, catalogue: Catalogue) -> Iterator[Violation]:
-    """Checks what is wrong with each role whatever scale tier may have been meant."""
+    """Yields faults of each role that are independent of the scale tier."""
     known = known_here(catalogue)
     for role in roles(training):
         yield from _check_accelerator_name(role, catalogue)
@@ -77,7 +77,7 @@ def _check_named(training: TrainingInput, catalogue: Catalogue) -> Iterator[Viol
 def _check_custom(
     training: TrainingInput, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """A count needs its type; a type without a count is checked, though nothing comes of it."""
+    """Yields faults of a CUSTOM cluster: a count needs its type; a type may have no count."""
     known = known_here(catalogue)
     for role in roles(training):
         yield from _check_accelerator_name(role, catalogue)
@@ -95,7 +95,7 @@ def _check_custom(
 
 
 def _check_accelerator_name(role: Role, catalogue: Catalogue) -> Iterator[Violation]:
-    """Checks names: the API's and the operator's are allowed; others belong to the other API."""
+    """Yields faults of accelerator names, which must be the API's or the operator's."""
     name = role.custom_request.machine.accelerator_type
     own = sorted(catalogue.own & catalogue.accelerators.keys())
     if name is not None and name not in AcceleratorType.__members__ and name not in own:
@@ -105,7 +105,7 @@ def _check_accelerator_name(role: Role, catalogue: Catalogue) -> Iterator[Violat
 
 
 def _check_home(role: Role, catalogue: Catalogue) -> Iterator[Violation]:
-    """Checks for machine types that only the other, newer API has."""
+    """Yields faults of machine types that only the newer API, Vertex AI, has."""
     kind = catalogue.machine_types.get(role.machine_type)
     if kind is not None and of_vertex(kind, catalogue):
         instead = "cloud_tpu" if kind.family is Family.TPU else "n1-standard-8 or a2-highgpu-1g"
@@ -123,7 +123,7 @@ def _missing_type(role: Role) -> str:
 
 
 def _check_predefined(training: TrainingInput, catalogue: Catalogue) -> Iterator[Violation]:
-    """Types, counts and accelerators belong to the CUSTOM tier."""
+    """Yields violations for types, counts and accelerators: only the CUSTOM tier has them."""
     tier = tier_of(training).name
     if tier not in catalogue.scale_tiers:
         known = listed([*catalogue.scale_tiers, ScaleTier.CUSTOM.name])

@@ -63,7 +63,7 @@ def check_configs(
 
 
 def _check_start(role: Role, training: TrainingInput, *, in_image: bool) -> Iterator[Violation]:
-    """Docker's command and arguments, in place of the job's ``args``."""
+    """Yields faults of Docker's command and arguments, which replace the job's ``args``."""
     for name, given in (
         ("containerCommand", role.config.container_command),
         ("containerArgs", role.config.container_args),
@@ -81,7 +81,7 @@ def _check_start(role: Role, training: TrainingInput, *, in_image: bool) -> Iter
 def _check_tpu_version(
     role: Role, training: TrainingInput, catalogue: Catalogue, *, in_image: bool
 ) -> Iterator[Violation]:
-    """Checks ``tpuTfVersion``, which only TPU workers of custom containers may have."""
+    """Yields faults of ``tpuTfVersion``, which only TPU workers of custom containers may have."""
     version, field = role.config.tpu_tf_version or "", f"{role.config_field}.tpuTfVersion"
     kind = catalogue.machine_types.get(role.machine_type)
     with_tpu = kind is not None and kind.family is Family.TPU
@@ -127,7 +127,7 @@ def _check_scheduling(scheduling: Scheduling) -> Iterator[Violation]:
 
 
 def check_job(understood: ParseResult[Job], catalogue: Catalogue) -> Iterator[Violation]:
-    """Yields all that the rules don't allow of what was understood."""
+    """Yields all violations of the rules by the parts of a job that could be parsed."""
     job = understood.message
     try:
         check_training_job_id(job.job_id or "")

@@ -34,9 +34,9 @@ def check_program(
 
 
 def pythons(version: str, catalogue: Catalogue) -> tuple[str, ...]:
-    """The Python versions that a runtime version has, or all of them have if it is empty.
+    """Returns the Python versions of a runtime version, or of all versions if it is empty.
 
-    None at all: the catalogue doesn't know it.
+    The result is empty if the catalogue doesn't have the version.
     """
     found = (
         offer.runtime.python
@@ -47,7 +47,7 @@ def pythons(version: str, catalogue: Catalogue) -> tuple[str, ...]:
 
 
 def _check_versions(training: TrainingInput, catalogue: Catalogue) -> Iterator[Violation]:
-    """Checks the form of versions; a later look-up finds out if the runtime exists."""
+    """Yields faults in the form of versions; a later check looks for the runtime."""
     runtime, python = training.runtime_version or "", training.python_version or ""
     wrong_form = False
     for name, version, example in (

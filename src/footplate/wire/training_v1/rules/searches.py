@@ -64,7 +64,7 @@ def check_search(
 def _check_counts(
     search: HyperparameterSpec, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """0 is the default, as absent is: one trial, one at a time."""
+    """Yields faults in the numbers of trials; 0 or absent means 1, one at a time."""
     fields = f"{_AT}.maxTrials", f"{_AT}.maxParallelTrials", f"{_AT}.maxFailedTrials"
     counts = search.max_trials or 1, search.max_parallel_trials or 1, search.max_failed_trials or 0
     if not clouded(fields[0]):
@@ -136,7 +136,10 @@ def _check_parameter(
 def _check_bounds(
     parameter: ParameterSpec, kind: ParameterType, field: str, log_scale: str
 ) -> Iterator[Violation]:
-    """Clients drop a bound of 0, so an absent one is wrong only where it can't be meant as 0."""
+    """Yields faults of a range's bounds.
+
+    Clients drop a bound of 0, so a missing bound is a fault only if it can't mean 0.
+    """
     low, high = parameter.min_value or 0.0, parameter.max_value or 0.0
     required = f"required for {kind.name}; a bound that isn't given counts as 0"
     missing_low = parameter.min_value is None and (high < 0 or parameter.max_value is None)

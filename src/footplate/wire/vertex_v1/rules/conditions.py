@@ -27,9 +27,9 @@ _KINDS = ("parentDiscreteValues", "parentIntValues", "parentCategoricalValues")
 
 
 class Conditions:
-    """The conditions on which a parameter's children may depend; made once for all of them.
+    """The conditions on which the children of a parameter may depend; made once for all children.
 
-    ``at`` is where the parent stands; what the schema has refused of it is ``clouded``.
+    ``at`` is the parent's path; ``clouded`` returns whether the schema has refused a field.
     """
 
     def __init__(self, parent: ParameterSpec, at: str, clouded: Callable[[str], bool]) -> None:
@@ -55,13 +55,13 @@ class Conditions:
             yield from self._check_values(child, f"{at}.{self._wanted}.values")
 
     def values(self, child: ConditionalParameterSpec) -> frozenset[object]:
-        """The values of its condition, in such a form that equal ones are the same."""
+        """Returns the values of a child's condition; equal values have the same form."""
         return frozenset(self.feasible(child))
 
     def feasible(self, child: ConditionalParameterSpec) -> tuple[Value, ...]:
-        """The parent's own values that its condition means, each once.
+        """Returns the parent's own values that a child's condition means, each once.
 
-        Those that the parent can't have are left out.
+        Values that the parent can't have are left out.
         """
         found = (self._feasible(value) for value in self._values_of(child)[:MAX_VALUES])
         return tuple(dict.fromkeys(value for value in found if value is not None))
@@ -83,7 +83,7 @@ class Conditions:
                 yield Violation(f"{field}[{index}]", said)
 
     def _feasible(self, value: Value) -> Value | None:
-        """The parent's own value that is meant; None: it has none such."""
+        """Returns the parent's own value that a condition's value means; None: it has none."""
         parent = self._parent
         if parent.discrete_value_spec is not None:
             return _nearest(float(value), parent.discrete_value_spec.values or [])
@@ -110,7 +110,7 @@ class Conditions:
 
 
 def _given(child: ConditionalParameterSpec) -> dict[str, Sequence[float | str] | None]:
-    """Returns the conditions by field; None: it isn't given."""
+    """Returns a child's conditions by field; None: the field isn't given."""
     conditions = (
         child.parent_discrete_values,
         child.parent_int_values,
@@ -123,7 +123,7 @@ def _given(child: ConditionalParameterSpec) -> dict[str, Sequence[float | str] |
 
 
 def _wanted(parent: ParameterSpec) -> str | None:
-    """The condition that goes with the parent's kind; None: none does, or it has no kind."""
+    """Returns the condition's field that suits the parent's type; None: no field does."""
     specs = (
         parent.discrete_value_spec,
         parent.integer_value_spec,
@@ -133,7 +133,10 @@ def _wanted(parent: ParameterSpec) -> str | None:
 
 
 def _nearest(value: float, values: Sequence[float]) -> float | None:
-    """``values`` increase; where they don't, another rule reports it."""
+    """Returns the value in ``values`` that is near enough; None: there is none.
+
+    ``values`` increase; another rule reports those that don't.
+    """
     place = bisect_left(values, value - MATCH_EPSILON)
     near = values[place : place + 1]
     return near[0] if near and abs(near[0] - value) <= MATCH_EPSILON else None

@@ -59,7 +59,7 @@ def _check_container(container: ContainerSpec, at: str) -> Iterator[Violation]:
 
 
 def _check_package(package: PythonPackageSpec, at: str) -> Iterator[Violation]:
-    """Checks a package; others check whether a runtime exists for its image."""
+    """Yields faults of a package; other checks look for the runtime of its image."""
     field = f"{at}.executorImageUri"
     if not package.executor_image_uri:
         yield Violation(field, "required: the URI of a prebuilt image")
@@ -72,7 +72,7 @@ def _check_package(package: PythonPackageSpec, at: str) -> Iterator[Violation]:
 
 
 def _check_variables(variables: Sequence[EnvVar], at: str) -> Iterator[Violation]:
-    """A value that isn't there is empty: proto3 leaves out what is."""
+    """Yields faults of variables; a missing value is empty, as proto3 omits empty values."""
     if len(variables) > MAX_VARIABLES:
         yield Violation(at, f"{len(variables)} given; allowed: at most {MAX_VARIABLES}")
     for index, variable in enumerate(variables[:MAX_VARIABLES]):
@@ -86,7 +86,7 @@ def _check_variables(variables: Sequence[EnvVar], at: str) -> Iterator[Violation
 
 
 def check_scheduling(scheduling: Scheduling, at: str) -> Iterator[Violation]:
-    """Checks time limits; a wait of 0s means for ever."""
+    """Yields faults of time limits; a wait of 0s means no limit."""
     timeout, waiting = scheduling.timeout, scheduling.max_wait_duration
     if timeout:
         yield from check_limit(timeout, f"{at}.timeout")
@@ -106,7 +106,7 @@ def check_job_spec(
     catalogue: Catalogue,
     clouded: Callable[[str], bool],
 ) -> Iterator[Violation]:
-    """``at`` is where it stands in the request."""
+    """Yields faults of a job spec; ``at`` is its path in the request."""
     pools = spec.worker_pool_specs or []
     field = f"{at}.workerPoolSpecs"
     if not pools:
@@ -134,7 +134,7 @@ def check_job_spec(
 
 
 def _check_count(pool: WorkerPoolSpec, field: str, *, primary: bool) -> Iterator[Violation]:
-    """Checks a pool's count; the primary pool has exactly one replica, so it may be left out."""
+    """Yields faults of a pool's count; the primary pool has one replica, and may omit it."""
     count = pool.replica_count
     if primary:
         if count not in (None, 1):

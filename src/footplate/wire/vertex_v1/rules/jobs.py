@@ -27,7 +27,10 @@ _COUNTS = ("maxTrialCount", "parallelTrialCount", "maxFailedTrialCount")
 def check_custom_job(
     job: CustomJob, region: str, catalogue: Catalogue, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """``clouded``: whether the schema has refused what stands at a field, so that it isn't here."""
+    """Yields faults of a custom job.
+
+    ``clouded`` returns whether the schema has refused the value of a field, which then is missing.
+    """
     yield from check_resource(job)
     if job.job_spec is None:
         yield Violation("jobSpec", "required: what the job runs")

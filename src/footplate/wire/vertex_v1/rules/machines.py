@@ -31,7 +31,10 @@ def check_pool_machines(
     catalogue: Catalogue,
     clouded: Callable[[str], bool],
 ) -> Iterator[Violation]:
-    """``machines`` by where their pools stand in the request, without those that aren't used."""
+    """Yields faults of the machines of pools in use.
+
+    ``machines`` are by the paths of their pools in the request.
+    """
     requests = []
     known = _known_here(catalogue)
     for at, given in machines.items():
@@ -56,14 +59,14 @@ _FIELDS = ("machineType", "acceleratorType", "acceleratorCount")
 
 
 def _known_here(catalogue: Catalogue) -> Catalogue:
-    """The catalogue without the machine types that only ml v1 has."""
+    """Returns the catalogue without the machine types that only ml v1 has."""
     kinds = catalogue.machine_types
     known = {name: kind for name, kind in kinds.items() if _name_here(kind) is None}
     return replace(catalogue, machine_types=known)
 
 
 def _name_here(kind: MachineType) -> str | None:
-    """Returns what to write for a machine type that only ml v1 knows."""
+    """Returns what to write instead of a type that only ml v1 knows; None: it exists here."""
     if kind.family is not Family.LEGACY:
         return _TPU_OF_ML.get(kind.name)
     like = kind.like or "a Compute Engine machine type"

@@ -55,7 +55,7 @@ def check_model(model: Model, at: str) -> Iterator[Violation]:
 
 
 def check_place(model_id: str | None, parent: str | None) -> Iterator[Violation]:
-    """Checks where an upload goes: into a new model, or as a new version into ``parent``."""
+    """Yields faults of an upload's target: a new model, or ``parent``, which gets a new version."""
     yield from _PARENT.check(parent, "parentModel")
     if model_id and parent:
         yield Violation(

@@ -18,12 +18,12 @@ _ANY = frozenset({None})
 
 
 def names_in(parameters: Sequence[ParameterSpec]) -> Iterator[str]:
-    """The name of each parameter, conditional ones included, as often as it is given."""
+    """Yields the name of each parameter, conditional ones included, as often as it is given."""
     return (parameter.parameter_id or "" for parameter in _all(parameters))
 
 
 def categories_in(parameters: Sequence[ParameterSpec]) -> Iterator[int]:
-    """Yields how many categories each parameter has, conditional ones included."""
+    """Yields the number of categories of each parameter, conditional ones included."""
     for parameter in _all(parameters):
         categories = parameter.categorical_value_spec
         yield len((categories and categories.values) or ())
@@ -37,7 +37,7 @@ def _all(parameters: Sequence[ParameterSpec]) -> Iterator[ParameterSpec]:
 
 
 def check_parameter_names(parameters: Sequence[ParameterSpec], at: str) -> Iterator[Violation]:
-    """A name may be given again only for values of the parent that the first one isn't for."""
+    """Yields repeated names; a name may recur only below different values of the same parent."""
     clashes: list[Violation] = []
     siblings = [(p, f"{at}[{index}]", _ANY) for index, p in enumerate(parameters)]
     _collect(siblings, clashes)
@@ -47,9 +47,9 @@ def check_parameter_names(parameters: Sequence[ParameterSpec], at: str) -> Itera
 def _collect(
     siblings: Sequence[tuple[ParameterSpec, str, frozenset[object]]], clashes: list[Violation]
 ) -> dict[str, str]:
-    """The names of parameters and of all below them, each with its field.
+    """Returns the names of parameters and all below them, with fields; collects clashes.
 
-    Siblings come with the values of their parent for which they are there.
+    Siblings come with the values of their parent for which they are active.
     """
     fields: dict[str, str] = {}
     taken: dict[str, set[object]] = {}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def check_default(
     spec: ValueSpec, at: str, clouded: Callable[[str], bool], *, allowed: bool
 ) -> Iterator[Violation]:
-    """Tuning jobs have none; elsewhere it is one of the parameter's own values."""
+    """Yields faults of a default, which must be one of the values; tuning jobs allow none."""
     if spec.default_value is None:
         return
     field, said = f"{at}.defaultValue", f"{describe(spec.default_value)} given"
@@ -44,7 +44,7 @@ def check_default(
 
 
 def _wanted(spec: ValueSpec) -> str:
-    """Returns what the default should be; empty: it is right."""
+    """Returns what the default is allowed to be; empty: it is allowed."""
     match spec:
         case DoubleValueSpec() | IntegerValueSpec():
             low, high = spec.min_value or 0, spec.max_value or 0
@@ -73,9 +73,10 @@ def check_parameters(
     grid: bool,
     defaults: bool = False,
 ) -> Iterator[Violation]:
-    """``grid``: every point is tried, so that there can't be a range of real numbers.
+    """Yields faults of parameters.
 
-    ``defaults``: parameters may have default values, as those of studies without jobs.
+    ``grid``: every point is tried, so ranges of real numbers aren't allowed. ``defaults``: default
+    values are allowed, as in studies without jobs.
     """
     for index, parameter in enumerate(parameters):
         field = f"{at}[{index}]"
@@ -132,7 +133,7 @@ def _check_kind(
 
 
 def _specs(parameter: ParameterSpec) -> dict[str, ValueSpec]:
-    """Returns the specs that are given, by their fields."""
+    """Returns the specs of values that are given, by field."""
     specs = (
         parameter.double_value_spec,
         parameter.integer_value_spec,
@@ -167,7 +168,7 @@ def _check_values(
 def _check_bounds(
     spec: DoubleValueSpec | IntegerValueSpec, at: str, log_scale: str
 ) -> Iterator[Violation]:
-    """A bound that isn't given is 0; where neither is, both were forgotten."""
+    """Yields faults of bounds; one missing bound is 0, but two missing ones are a mistake."""
     if spec.min_value is None and spec.max_value is None:
         yield Violation(at, "neither minValue nor maxValue given; allowed: both")
         return

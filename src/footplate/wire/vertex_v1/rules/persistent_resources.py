@@ -37,7 +37,10 @@ def check_persistent_resource(
     catalogue: Catalogue,
     clouded: Callable[[str], bool],
 ) -> Iterator[Violation]:
-    """``clouded``: whether the schema has refused what stands at a field, so that it isn't here."""
+    """Yields faults of a persistent resource.
+
+    ``clouded`` returns whether the schema has refused the value of a field, which then is missing.
+    """
     if given.display_name and len(given.display_name) > MAX_DISPLAY_NAME:
         said = f"{len(given.display_name)} characters given; allowed: at most {MAX_DISPLAY_NAME}"
         yield Violation("displayName", said)
@@ -60,7 +63,7 @@ def check_resource_id(given: str | None) -> Iterator[Violation]:
 
 
 def check_pools(pools: list[ResourcePool]) -> Iterator[Violation]:
-    """Checks pools, except for their machines."""
+    """Yields faults of pools, except of their machines."""
     if not 1 <= len(pools) <= MAX_POOLS:
         yield Violation("resourcePools", f"{len(pools)} given; allowed: 1 to {MAX_POOLS}")
     ids = Counter(pool.id for pool in pools if pool.id)

@@ -43,7 +43,7 @@ _COUNTS = (
 
 
 def check_definition(given: str | None) -> Iterator[Violation]:
-    """AutoML has definitions of its own."""
+    """Yields a fault unless the definition is custom training or tuning, not AutoML."""
     if given in (CUSTOM, TUNING):
         return
     field = "trainingTaskDefinition"
@@ -57,7 +57,10 @@ def check_definition(given: str | None) -> Iterator[Violation]:
 def check_pipeline(
     pipeline: CustomTask | TuningTask, region: str, catalogue: Catalogue, clouded: Clouded
 ) -> Iterator[Violation]:
-    """``clouded``: whether the schema has refused what stands at a field, so that it isn't here."""
+    """Yields faults of a training pipeline.
+
+    ``clouded`` returns whether the schema has refused the value of a field, which then is missing.
+    """
     yield from check_resource(pipeline)
     if pipeline.input_data_config is not None:
         yield from _check_data(pipeline.input_data_config)
@@ -72,7 +75,7 @@ def check_pipeline(
 
 
 def spec_of(pipeline: CustomTask | TuningTask) -> CustomJobSpec | None:
-    """Returns the specification that each job or trial runs."""
+    """Returns the spec that the job, or each of its trials, runs; None: the inputs lack it."""
     inputs = pipeline.training_task_inputs
     return inputs.trial_job_spec if isinstance(inputs, TuningInputs) else inputs
 
@@ -96,7 +99,7 @@ def _check_tuning(
 
 
 def _check_data(data: InputDataConfig) -> Iterator[Violation]:
-    """Checks data: only files that are in a bucket already, and already split."""
+    """Yields faults of data: it must be files that are already in a bucket, and already split."""
     if data.dataset_id:
         said = (
             f"{describe(data.dataset_id)} given, but Footplate has no managed datasets: use "

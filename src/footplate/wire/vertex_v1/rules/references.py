@@ -60,7 +60,7 @@ def check_encryption(encryption: EncryptionSpec | None) -> Iterator[Violation]:
 
 
 def _each(form: Form, given: str, field: str) -> Iterator[Violation]:
-    """Checks an element of a list, where an empty text counts as a wrong one."""
+    """Yields a fault of a list's element, which, unlike a field, must not be empty."""
     if given:
         yield from form.check(given, field)
     else:

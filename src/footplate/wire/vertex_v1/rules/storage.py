@@ -63,7 +63,7 @@ def _check_present(given: str | None, field: str, wanted: str) -> Iterator[Viola
 
 
 def _check_mount_point(given: str | None, field: str, parent: str) -> Iterator[Violation]:
-    """A folder below ``parent``, with or without writing that."""
+    """Yields a fault unless a text is a folder below ``parent``, which it may omit."""
     allowed = f"a folder below {parent}, such as data"
     if not given:
         yield Violation(field, f"required: {allowed}")

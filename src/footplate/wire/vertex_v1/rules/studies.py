@@ -28,7 +28,7 @@ MAX_PARAMETERS = 1000
 def check_study(
     study: StudySpec, at: str, clouded: Callable[[str], bool], *, vizier: bool = False
 ) -> Iterator[Violation]:
-    """``vizier``: by the rules of its studies, which may have more than those of tuning jobs."""
+    """Yields faults of a study; ``vizier`` applies Vizier's own rules, which allow more."""
     metrics = study.metrics or []
     yield from _check_metrics(metrics, f"{at}.metrics")
     parameters, field = study.parameters or [], f"{at}.parameters"
@@ -51,7 +51,7 @@ def check_study(
 
 
 def _check_metrics(metrics: Sequence[MetricSpec], at: str) -> Iterator[Violation]:
-    """A goal that isn't given is MAXIMIZE."""
+    """Yields faults of metrics; a missing goal means MAXIMIZE."""
     if not metrics:
         yield Violation(at, "required: at least one metric that the trials report")
     elif all(metric.safety_config for metric in metrics):

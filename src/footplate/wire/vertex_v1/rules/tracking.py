@@ -31,7 +31,7 @@ def check_id(given: str, field: str) -> Iterator[Violation]:
 
 
 def check_resource(kind: Kind, resource: models.Tracked, at: str = "") -> Iterator[Violation]:
-    """``at``: what stands before the fields in messages."""
+    """Yields faults of a resource; ``at`` is put before the names of fields in messages."""
     fields = resource.encode()
     for name in kind.required:
         if not fields.get(name):

@@ -72,7 +72,7 @@ def check_added(
 def check_completion(
     request: CompleteTrialRequest, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """A finalMeasurement beside trialInfeasible is ignored, as the API says."""
+    """Yields faults of a completion; with trialInfeasible, finalMeasurement is ignored."""
     if request.final_measurement is not None and not request.trial_infeasible:
         yield from check_measurement(request.final_measurement, "finalMeasurement", clouded)
     if request.infeasible_reason:
@@ -109,7 +109,7 @@ def check_trial(trial: Trial, clouded: Callable[[str], bool]) -> Iterator[Violat
 def check_measurement(
     measurement: Measurement, at: str, clouded: Callable[[str], bool]
 ) -> Iterator[Violation]:
-    """Checks a measurement; whether its metrics are the study's is checked later."""
+    """Yields faults of a measurement; a later check compares its metrics with the study's."""
     duration, step = measurement.elapsed_duration, measurement.step_count
     if duration and seconds(duration):
         yield from check_limit(duration, f"{at}.elapsedDuration")
@@ -131,7 +131,7 @@ def check_measurement(
 
 
 def _check_parameters(trial: Trial, clouded: Callable[[str], bool]) -> Iterator[Violation]:
-    """Checks parameters; whether they are a point of the study's space is checked later."""
+    """Yields faults of parameters; a later check compares them with the study's space."""
     if not trial.parameters and not clouded("parameters"):
         yield Violation("parameters", "required: a value for each parameter of the study")
     if len(trial.parameters or ()) > MAX_PARAMETERS:
