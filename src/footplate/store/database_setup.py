@@ -36,20 +36,20 @@ def open_store(
     sole: bool = False,
     lost: str = "",
 ) -> SqlStore:
-    """The store in this database; a new one is made, an old one is brought up to date.
+    """Opens the store in a database; creates a new database, and migrates an old one.
 
-    ``sqlite:////PATH/TO/FILE`` (its folder must be there) or ``postgresql://...``.
-    ``lock_timeout_s`` is how long a write to SQLite waits for other programs, ``server`` the id
-    of the server that writes. ``sole``: if it is SQLite, nobody else writes it as long as the
-    store is open, and its pages are checked before.
-    ``lost``: what refuses a database with nothing in it, where there has been one.
+    ``url`` is ``sqlite:////PATH/TO/FILE`` (its folder must exist) or ``postgresql://...``.
+    ``lock_timeout_s`` is how long a write to SQLite waits for other programs, ``server`` the id of
+    the server that writes. ``sole``: nobody else writes a SQLite database while the store is open,
+    and its pages are checked first. ``lost`` is the message that refuses an empty database where
+    there was data before.
 
     Raises:
         InvalidArgument: the URL names no database that can be used.
-        FailedPrecondition: the database belongs to a newer version, its driver is missing, or
-            ``lost``.
-        Unavailable: it can't be reached.
-        DataLoss: it is damaged.
+        FailedPrecondition: the database belongs to a newer version, its driver is missing, or it is
+            empty and ``lost`` is set.
+        Unavailable: the database can't be reached.
+        DataLoss: the database is damaged.
     """
     engine = make_engine(parse_url(url), lock_timeout_s)
     try:
@@ -66,7 +66,7 @@ def open_store(
 
 
 def bring_up_to_date(engine: Engine) -> None:
-    """Migrates the database once, whole, whoever else opens it at the same time."""
+    """Migrates the database once and completely, even if others open it at the same time."""
     with engine.connect() as connection:
         if stored_revision(connection) == REVISION and _in_wal_mode(connection):
             return
@@ -95,7 +95,7 @@ def _refuse_empty(engine: Engine, why: str) -> None:
 
 
 def _check_pages(engine: Engine) -> None:
-    """Raises DataLoss: a page of SQLite's file is damaged."""
+    """Checks the pages of SQLite's file. Raises DataLoss: one is damaged."""
     with engine.connect() as connection:
         driver: Any = connection.connection.driver_connection
         if found := find_damage(driver):
@@ -103,7 +103,7 @@ def _check_pages(engine: Engine) -> None:
 
 
 def stored_revision(connection: Connection) -> str | None:
-    """The revision that the database is at; None: nothing of ours is in it."""
+    """Returns the database's revision; None: it has no tables of this service."""
     if not inspect(connection).has_table(revisions.name):
         return None
     return connection.scalar(select(revisions.c.version_num))
@@ -118,7 +118,7 @@ def _create(connection: Connection) -> None:
 
 @contextmanager
 def alone(engine: Engine) -> Iterator[Connection]:
-    """Yields a transaction that excludes all other openers of this database."""
+    """Yields a transaction; nobody else can open this database during it."""
     if engine.dialect.name == "postgresql":
         with engine.begin() as connection:
             connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
@@ -139,7 +139,10 @@ def alone(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def _folder_lock(folder: Path) -> Iterator[None]:
-    """SQLite doesn't wait for others when it changes the journal mode; it fails at once."""
+    """Context manager that locks the folder.
+
+    SQLite doesn't wait for others when it changes the journal mode: it fails at once.
+    """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -156,7 +159,7 @@ def _in_wal_mode(connection: Connection) -> bool:
 
 @contextmanager
 def _usable(engine: Engine) -> Iterator[None]:
-    """Errors of opening that waiting won't mend."""
+    """Context manager that translates errors of opening a database that is unsuitable for good."""
     try:
         yield
     except DBAPIError as error:

@@ -62,7 +62,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Labels:
-    """The fields of a job that people may change."""
+    """The fields of a job that users may change."""
 
     labels: Pairs
     note: str = ""
@@ -70,7 +70,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Replicas:
-    """``images``: those that the replicas run."""
+    """The replicas of a job; ``images`` are the container images that they run."""
 
     replicas: tuple[Replica, ...]
     images: Pairs = ()
@@ -165,15 +165,15 @@ _NAMES = {
 
 
 def write(value: object) -> str:
-    """The document of a dataclass."""
+    """Encodes a dataclass as a document."""
     return _encode({"v": VERSION, **_fields(value)})
 
 
 def read(kind: type[T], text: str) -> T:
-    """The value of this dataclass that ``write`` made the document of.
+    """Decodes a document that ``write`` made into a value of the dataclass ``kind``.
 
-    Raises ValueError, TypeError, KeyError or OverflowError for what is no document of it, or of a
-    version not known here.
+    Raises ValueError, TypeError, KeyError or OverflowError: the text isn't such a document, or is
+    of an unknown version.
     """
     shape: Any = kind
     decode: Callable[[object], T] = _decoder(shape)
@@ -181,12 +181,12 @@ def read(kind: type[T], text: str) -> T:
 
 
 def write_object(document: Mapping[str, object]) -> str:
-    """The document of an object that is JSON already."""
+    """Encodes an object of JSON values as a document."""
     return _encode({"v": VERSION, **document})
 
 
 def load(text: str) -> dict[str, Any]:
-    """Returns the content of a document. Raises ValueError as ``read`` does."""
+    """Returns the content of a document. Raises ValueError, as ``read`` does."""
     document = json.loads(text)
     if not isinstance(document, dict) or document.get("v") != VERSION:
         raise ValueError(f"not a document of version {VERSION}: {text[:80]}")
@@ -205,9 +205,9 @@ def _fields(value: object) -> dict[str, object]:
 
 @cache
 def _written_fields(kind: type) -> tuple[tuple[str, type], ...]:
-    """The names of the fields, each with the type of the empty value that is left out.
+    """Returns the names of the fields, each with the type whose empty value is left out.
 
-    Of floats none is: there are two zeros.
+    For a float no value is left out, as there are two zeros.
     """
     found = [(each.name, each.default) for each in fields(kind)]
     return tuple(
@@ -235,7 +235,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=_plain).encode
 
 @cache
 def _decoder(kind: Any) -> _Decoder:
-    """Returns a function that makes a value of this type from JSON."""
+    """Returns a function that converts JSON to a value of this type."""
     origin, parts = get_origin(kind), get_args(kind)
     if isinstance(kind, type) and is_dataclass(kind):
         return _DataclassDecoder(kind)
@@ -258,7 +258,7 @@ def _decoder(kind: Any) -> _Decoder:
 
 
 class _DataclassDecoder:
-    """Looks at the fields at first use: they may be of the same dataclass again."""
+    """Decodes a dataclass; inspects its fields at first use, as they may be of the same class."""
 
     def __init__(self, kind: type[Any]) -> None:
         self._kind = kind
@@ -274,7 +274,7 @@ class _DataclassDecoder:
         return self._kind(**given)
 
     def _prepare(self) -> tuple[tuple[str, type, _Decoder], ...]:
-        """Returns each field with the type that needs no decoding, if there is one."""
+        """Inspects the fields: name, type if it needs no decoding, and decoder of each."""
         hints = get_type_hints(self._kind, localns=_NAMES)
         kinds = [(each.name, hints[each.name]) for each in fields(self._kind)]
         self._fields = tuple((name, _scalar(kind), _decoder(kind)) for name, kind in kinds)
@@ -300,7 +300,7 @@ def _tuple(parts: tuple[Any, ...]) -> _Decoder:
 
 
 def _union(parts: tuple[Any, ...]) -> _Decoder:
-    """Decodes a union of scalars, or of None and one type, or of None and dataclasses."""
+    """Returns a decoder for a union of scalars, or of None with one type or dataclasses."""
     kinds = [part for part in parts if part is not NoneType]
     if all(kind in _SCALARS for kind in kinds):
         allowed = (*parts, int) if float in parts else parts

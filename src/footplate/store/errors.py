@@ -29,10 +29,10 @@ _ADVICE = {
 
 @contextmanager
 def translated(url: URL) -> Iterator[None]:
-    """Translates errors of SQLAlchemy about the database into those that clients may see.
+    """Context manager that translates database errors of SQLAlchemy into the service's.
 
     Raises:
-        Unavailable: it can't be reached, is locked or full; later it may be well again.
+        Unavailable: the database can't be reached, is locked or full; this may pass.
         DataLoss: the file is damaged.
     """
     try:
@@ -50,14 +50,14 @@ def translated(url: URL) -> Iterator[None]:
 
 
 def unavailable(url: URL, cause: str) -> Unavailable:
-    """The error with what the database says and, where known, what can be done."""
+    """Makes the error with the database's message and, if known, advice."""
     cause = " ".join(cause.split())
     advice = next((f": {tip}" for sign, tip in _ADVICE.items() if sign in cause.lower()), "")
     return Unavailable(f"the database {place(url)} can't be used now ({cause}){advice}")
 
 
 def damaged(url: URL, cause: str) -> DataLoss:
-    """The error with what SQLite says, and the way out."""
+    """Makes the error with SQLite's message and advice."""
     return DataLoss(
         f"the database {place(url)} is damaged ({cause}); restore a backup into another data "
         "directory with `footplate restore`, or put the file back from a copy"
@@ -65,7 +65,7 @@ def damaged(url: URL, cause: str) -> DataLoss:
 
 
 def place(url: URL) -> str:
-    """The database as a person would name it, without its password."""
+    """Returns the database's name for messages, without its password."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)
     return url.render_as_string(hide_password=True)

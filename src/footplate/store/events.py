@@ -31,7 +31,7 @@ _INSERT = insert(job_events)
 
 
 def append_events(connection: Connection, uid: JobUid, events: Sequence[JobEvent]) -> None:
-    """Numbers events on from the last one; leaves out those whose key exists already."""
+    """Appends events, numbered after the last one; skips those whose key exists already."""
     fresh = list(_fresh(connection, uid, events))
     if not fresh:
         return

@@ -29,15 +29,15 @@ MAX_DISPLAY_NAME_BYTES = 1_024
 
 
 def countable(number: int) -> bool:
-    """Returns whether a numeric column could hold it; names in URLs hold any number."""
+    """Returns whether a numeric column can hold a number, which a URL may have given."""
     return 0 <= number < 2**31
 
 
 def check_texts(job: Job) -> None:
-    """Refuses texts that can't be stored as they are, and names too long for an index.
+    """Checks that a job's texts can be stored unchanged, and that its names fit into an index.
 
     Raises:
-        InvalidArgument: naming the field.
+        InvalidArgument: names the field.
     """
     texts = {
         "name": str(job.name),
@@ -55,16 +55,16 @@ def check_texts(job: Job) -> None:
 
 
 def check_quota_texts(project: str, region: str, resources: Iterable[str]) -> None:
-    """Refuses names that can't be stored.
+    """Checks that the names in a quota can be stored.
 
     Raises:
-        InvalidArgument: naming the field.
+        InvalidArgument: names the field.
     """
     _check_storable({"project": project, "region": region, "limits": "".join(resources)})
 
 
 def check_point(point: Point) -> None:
-    """Raises InvalidArgument: a value is nan or infinite, which no parameter allows."""
+    """Checks a point. Raises InvalidArgument: a value is nan or infinite."""
     for name, value in point.items():
         if isinstance(value, float) and not math.isfinite(value):
             violation = Violation("parameters", f"{quoted(name)}: {value} given; allowed: a number")
@@ -72,10 +72,10 @@ def check_point(point: Point) -> None:
 
 
 def check_study_texts(study: StudyRecord) -> None:
-    """Refuses a study's texts that can't be stored as they are; its documents hold any.
+    """Checks that a study's texts in columns can be stored unchanged; its documents hold any text.
 
     Raises:
-        InvalidArgument: naming the field.
+        InvalidArgument: names the field.
     """
     texts = {
         "name": "" if study.name is None else str(study.name),
@@ -93,10 +93,10 @@ def _check_storable(texts: Mapping[str, str]) -> None:
 
 
 def check_filter(where: Filter) -> None:
-    """Refuses a filter that is too large, or compares what can't be compared.
+    """Checks that a filter isn't too large, and compares only comparable fields.
 
     Raises:
-        InvalidArgument: naming ``filter`` and what is allowed.
+        InvalidArgument: names ``filter`` and what is allowed.
     """
     if _deeper_than(MAX_DEPTH, where):
         raise _bad_filter(f"at most {MAX_DEPTH} levels")

@@ -81,14 +81,14 @@ _INSERT = insert(jobs)
 
 
 class SqlStore:
-    """Jobs in SQL; in the same database ``quotas``, ``studies``, ``models``, ``tracking``,
-    ``persistent_resources`` and ``log_uploads``.
+    """The store of jobs in SQL; other stores in the same database are its attributes.
 
-    Any number of threads may call it; ``close`` comes after the last call.
+    These are ``quotas``, ``studies``, ``models``, ``tracking``, ``persistent_resources`` and
+    ``log_uploads``. Any number of threads may call it; ``close`` comes after the last call.
     """
 
     def __init__(self, engine: Engine, server: str = "") -> None:
-        """``server``: who writes, for the notices to others."""
+        """Prepares the stores; ``server`` is the writer that notifications to others name."""
         self._engine = engine
         self._server = server
         self._use(Transactions(engine, server))
@@ -114,9 +114,9 @@ class SqlStore:
         return SqlServers(self._transactions) if self.several else SingleServer()
 
     def fenced(self, lease: Lease) -> SqlStore:
-        """The same store, which writes nothing any more once another lease was taken.
+        """Returns a store of the same data that stops writing once another server takes the lease.
 
-        Writes then raise NotLeading. It is closed with this one.
+        Writes then raise NotLeading. Closing this store closes the other one as well.
         """
         if not self.several:
             return self
@@ -127,9 +127,9 @@ class SqlStore:
     def listen(
         self, receive: Callable[[Notice], None], missed: Callable[[], None]
     ) -> Listener | None:
-        """Listens to what other servers write; None: there are no others.
+        """Listens to writes of other servers; None: there can't be any.
 
-        ``missed`` is called when anything may have been written unheard.
+        ``missed`` is called when notifications may have been lost.
         """
         return Listener(self._engine, self._server, receive, missed) if self.several else None
 
@@ -286,7 +286,7 @@ class SqlStore:
             return select_events(connection, uid, after, limit)
 
     def keep_room(self) -> None:
-        """Preallocates space in SQLite's files for the next writes, if the disk has any."""
+        """Preallocates space in SQLite's files for later writes, if the disk has any."""
         if not self.several:
             with suppress(OSError, Unavailable):  # SQLite reports it when it writes
                 keep_room(self._engine, self._transactions)
@@ -297,7 +297,7 @@ class SqlStore:
             return set(connection.scalars(select(jobs.c.uid)))
 
     def ping(self) -> None:
-        """Raises Unavailable: the database doesn't answer."""
+        """Checks the connection. Raises Unavailable: the database doesn't answer."""
         with self._transactions.reading() as connection:
             connection.execute(select(1))
 
@@ -331,7 +331,7 @@ def _readable(row: Record) -> Job | None:
 
 
 def _lock(connection: Connection, query: Select[Any], value: str) -> Record:
-    """Reads and locks what a write depends on; nobody else changes the job until the commit."""
+    """Reads and locks the row that a write depends on, so that it stays until the commit."""
     known = storable(value)
     row = connection.execute(query, {_WANTED.key: value}).one_or_none() if known else None
     if row is None:
@@ -340,7 +340,7 @@ def _lock(connection: Connection, query: Select[Any], value: str) -> Record:
 
 
 def _lock_tuning_job(connection: Connection, uid: JobUid) -> None:
-    """Locks a tuning job until the commit, so that its deletion finds the run made meanwhile."""
+    """Locks a tuning job until the commit, so that its deletion finds a run created meanwhile."""
     query = select(jobs.c.uid).where(jobs.c.uid == uid, jobs.c.tuning_job.is_(None))
     if not storable(uid) or connection.execute(query.with_for_update()).one_or_none() is None:
         raise NotFound(f"there is no tuning job {uid!a}")
@@ -352,7 +352,7 @@ def _guard(uid: JobUid, stored: int, version: int) -> None:
 
 
 def _indexed(job: Job) -> list[Any]:
-    """Returns its values of ``_INDEXED``, for labels. Any, as in a row."""
+    """Returns the job's values of the columns ``_INDEXED``; Any, as in a row."""
     return [row_codec.labels_document(job), *row_codec.listed_values(job).values()]
 
 

@@ -26,7 +26,7 @@ _HERE = leases.c.name == _NAME
 
 
 class SqlLeases:
-    """Implements ``ports.leases.Leases``."""
+    """Implements ``ports.leases.Leases`` in PostgreSQL."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -73,7 +73,7 @@ class SqlLeases:
 
 
 class SingleServerLeases:
-    """The leases of the one server of a SQLite database in its own data directory: it leads."""
+    """The leases of a SQLite database in a data directory, whose only server always leads."""
 
     def __init__(self) -> None:
         self._lease: Lease | None = None
@@ -103,7 +103,7 @@ class SingleServerLeases:
 def fence(lease: Lease) -> Callable[[Connection], None]:
     """Returns a check that refuses transactions once another server leads.
 
-    It also delays another server's taking of the lead until the transaction's end.
+    It also makes another server wait for the transaction's end before it takes the lead.
     """
 
     def check(connection: Connection) -> None:

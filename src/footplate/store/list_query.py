@@ -45,10 +45,10 @@ def condition(
     of: FromClause = jobs,
     few: Collection[Comparison] = (),
 ) -> Condition:
-    """Returns what selects the jobs of ``collection`` that ``where`` describes.
+    """Returns the SQL condition for the jobs of ``collection`` that match ``where``.
 
-    ``where`` is one that ``check_filter`` lets pass, ``of`` has the columns of the jobs that are
-    asked, and ``few`` are comparisons with labels that few jobs bear.
+    ``check_filter`` must have accepted ``where``. ``of`` has the columns of jobs to compare.
+    ``few`` has comparisons with labels that few jobs have.
     """
     match where:
         case And():
@@ -109,7 +109,7 @@ def _compare_text(
 
 
 def _pattern(text: str) -> str:
-    """Returns LIKE's pattern: ``*`` is the wildcard; without any, what contains the text."""
+    """Returns a pattern for LIKE: ``*`` is the wildcard; text without any may occur anywhere."""
     escaped = text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return escaped.replace("*", "%") if "*" in text else f"%{escaped}%"
 
@@ -128,7 +128,7 @@ MOST_LABELS = 1_000
 class Section:
     """The jobs of a list that are older than ``below`` and newer than ``above``; None: no bound.
 
-    They are read from the newest on, or from the oldest on.
+    They are read newest first, or oldest first.
     """
 
     below: Position | None = None
@@ -157,10 +157,9 @@ def find_jobs(
     limit: int,
     also: Callable[[FromClause], Condition] | None = None,
 ) -> Sequence[Record]:
-    """Returns the first ``limit`` jobs of a section of ``collection`` that ``where`` describes, and
-    ``also``.
+    """Returns the first jobs of a section of ``collection`` that match ``where`` and ``also``.
 
-    ``where`` is one that ``check_filter`` lets pass.
+    ``check_filter`` must have accepted ``where``.
     """
     query = select(jobs.c.uid).where(jobs.c.collection == collection)
     if where is not None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SqlModels:
-    """The models in SQL. Any number of threads and servers may use it at once."""
+    """Stores models in SQL; any number of threads and servers may use it at once."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -94,6 +94,22 @@ class SqlModels:
         self._transactions.tell(connection, NoticeKind.MODEL, str(name))
 
 
+def _newest(connection: Connection, collection: str, position: Position | None) -> Iterator[Model]:
+    """Yields the models of a list after ``position``, newest first, and reads them in batches."""
+    query = select(models).where(models.c.collection == collection)
+    query = query.order_by(models.c.create_time.desc(), models.c.name.desc()).limit(_BATCH)
+    while True:
+        batch = query
+        if position is not None:
+            batch = query.where(tuple_(position.create_time, position.uid) > _PLACE)
+        rows = connection.execute(batch).all()
+        for row in rows:
+            yield _model(row)
+        if len(rows) < _BATCH:
+            return
+        position = Position(rows[-1].create_time, rows[-1].name)
+
+
 def _values(model: Model) -> Values:
     body = ModelBody(model.update_time, model.next_number, model.versions, model.exports)
     return {
@@ -107,7 +123,10 @@ def _values(model: Model) -> Values:
 
 
 def _model(row: Record) -> Model:
-    """Raises DataLoss: the row is damaged, or of a version that this program doesn't know."""
+    """Makes a model from a row.
+
+    Raises DataLoss: the row is damaged, or of an unknown version.
+    """
     try:
         body = read(ModelBody, row.body)
         return Model(

@@ -24,9 +24,9 @@ _BATCH = 200
 
 
 def check_version(connection: Connection, table: Table, name: object, version: int | None) -> None:
-    """Locks the row of ``name``; None: any version will do.
+    """Locks the row of ``name``, and checks its version; None: any version will do.
 
-    Raises NotFound; Aborted: another has written it.
+    Raises NotFound; Aborted: another writer has changed the version.
     """
     query = select(table.c.version).where(table.c.name == str(name)).with_for_update()
     stored = connection.scalar(query)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class CombinedStore(Store, Protocol):
-    """A store of jobs with the studies that stand beside them."""
+    """A store of jobs, with the store of their studies."""
 
     @property
     def studies(self) -> StudyStore: ...
@@ -32,9 +32,9 @@ class CombinedStore(Store, Protocol):
 class ObservedStore:
     """Wraps ``inner`` and notifies listeners after each write.
 
-    ``changed`` is called with the job, ``appended`` with one of which only the events are more,
-    ``studied`` with the study that was written, reported to or removed.
-    A write that failed is notified as well: it may have happened nevertheless.
+    ``changed`` is called with the job, ``appended`` with a job that only has new events,
+    ``studied`` with a study that was written, reported to or removed. Failed writes are notified as
+    well: they may have taken effect nevertheless.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class ObservedStore:
         logged: Callable[[JobUid, Sequence[JobEvent]], None] = lambda *_: None,
         noted: Callable[[Job, Sequence[JobEvent]], None] = lambda *_: None,
     ) -> None:
-        """``retrying`` repeats a write after it has found disk space.
+        """Stores the listeners; ``retrying`` repeats a write after it has found disk space.
 
-        ``logged`` gets the events that were written, before followers are woken. ``noted`` gets
-        the job with them, if it was written, too.
+        ``logged`` gets the events that were written, before followers are woken. ``noted`` gets the
+        job with its events, if the job was written, too.
         """
         self._logged = logged
         self._noted = noted

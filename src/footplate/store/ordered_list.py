@@ -32,13 +32,13 @@ _LARGEST = 2**63
 
 
 def order_key(job: Job, order: JobOrder) -> str:
-    """Returns the key with which a list continues after the job."""
+    """Returns the key for continuing a list after the job."""
     text = json.dumps(order_values(job, order), separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def parse_order_key(key: str, order: JobOrder) -> tuple[Value, ...]:
-    """Raises InvalidArgument for what ``order_key`` never gave for this order."""
+    """Parses a key. Raises InvalidArgument: ``order_key`` never returned it for this order."""
     try:
         raw = base64.b64decode(key + "=" * (-len(key) % 4), altchars=b"-_", validate=True)
         values = json.loads(raw)
@@ -63,9 +63,10 @@ def find_in_order(
     *,
     once: bool = False,
 ) -> list[Record]:
-    """The first ``limit`` jobs behind ``after`` of all collections, each by its own filter.
+    """Returns the first ``limit`` jobs after ``after`` in all collections together.
 
-    The uids come first: they are read from an index, where whole jobs would be sorted.
+    Each collection has its own filter. First only the uids are read, from an index, which is faster
+    than sorting whole jobs.
     """
     here = [
         _within(name, where, is_row_of_its_own(lists, name) if once else None)
@@ -95,7 +96,7 @@ def _within(
 def _behind(
     keys: Sequence[ColumnElement[Any]], down: Sequence[bool], values: Sequence[Value]
 ) -> ColumnElement[bool]:
-    """Compares keys: whether a row comes after ``values`` in the first key that differs."""
+    """Returns the condition that a row comes after ``values``, by the first key that differs."""
     cases: list[ColumnElement[bool]] = []
     for index, (key, descends) in enumerate(zip(keys, down, strict=True)):
         same = [k == v for k, v in zip(keys[:index], values[:index], strict=True)]

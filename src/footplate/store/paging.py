@@ -24,7 +24,7 @@ _LARGEST = 2**63
 
 
 class Listed(Protocol):
-    """A job or a study: records that lists show newest first."""
+    """A record that lists show newest first: a job or a study."""
 
     @property
     def uid(self) -> str: ...
@@ -35,7 +35,7 @@ class Listed(Protocol):
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """A record's place in a list: by the time it was made, then by its uid."""
+    """A record's place in a list: by its creation time, then by its uid."""
 
     create_time: int
     uid: str
@@ -50,7 +50,7 @@ class Position:
 
     @classmethod
     def parse(cls, key: str) -> Position:
-        """Raises InvalidArgument for what ``key`` never gave."""
+        """Parses a key. Raises InvalidArgument: ``key`` never returned it."""
         try:
             position = _decode(key)
         except (ValueError, binascii.Error):
@@ -62,10 +62,8 @@ class Position:
         return position
 
 
-def make_page(
-    read: Sequence[Job], limit: int, *, after: str | None, before: str | None
-) -> PageOfJobs:
-    """``read``: in the order of reading, more than ``limit`` if the list goes on."""
+def make_page(read: Sequence[Job], limit: int, *, after: str | None, before: str | None) -> Page:
+    """Makes a page; ``read`` has more than ``limit`` jobs if the list goes on."""
     jobs, more = tuple(read[:limit]), len(read) > limit
     if before is not None:
         jobs = jobs[::-1]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class SqlPersistentResources:
-    """The persistent resources in SQL. Any number of threads and servers may use it at once."""
+    """Stores persistent resources in SQL; any number of threads and servers may use it at once."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -94,7 +94,10 @@ def _values(resource: PersistentResource) -> Values:
 
 
 def _resource(row: Record) -> PersistentResource:
-    """Raises DataLoss: the row is damaged, or of a version that this program doesn't know."""
+    """Makes a persistent resource from a row.
+
+    Raises DataLoss: the row is damaged, or of an unknown version.
+    """
     try:
         body = read(ResourceBody, row.body)
         return PersistentResource(

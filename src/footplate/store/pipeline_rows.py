@@ -21,9 +21,9 @@ Restriction = Callable[[FromClause], Condition]
 
 
 def is_row_of_its_own(lists: Mapping[str, Filter | None], collection: str) -> Restriction | None:
-    """Returns a test for jobs that need a row beside their pipelines; None: all of them do.
+    """Returns a condition for jobs that lists show beside their pipelines; None: they show all.
 
-    A job of ``collection`` needs none if the pipeline whose program it runs is in ``lists``, too.
+    A job of ``collection`` isn't shown if ``lists`` includes the pipeline whose program it runs.
     """
     pipelines = pipelines_beside(collection)
     if pipelines is None or pipelines not in lists:

@@ -26,9 +26,9 @@ _log = logging.getLogger(__name__)
 
 
 class Listener:
-    """Listens from ``start`` to ``close``; a lost connection is made again.
+    """Listens from ``start`` to ``close``; reconnects if the connection is lost.
 
-    What was written while there was none is never heard: so ``missed`` is called after each
+    Notifications are lost while there is no connection, so ``missed`` is called after each
     connecting.
     """
 
@@ -52,7 +52,7 @@ class Listener:
         self._thread.start()
 
     def close(self) -> None:
-        """Comes once, also without a ``start``."""
+        """Stops listening; to be called once, even without a ``start``."""
         self._closed.set()
         os.write(self._writer, b"!")
         if self._thread.is_alive():
@@ -71,7 +71,7 @@ class Listener:
                 self._rest_s = min(_LONGEST_REST_S, 2 * self._rest_s)
 
     def _listen(self) -> None:
-        """Listens until the connection ends, which is an exception, or this listener does."""
+        """Listens until this listener is closed; raises an exception if the connection ends."""
         with translated(self._engine.url):
             kept = self._engine.raw_connection()
         try:

@@ -19,13 +19,13 @@ CHANNEL = "footplate"
 def notify(
     connection: Connection, server: str, kind: NoticeKind, keys: Sequence[str] = ("",)
 ) -> None:
-    """Keys are our own ids: letters, digits and dashes."""
+    """Notifies other servers; keys are ids of this service: letters, digits and dashes."""
     for key in keys:
         connection.execute(select(func.pg_notify(CHANNEL, f"{server} {kind.value} {key}")))
 
 
 def read_notice(text: str, server: str) -> Notice | None:
-    """The notification in ``text`` for ``server``; None: its own, or unreadable."""
+    """Parses a notification for ``server``; None: its own, or an unreadable one."""
     teller, _, rest = text.partition(" ")
     word, _, key = rest.partition(" ")
     if teller == server:

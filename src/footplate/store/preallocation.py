@@ -34,10 +34,10 @@ _INDEX_BYTES = 32768
 
 
 def keep_room(engine: Engine, transactions: Transactions) -> None:
-    """Takes the room that is missing; does nothing if none is.
+    """Allocates the space that is missing; does nothing if none is.
 
     Raises:
-        OSError, Unavailable: the disk hasn't that much.
+        OSError, Unavailable: the disk doesn't have that much space.
     """
     with transactions.writing():  # no other process writes the log
         _fill_index(f"{engine.url.database}-shm")
@@ -50,9 +50,10 @@ def keep_room(engine: Engine, transactions: Transactions) -> None:
 
 @contextmanager
 def kept_log(engine: Engine) -> Iterator[None]:
-    """The log keeps its room while the engine's last connection is closed.
+    """Context manager that keeps the log's space while the engine's last connection is closed.
 
-    SQLite removes it then, with all in it in the database; what is put back is an empty one.
+    SQLite then removes the log, whose content is in the database; an empty one of the same size
+    replaces it.
     """
     log = Path(f"{engine.url.database}-wal")
     kept = log.with_name(f"{log.name}.kept")
@@ -77,10 +78,10 @@ def _put_back(kept: Path, log: Path) -> None:
 
 
 def _fill_index(path: str) -> None:
-    """Fills the index, which is mapped into memory: a page without a block kills on a full disk.
+    """Allocates the index's pages: on a full disk a missing page kills the process.
 
-    SQLite prevents that for blocks of 4 KiB. Only its own descriptor may be used: to close another
-    one of the same file gives up its locks.
+    SQLite prevents that for blocks of 4 KiB. Only SQLite's own descriptor may be used: closing
+    another one of the same file would release its locks.
     """
     if sys.platform != "linux":
         return
@@ -110,7 +111,7 @@ def _spare_bytes(connection: Connection) -> int:
 
 
 def _make_spare(engine: Engine, transactions: Transactions, size_bytes: int) -> None:
-    """Pages that were once written, and checkpointed, have their place on the disk."""
+    """Writes, checkpoints and frees pages, whose space on the disk then stays reserved."""
     with transactions.writing() as connection:
         connection.exec_driver_sql(f"DROP TABLE IF EXISTS {_TABLE}")  # of one that died here
         connection.exec_driver_sql(f"CREATE TABLE {_TABLE} (room BLOB)")

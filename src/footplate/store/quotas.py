@@ -25,7 +25,7 @@ _KEY = (quotas.c.project, quotas.c.region, quotas.c.resource)
 
 
 class SqlQuotas:
-    """The quotas in SQL. Any number of threads and servers may use it at once."""
+    """Stores quotas in SQL; any number of threads and servers may use it at once."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions

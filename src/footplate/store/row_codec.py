@@ -35,10 +35,10 @@ _DAMAGE = (KeyError, TypeError, ValueError, OverflowError, NotFound)
 
 
 def job_values(job: Job) -> Values:
-    """The row of a job.
+    """Returns the row of a job.
 
     Raises:
-        InvalidArgument: a text that lists can be filtered by can't be kept.
+        InvalidArgument: a text by which lists can be filtered can't be stored.
     """
     check_texts(job)
     return {
@@ -67,7 +67,7 @@ def job_values(job: Job) -> Values:
 
 
 def listed_values(job: Job) -> Values:
-    """Returns the columns for the job's place in its list, and for search by parts of names."""
+    """Returns the columns for the job's place in its list, and for searches of parts of names."""
     return {
         "collection": _collection(job),
         "create_time": to_micros(job.create_time),
@@ -77,10 +77,10 @@ def listed_values(job: Job) -> Values:
 
 
 def job_of(row: Record) -> Job:
-    """The job of a row.
+    """Makes a job from a row.
 
     Raises:
-        DataLoss: the row is damaged, or of a version that this program doesn't know.
+        DataLoss: the row is damaged, or of an unknown version.
     """
     try:
         replicas = documents.read(Replicas, row.replicas)
@@ -127,7 +127,7 @@ def label_values(job: Job) -> list[Values]:
 
 
 def _collection(job: Job) -> str:
-    """The list that it is in; none has the runs of a tuning job."""
+    """Returns the collection that lists the job; empty: none lists the runs of a tuning job."""
     return "" if job.tuning_job else job.name.collection
 
 
@@ -153,7 +153,7 @@ def _event(row: Record) -> JobEvent:
 
 
 def event_of(row: Record) -> StoredEvent:
-    """Raises DataLoss as ``job_of`` does."""
+    """Makes an event from a row. Raises DataLoss, as ``job_of`` does."""
     try:
         return StoredEvent(row.number, _event(row))
     except _DAMAGE as error:

@@ -25,13 +25,13 @@ _ACTIVE = [state.value for state in ACTIVE]
 
 
 def machines_text(machines: Machines) -> str | None:
-    """Returns a text equal for equal machines, to group by in the database; None for none."""
+    """Returns a text that is the same for equal machines, to group by; None: no machines."""
     rows = [[m.machine_type, m.accelerator_type, m.accelerator_count, n] for m, n in machines]
     return json.dumps(rows, separators=(",", ":")) if rows else None
 
 
 def read_machines(text: str) -> Machines:
-    """Raises DataLoss for what ``machines_text`` never wrote."""
+    """Parses the text of machines. Raises DataLoss: ``machines_text`` never wrote it."""
     try:
         return tuple(
             (MachineSpec(kind, name, count), n) for kind, name, count, n in json.loads(text)
@@ -43,7 +43,7 @@ def read_machines(text: str) -> Machines:
 def read_running_times(
     connection: Connection, begin: datetime, end: datetime
 ) -> tuple[RunningTimes, ...]:
-    """Reads running times between two times, of which ``end`` is not after now."""
+    """Reads the running times between two times; ``end`` must not be in the future."""
     rows = connection.execute(running_times_query(to_micros(begin), to_micros(end))).all()
     return tuple(
         RunningTimes(
@@ -62,7 +62,7 @@ def read_running_times(
 def running_times_query(first: int, last: int) -> Select[Any]:
     """Groups jobs by project, machines, first and last day; sums their number and times of day.
 
-    Any, as in SQLAlchemy.
+    The type Any is SQLAlchemy's.
     """
     ended = _ran(first, last).where(jobs.c.end_time.is_not(None), jobs.c.end_time > first)
     running = _ran(first, last).where(jobs.c.end_time.is_(None), jobs.c.state.in_(_ACTIVE))
@@ -82,7 +82,7 @@ def running_times_query(first: int, last: int) -> Select[Any]:
 
 
 def _ran(first: int, last: int) -> Select[tuple[str, str, int, int]]:
-    """Selects running times from the index of runs alone, so that no row of a job is read."""
+    """Selects running times from the index of runs alone, without reading rows of jobs."""
     start, end = jobs.c.start_time, func.coalesce(jobs.c.end_time, last)
     begun = _at_least(start, first)
     ended = case((end > last, last), else_=end)

@@ -25,7 +25,7 @@ _ELSE = "or choose another database (FOOTPLATE_DATABASE_URL)"
 
 
 class SqlServers:
-    """Implements ``ports.servers.Servers``."""
+    """Implements ``ports.servers.Servers`` in PostgreSQL."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -60,7 +60,7 @@ class SqlServers:
 
 
 class SingleServer:
-    """The membership of the only server of a SQLite database, which locks the data directory."""
+    """The membership of the only server of a SQLite database and its data directory."""
 
     def __init__(self) -> None:
         self._member: Member | None = None
@@ -91,7 +91,10 @@ class SingleServer:
 
 
 def _check_company(member: Member, other: Member, silent_s: float) -> None:
-    """Raises FailedPrecondition."""
+    """Checks that two servers may share the database.
+
+    Raises FailedPrecondition: they run on different machines, or with different data directories.
+    """
     who = f"the server {other.url} (process {other.pid} on {other.host})"
     if other.machine != member.machine:
         raise FailedPrecondition(
@@ -107,7 +110,11 @@ def _check_company(member: Member, other: Member, silent_s: float) -> None:
 
 
 def _check_home(connection: Connection, member: Member, database: str | None) -> str:
-    """The identity of the database, which gets one if it has none. Raises FailedPrecondition."""
+    """Checks that the server's data directory belongs to this database; returns the database's id.
+
+    A database without an id gets one. Raises FailedPrecondition: the directory belongs to another
+    database, or the database to another directory.
+    """
     place = f"{member.host}:{member.data_dir}"
     row = connection.execute(select(home)).one_or_none()
     known = None if row is None else row.database_id

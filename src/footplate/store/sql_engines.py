@@ -41,10 +41,10 @@ _POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 
 
 def parse_url(text: str) -> URL:
-    """The database that ``text`` names; a path to SQLite's file is taken as it stands.
+    """Parses a database's URL; a path to SQLite's file is used unchanged.
 
     Raises:
-        InvalidArgument: no database that can be used.
+        InvalidArgument: the text names no database that can be used.
     """
     if text.startswith("sqlite:"):
         return _parse_sqlite(text)
@@ -58,7 +58,7 @@ def parse_url(text: str) -> URL:
 
 
 def _parse_sqlite(text: str) -> URL:
-    """Parses it without SQLAlchemy, which would look for options and escapes in folder names."""
+    """Parses a URL without SQLAlchemy, which would look for options and escapes in folder names."""
     path = text.removeprefix("sqlite:///")
     if path in (text, "", ":memory:"):
         raise _bad_url("SQLite needs a file")
@@ -71,10 +71,10 @@ def _bad_url(why: str) -> InvalidArgument:
 
 
 def make_engine(url: URL, lock_timeout_s: float) -> Engine:
-    """An engine that hasn't connected yet.
+    """Makes an engine, which hasn't connected yet.
 
     Raises:
-        FailedPrecondition: its driver isn't installed.
+        FailedPrecondition: the database's driver isn't installed.
     """
     if url.get_backend_name() == "sqlite":
         return _make_sqlite(url, lock_timeout_s)
@@ -95,9 +95,9 @@ def make_engine(url: URL, lock_timeout_s: float) -> Engine:
 
 
 def _bound_idleness(connection: Any, _record: Any) -> None:
-    """A server that was stopped in the middle of a transaction must not hold up the others.
+    """Limits how long a transaction may be idle: a stopped server must not block the others.
 
-    Any: psycopg's, which need not be installed.
+    The type Any is psycopg's, which need not be installed.
     """
     before, connection.autocommit = connection.autocommit, True
     connection.execute(f"SET idle_in_transaction_session_timeout = '{MOST_IDLE_S}s'")
@@ -117,18 +117,22 @@ def _make_sqlite(url: URL, lock_timeout_s: float) -> Engine:
 
 
 def _make_private_file(path: Path) -> None:
-    """Jobs may hold secrets; SQLite gives its other files the rights of the first one."""
+    """Creates the file for its owner alone, as jobs may hold secrets.
+
+    SQLite gives its other files the same rights.
+    """
     with suppress(OSError):  # SQLite will meet the same obstacle, and say so
         path.touch(mode=0o600)
 
 
 def _set_up(connection: sqlite3.Connection, _record: Any) -> None:
-    """``synchronous = FULL``: each commit is on the disk before it is acknowledged.
+    """Configures a connection so that each commit is on disk before it is acknowledged.
 
-    NORMAL would do against the death of this process: the write-ahead log is with the kernel
-    then. Against a power cut it would not, and more than a record would be lost: supervisors
-    on other machines go on, and an attempt whose start was forgotten could be started twice.
-    Jobs change a few times a minute; one flush for each change is cheap.
+    This is ``synchronous = FULL``. NORMAL would protect against the death of this process, because
+    the kernel has the write-ahead log by then. It would not protect against a power cut, which
+    would lose more than a record: supervisors on other machines continue, and an attempt whose
+    start was forgotten could be started twice. Jobs change a few times a minute, so one flush for
+    each change is cheap.
     """
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class Transactions:
-    """Each ``with`` block is one: committed at its end, undone when it raises.
+    """The transactions of a database: each ``with`` block is one.
 
-    Where several servers may use the database, the others are notified of writes as ``server``'s.
+    It is committed at the end of the block, and rolled back if the block raises. If several servers
+    may use the database, the others are notified of writes by ``server``.
     """
 
     def __init__(
@@ -30,7 +31,7 @@ class Transactions:
         server: str = "",
         guard: Callable[[Connection], None] | None = None,
     ) -> None:
-        """``guard`` is called first in each transaction that writes, and may refuse it."""
+        """Prepares connections; ``guard`` is called first in each write, and may refuse it."""
         self._engine = engine
         self._server = server
         self._guard = guard
@@ -45,18 +46,18 @@ class Transactions:
         self._turn: AbstractContextManager[object] = Lock() if one_by_one else nullcontext()
 
     def guarded(self, guard: Callable[[Connection], None]) -> Transactions:
-        """The same with a guard; only where there may be several servers."""
+        """Returns transactions with a guard; only for databases that several servers may use."""
         return Transactions(self._engine, self._server, guard)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Yields a connection for queries; each of them sees the database as it is then."""
+        """Yields a connection for queries; each query sees the database's state at its own time."""
         with translated(self._engine.url), self._reader.begin() as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """Yields a connection for several queries that all see the database as the first did."""
+        """Yields a connection for several queries that all see the state that the first one saw."""
         with translated(self._engine.url), self._snapshots.begin() as connection:
             yield connection
 

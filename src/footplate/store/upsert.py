@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *to: str) -> None:
-    """Inserts rows; of those whose primary key exists, writes only the columns ``to``.
+    """Inserts rows; if a primary key exists, updates only the columns ``to`` of its row.
 
-    Any, as SQLAlchemy has it. Of several rows with one key the last counts.
+    The type Any is SQLAlchemy's. Of several rows with one key the last counts.
     """
     if not rows:
         return

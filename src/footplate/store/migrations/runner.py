@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def configuration(connection: Connection | None = None) -> Config:
-    """Alembic's settings; there is no alembic.ini, because a wheel couldn't place one."""
+    """Returns Alembic's settings; there is no alembic.ini, because a wheel couldn't place one."""
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     return config
@@ -28,7 +28,7 @@ def migrate(connection: Connection, revision: str = REVISION) -> None:
     """Migrates the database to ``revision`` in the transaction of ``connection``.
 
     Raises:
-        FailedPrecondition: it is at a revision that this version doesn't know.
+        FailedPrecondition: the database is at a revision that this version doesn't know.
     """
     config = configuration(connection)
     try:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ObservedStudies:
-    """``inner``, which calls ``changed`` after each write, also one that failed."""
+    """Wraps ``inner``, and calls ``changed`` after each write, even a failed one."""
 
     def __init__(self, inner: StudyStore, changed: Callable[[StudyUid], None]) -> None:
         self._inner = inner

@@ -30,10 +30,10 @@ _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, NotFo
 
 
 def study_values(study: StudyRecord) -> Values:
-    """The row of a study, but for ``last_position``.
+    """Returns the row of a study, without ``last_position``.
 
     Raises:
-        InvalidArgument: a text can't be kept.
+        InvalidArgument: a text can't be stored.
     """
     check_study_texts(study)
     name = study.name
@@ -53,10 +53,10 @@ def study_values(study: StudyRecord) -> Values:
 
 
 def study_of(row: Record) -> StudyRecord:
-    """The study of a row, which holds the document of ``earlier`` as well.
+    """Makes a study from a row, which also has the document of ``earlier``.
 
     Raises:
-        DataLoss: the row is damaged, or of a version that this program doesn't know.
+        DataLoss: the row is damaged, or of an unknown version.
     """
     try:
         body = read(StudyBody, row.body)
@@ -77,13 +77,13 @@ def study_of(row: Record) -> StudyRecord:
 
 
 def trial_values(uid: StudyUid, trial: TrialRecord) -> Values:
-    """Raises InvalidArgument: its point can't be kept."""
+    """Returns the row of a trial. Raises InvalidArgument: its point can't be stored."""
     check_point(trial.point)
     return {"study_uid": uid, "number": trial.number, "reports": 0, "body": write(trial)}
 
 
 def trial_of(row: Record) -> TrialRecord:
-    """Raises DataLoss as ``study_of`` does."""
+    """Makes a trial from a row. Raises DataLoss, as ``study_of`` does."""
     try:
         return read_trial(row.body)
     except _DAMAGE as error:
@@ -97,7 +97,7 @@ def model_values(uid: StudyUid, finished: int, model: Mapping[str, object]) -> V
 
 
 def model_of(uid: StudyUid, finished: int, text: str) -> Mapping[str, object]:
-    """Raises DataLoss as ``study_of`` does."""
+    """Reads a model's record. Raises DataLoss, as ``study_of`` does."""
     try:
         model: dict[str, object] = load(text)["model"]
     except _DAMAGE as error:
@@ -117,7 +117,7 @@ def report_values(uid: StudyUid, number: int, position: int, report: Report) -> 
 
 
 def report_of(row: Record) -> StoredReport:
-    """Raises DataLoss as ``study_of`` does."""
+    """Makes a report from a row. Raises DataLoss, as ``study_of`` does."""
     try:
         return StoredReport(row.position, row.number, read(Report, row.body))
     except _DAMAGE as error:
@@ -126,18 +126,18 @@ def report_of(row: Record) -> StoredReport:
 
 
 def digest(text: str) -> str:
-    """Returns a digest that stands for a text of any length and characters in a unique index."""
+    """Returns a digest, which represents a text of any length and characters in a unique index."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @lru_cache(maxsize=64)
 def _read_config(text: str) -> StudyConfig:
-    """Decodes and caches: it seldom changes, and keeps what its space has computed."""
+    """Decodes and caches a config: it seldom changes, and its space keeps computed values."""
     return read(StudyConfig, text)
 
 
 def earlier_document(study: StudyRecord) -> str:
-    """Raises InvalidArgument: a point can't be kept."""
+    """Encodes a study's earlier studies. Raises InvalidArgument: a point can't be stored."""
     for earlier in study.earlier:
         _check_points(earlier)
     return write(EarlierStudies(study.earlier))
@@ -152,14 +152,14 @@ def _check_points(study: Study) -> None:
 
 @lru_cache(maxsize=8)
 def read_earlier(text: str) -> tuple[Study, ...]:
-    """Decodes and caches: it never changes, may hold thousands of trials, and is read often."""
+    """Decodes and caches earlier studies, which never change, are large, and often read."""
     return read(EarlierStudies, text).studies
 
 
 @lru_cache(maxsize=10_000)
 def read_trial(text: str) -> TrialRecord:
-    """Decodes and caches: all trials of a study are read with it, and most stay as they were.
+    """Decodes and caches a trial: a study's trials are read together, and seldom change.
 
-    Raises as ``documents.read`` does.
+    Raises what ``documents.read`` raises.
     """
     return read(TrialRecord, text)

@@ -45,7 +45,7 @@ def append_reports(
     """Stores reports with new keys, up to ``most`` a trial; returns how many it stored.
 
     Raises:
-        NotFound: there is no such trial.
+        NotFound: the trial doesn't exist.
     """
     query = select(trials.c.reports).where(_trial(uid, number))
     kept = connection.scalar(query) if countable(number) else None
@@ -73,7 +73,7 @@ def select_reports(
 
 
 def _insert(connection: Connection, uid: StudyUid, number: int, fresh: Sequence[Report]) -> None:
-    """Positions go on from the last one that the study ever gave."""
+    """Inserts reports, with positions after the last one that the study ever used."""
     here = studies.c.uid == uid
     last = connection.scalar(select(studies.c.last_position).where(here)) or 0
     values = [rows.report_values(uid, number, last + n, r) for n, r in enumerate(fresh, 1)]
@@ -110,7 +110,7 @@ _WHOLE = select(studies, study_earlier.c.body.label("earlier")).outerjoin(study_
 
 
 class SqlStudies:
-    """The studies in SQL. Any number of threads and servers may use it at once."""
+    """Stores studies in SQL; any number of threads and servers may use it at once."""
 
     def __init__(self, transactions: Transactions, max_reports: int = MAX_REPORTS) -> None:
         self._transactions = transactions
@@ -235,7 +235,7 @@ def _drop(connection: Connection, uid: StudyUid, numbers: Sequence[int]) -> None
 
 
 def _lock(connection: Connection, uid: StudyUid) -> Record:
-    """Reads and locks what a write depends on; nobody else changes the study until the commit."""
+    """Reads and locks the row that a write depends on, so that it stays until the commit."""
     query = select(studies.c.uid, studies.c.version).where(studies.c.uid == uid)
     row = connection.execute(query.with_for_update()).one_or_none() if storable(uid) else None
     if row is None:

@@ -32,7 +32,7 @@ _LINKS = tracking_links.c
 
 
 class SqlLinks:
-    """The part of ``SqlTracking`` that has the links."""
+    """The part of ``SqlTracking`` that stores links."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -79,7 +79,7 @@ class SqlLinks:
 
 
 def linked_names(link: LinkedTo) -> Select[str]:
-    """Asks for the names of the resources of which ``link`` is true."""
+    """Returns a query for the names of the resources that have ``link``."""
     if link.downwards:
         return select(_LINKS.source).where(_LINKS.target == link.name)
     return select(_LINKS.target).where(_LINKS.source == link.name)
@@ -96,7 +96,7 @@ def _values(link: Link) -> Values:
 
 
 def _link(row: Record) -> Link:
-    """Raises DataLoss as for resources."""
+    """Makes a link from a row. Raises DataLoss, as for resources."""
     try:
         return Link(
             source=parse_tracking_name(row.source),

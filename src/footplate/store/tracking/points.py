@@ -31,7 +31,7 @@ _POINTS = tracking_points.c
 
 
 class SqlPoints:
-    """The part of ``SqlTracking`` that has the points."""
+    """The part of ``SqlTracking`` that stores points."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -89,7 +89,7 @@ class SqlPoints:
 
 
 def _series(connection: Connection, name: TrackingName) -> str:
-    """Raises NotFound."""
+    """Returns the uid of a time series. Raises NotFound."""
     query = select(tracking.c.uid).where(tracking.c.name == str(name))
     uid = connection.scalar(query) if storable(str(name)) else None
     if uid is None:

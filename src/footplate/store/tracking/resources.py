@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class SqlTracking(SqlLinks, SqlPoints):
-    """The tracking resources in SQL. Any number of threads and servers may use it at once."""
+    """Stores tracking resources in SQL; any number of threads and servers may use it at once."""
 
     def __init__(self, transactions: Transactions) -> None:
         SqlLinks.__init__(self, transactions)
@@ -102,10 +102,36 @@ class SqlTracking(SqlLinks, SqlPoints):
                 for link in (() if where is None else leaves(where))
                 if isinstance(link, LinkedTo)
             }
-            rows = rows_behind(connection, tracking, query, position, oldest_first=oldest_first)
-            every = map(resource_of, rows)
-            found = (each for each in every if where is None or matches(where, each, linked))
-            return first_page(found, limit, position_by_name)
+            for resource in _in_order(connection, query, position, oldest_first=oldest_first):
+                if where is None or matches(where, resource, linked):
+                    found.append(resource)
+                if len(found) > limit:
+                    break
+        page = tuple(found[:limit])
+        return ResourcePage(page, _key(page[-1]) if len(found) > limit else None)
+
+
+def _in_order(
+    connection: Connection,
+    query: Select[tuple[object, ...]],
+    position: Position | None,
+    *,
+    oldest_first: bool,
+) -> Iterator[Resource]:
+    """Yields the resources of a list after ``position``, and reads them in batches."""
+    columns = (tracking.c.create_time, tracking.c.name)
+    order = columns if oldest_first else tuple(column.desc() for column in columns)
+    query = query.order_by(*order).limit(_BATCH)
+    while True:
+        batch = query
+        if position is not None:
+            here = tuple_(position.create_time, position.uid)
+            batch = query.where(here < _PLACE if oldest_first else here > _PLACE)
+        rows = connection.execute(batch).all()
+        yield from map(resource_of, rows)
+        if len(rows) < _BATCH:
+            return
+        position = Position(rows[-1].create_time, rows[-1].name)
 
 
 def _write(connection: Connection, changed: Sequence[Resource]) -> None:
@@ -119,7 +145,10 @@ def _write(connection: Connection, changed: Sequence[Resource]) -> None:
 
 
 def _check_free(connection: Connection, new: Sequence[Resource]) -> None:
-    """Raises AlreadyExists, NotFound."""
+    """Checks that the names are unused, and that the containing resources exist.
+
+    Raises AlreadyExists, NotFound.
+    """
     own = {str(each.name) for each in new}
     outer = {str(each.name.outer) for each in new if each.name.outer is not None} - own
     taken = _existing(connection, own)
@@ -140,7 +169,7 @@ def _existing(connection: Connection, names: set[str]) -> set[str]:
 
 
 def _taken(resource: Resource) -> AlreadyExists:
-    """Makes the error: another has its name, made at the same moment, or its unique key."""
+    """Makes the error that another resource has this name, or its unique key."""
     key = resource.unique_key
     also = "" if key is None else f", or another has its {key!r:.200}"
     return AlreadyExists(f"{resource.name} already exists{also}")

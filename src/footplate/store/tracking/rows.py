@@ -36,7 +36,10 @@ def resource_values(resource: Resource) -> Values:
 
 
 def resource_of(row: Record) -> Resource:
-    """Raises DataLoss: the row is damaged, or of a version that this program doesn't know."""
+    """Makes a resource from a row.
+
+    Raises DataLoss: the row is damaged, or of an unknown version.
+    """
     try:
         body = documents.load(row.body)
         return Resource(

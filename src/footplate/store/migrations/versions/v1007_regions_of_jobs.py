@@ -37,7 +37,7 @@ def _fill(connection: sa.Connection) -> None:
 
 
 def _region(spec: str) -> str:
-    """Empty for a damaged record, which can't be read anyhow."""
+    """Returns the region of a spec; empty: the record is damaged, and can't be read anyhow."""
     try:
         return str(json.loads(spec)["region"])
     except (ValueError, KeyError, TypeError):

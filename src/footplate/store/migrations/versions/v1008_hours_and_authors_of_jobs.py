@@ -58,7 +58,7 @@ def _project(name: str) -> str:
 
 
 def _machines(spec: str) -> str | None:
-    """Returns machines as the store writes them; None if other jobs run or it is damaged."""
+    """Returns machines as the store writes them; None: no replicas, or a damaged record."""
     try:
         document = json.loads(spec)
         if document.get("search") or document.get("pipeline"):
