@@ -83,13 +83,13 @@ class FileAuditLog:
                 os.close(descriptor)
 
     def _is_current(self, descriptor: int) -> bool:
-        """Returns whether it is still the log; another server may have rotated the file."""
+        """Returns whether a file is still the current log; another server may have rotated it."""
         with suppress(FileNotFoundError):
             return os.path.samestat(os.fstat(descriptor), self._path.stat())
         return False
 
     def _lines(self, stack: ExitStack, after: str | None) -> Iterator[tuple[str, bytes]]:
-        """Yields lines, each with its place, which is a key; newest first."""
+        """Yields lines, newest first, each with its place, which is a key."""
         wanted, _, offset = (after or "").partition(":")
         for path in (self._path, self._older):
             try:
@@ -111,7 +111,7 @@ def _first_line() -> bytes:
 
 
 def _backwards(file: BinaryIO, end: int) -> Iterator[tuple[int, bytes]]:
-    """The lines before ``end``, the last one first, each with where it begins."""
+    """Yields the lines before ``end``, the last one first, each with its offset."""
     rest = b""
     while end > 0:
         begin = max(0, end - _CHUNK)
@@ -127,7 +127,7 @@ def _backwards(file: BinaryIO, end: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _parse(line: bytes) -> AuditEntry | None:
-    """Parses an entry; None: it was not written to its end."""
+    """Parses an entry; None: it was not written completely."""
     try:
         fields = json.loads(line)
         time = datetime.fromisoformat(fields.pop("time"))

@@ -45,7 +45,10 @@ POLL_INTERVAL_S = 0.15
 
 
 class FileWatcher:
-    """Idle while there are no followers. ``size`` returns the size of a job's file; 0: no file."""
+    """Watches the files of jobs that have followers, and is idle without any.
+
+    ``size`` returns the size of a job's file; 0: no file.
+    """
 
     def __init__(
         self,
@@ -54,7 +57,7 @@ class FileWatcher:
         elsewhere: Callable[[], bool],
         look_s: float = POLL_INTERVAL_S,
     ) -> None:
-        """``grown`` is called with a job whose file is larger, while others may write."""
+        """Prepares the watcher; ``grown`` is called with a job whose file has grown."""
         self._size = size
         self._grown = grown
         self._elsewhere = elsewhere
@@ -67,7 +70,7 @@ class FileWatcher:
         self._thread: threading.Thread | None = None
 
     def watch(self, uid: JobUid, remove: Callable[[], None]) -> Callable[[], None]:
-        """Watches the job's file from now on; returns what ends that, and calls ``remove``."""
+        """Watches the job's file; returns a function that ends this, and calls ``remove``."""
         with self._lock:
             self._followed[uid] += 1
             # Followers read only after this: they need no notification of what they read.
@@ -116,7 +119,8 @@ _UID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 class _Slot:
     """A job's place among the open files.
 
-    Its descriptor stays open while it has ``users``; who gets a ``retired`` one asks again.
+    Its descriptor stays open while it has ``users``; a caller that gets a ``retired`` slot asks for
+    another.
     """
 
     def __init__(self) -> None:
@@ -132,7 +136,7 @@ class _Slot:
 
 
 class FileLogs:
-    """Logs in ``directory``, which several processes may write to."""
+    """The logs in ``directory``, to which several processes may write."""
 
     def __init__(
         self,
@@ -142,9 +146,10 @@ class FileLogs:
         elsewhere: Callable[[], bool] | None = None,
         limit_bytes: int = 0,
     ) -> None:
-        """``elsewhere`` says whether other processes may append now; None: there are none.
+        """Prepares the directory.
 
-        ``limit_bytes`` bounds the log of each job; 0: nothing does.
+        ``elsewhere`` returns whether other processes may append now; None: there are none.
+        ``limit_bytes`` limits the log of each job; 0: no limit.
         """
         self._directory = directory
         self._make_directory()
@@ -242,7 +247,7 @@ class FileLogs:
             return 0 if journal is None else journal.seek(time)
 
     def span(self, uid: JobUid) -> tuple[datetime, datetime] | None:
-        """Costs two reads: no journal is opened for it."""
+        """Returns the times of a log's first and last entry, without opening a journal."""
         try:
             descriptor = os.open(self._path(uid), os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -282,7 +287,7 @@ class FileLogs:
         self._watchers.wake(uid)
 
     def wake_all(self) -> None:
-        """Wakes all followers of any job, which read again."""
+        """Wakes all followers of all jobs, so that they read again."""
         self._watchers.wake_all()
 
     def delete(self, uid: JobUid) -> None:
@@ -310,7 +315,7 @@ class FileLogs:
 
     @contextmanager
     def _journal(self, uid: JobUid) -> Iterator[Journal | None]:
-        """Yields the journal for reading; None: the job has no lines. It makes no file."""
+        """Yields the journal for reading, without creating a file; None: the job has no lines."""
         with self._slot(uid) as slot:
             with slot.lock:
                 try:
@@ -323,7 +328,7 @@ class FileLogs:
 
     @contextmanager
     def _held(self, uid: JobUid) -> Iterator[_Slot]:
-        """The job's slot, for one thread at a time."""
+        """Yields the job's slot, to one thread at a time."""
         while True:
             with self._slot(uid) as slot, slot.lock:
                 if not slot.retired:
@@ -351,7 +356,7 @@ class FileLogs:
             self._slots.pop(uid, None)
 
     def _opened(self, uid: JobUid, slot: _Slot, *, create: bool) -> Journal:
-        """The slot's journal, opened where it isn't. Its lock is held."""
+        """Returns the slot's journal, and opens it if necessary; the slot's lock must be held."""
         if slot.journal is None:
             if create:  # the directory may have been deleted to free space
                 self._make_directory()
@@ -359,7 +364,7 @@ class FileLogs:
         return slot.journal
 
     def _trim(self, allowed: int) -> None:
-        """Closes those used longest ago, except what is in use."""
+        """Closes the files that were used longest ago, except those in use."""
         excess = len(self._slots) - allowed
         if excess > 0:
             idle = [uid for uid, slot in self._slots.items() if not slot.users]
@@ -368,7 +373,7 @@ class FileLogs:
 
 
 def _first_timestamp(found: Iterable[tuple[int, bytes]]) -> datetime | None:
-    """Returns the timestamp of the first line that is an entry."""
+    """Returns the timestamp of the first entry among the lines; None: there is no entry."""
     spelled = (log_records.spelled_timestamp(text) for _, text in found)
     return next((datetime.fromisoformat(each.decode()) for each in spelled if each), None)
 

@@ -36,22 +36,23 @@ _TICK = timedelta(microseconds=1)
 
 
 class Journal:
-    """Opening it recovers: a torn end is cut off, and what appending must know is read back.
+    """The log file of a job.
 
-    ``append`` is for one thread at a time; everything else for any number, at any time: what
-    lies below ``size`` never changes. Other processes may append as well: whichever does holds the
-    file's lock, and has read before what others have added.
+    Opening it recovers: an incomplete end is removed, and the data that appending needs is read.
+    Only one thread at a time may call ``append``; all other methods may be called by any thread at
+    any time, as the content below ``size`` never changes. Other processes may append as well: a
+    writer holds the file's lock, and first reads what others have added.
     """
 
     def __init__(
         self, path: Path, *, create: bool, checkpoint_bytes: int = CHECKPOINT_BYTES
     ) -> None:
-        """Opens the file, or makes it.
+        """Opens the file, or creates it.
 
         Raises:
-            FileNotFoundError: it isn't there, and ``create`` is false.
-            OSError: it can't be opened or made.
-            DataLoss: it holds something else than log lines; it is left as it is.
+            FileNotFoundError: the file doesn't exist, and ``create`` is false.
+            OSError: the file can't be opened or created.
+            DataLoss: the file contains something other than log lines; it stays unchanged.
         """
         self._checkpoint_bytes = checkpoint_bytes
         flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT if create else 0)
@@ -74,13 +75,13 @@ class Journal:
     def append(
         self, writer: Writer, fresh: Sequence[Line], now: datetime, above: int | None = None
     ) -> bool:
-        """Stores what isn't stored yet, in one write; returns False if nothing is new.
+        """Stores the lines that aren't stored yet, in one write; returns False if there are none.
 
-        ``above``: lines have no numbers yet, and get some above this one and those that the writer
-        has used.
+        ``above``: the lines have no numbers yet, and get numbers above this one and those that the
+        writer has used.
 
         Raises:
-            Unavailable: it can't be kept; the file is as it was before.
+            Unavailable: the lines can't be stored; the file is unchanged.
         """
         with self._locked():
             self._load()
@@ -90,7 +91,10 @@ class Journal:
             return self._append(writer, fresh, now)
 
     def check_log(self, writer: Writer) -> None:
-        """Raises InvalidArgument if it is one log too many: each costs memory and bytes."""
+        """Checks that the job doesn't write to too many logs, as each costs memory and space.
+
+        Raises InvalidArgument.
+        """
         self._inspect()
         logs = {each.log for each in self._lasts if each.log}
         if writer.log not in logs and len(logs) >= MAX_LOGS:
@@ -162,7 +166,7 @@ class Journal:
         return lines.line_start(self._fd, min(max(position, 0), end), end)
 
     def seek(self, time: datetime) -> int:
-        """Finds an offset by bisection over offsets, each rounded up to the next entry."""
+        """Finds the offset of a time by bisection, with offsets rounded up to the next entry."""
         self._inspect()
         sought, end = log_records.spell_timestamp(time), self.size
         low, high = 0, end
@@ -176,7 +180,7 @@ class Journal:
         return lines.line_start(self._fd, low, end)
 
     def tail(self, writer: Writer, count: int) -> tuple[Entry, ...]:
-        """Returns the last entries, by the offset that each one keeps of the one before it."""
+        """Returns the writer's last entries; each entry has the offset of the one before."""
         self._inspect()
         return tuple(islice(self._chain(writer), count))[::-1]
 
@@ -194,7 +198,7 @@ class Journal:
             offset = record.previous if record.previous < offset else -1
 
     def _timestamp_after(self, offset: int, end: int) -> tuple[int, bytes | None]:
-        """The first entry at or after ``offset``: where it begins, and its timestamp."""
+        """Returns the offset and timestamp of the first entry at or after ``offset``."""
         start = lines.line_start(self._fd, offset, end)
         while start < end:
             text = lines.line_at(self._fd, start, end)
@@ -215,7 +219,7 @@ class Journal:
         return [log_records.encode_checkpoint(Checkpoint(self._lasts))]
 
     def _write(self, data: bytes) -> None:
-        """Writes all or nothing, as far as this process can ensure it."""
+        """Writes all of the data or nothing, as far as this process can ensure it."""
         rest = memoryview(data)
         try:
             while rest:
@@ -226,12 +230,12 @@ class Journal:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Locks it for one thread of one process. Raises Unavailable: another keeps the lock."""
+        """Locks the file for one thread of one process. Raises Unavailable: it stays locked."""
         with self._lock, file_lock(self._fd):
             yield
 
     def _inspect(self) -> None:
-        """See what other processes have added, if none of them is just adding to it."""
+        """Reads what other processes have added, unless one of them is just adding to the file."""
         if os.fstat(self._fd).st_size <= self.size or not self._lock.acquire(blocking=False):
             return
         try:
@@ -243,9 +247,9 @@ class Journal:
             self._lock.release()
 
     def _load(self) -> None:
-        """Reads what was added since the last time, without a torn end; the lock is held.
+        """Reads what was added since the last call, and removes an incomplete end, under lock.
 
-        Nobody writes now: the process that tore it is dead.
+        So nobody is writing: an incomplete end comes from a process that is dead.
         """
         known, size = self.size, os.fstat(self._fd).st_size
         if size == known:
@@ -259,7 +263,7 @@ class Journal:
         self.size = end
 
     def _learn(self, known: int, end: int) -> None:
-        """Learns what appending needs from the records added; back to a checkpoint at most."""
+        """Collects what appending needs from added records, back to the last checkpoint."""
         lasts: dict[Writer, LastEntry] = {}
         timestamp: datetime | None = None
         before = self._lasts
@@ -279,7 +283,7 @@ class Journal:
         self._timestamp = timestamp or self._timestamp
 
     def _whole_size(self, size: int) -> int:
-        """Returns the end of the last whole entry: a write may have been cut anywhere."""
+        """Returns the end of the last complete entry: any write may have been interrupted."""
         size = lines.last_newline(self._fd, size)
         end = size
         for offset, text in lines.lines_before(self._fd, size):
@@ -294,7 +298,7 @@ class Journal:
 def _take(
     entries: list[Entry], text: bytes, offset: int, screen: Screen, may_hold: MayHold | None
 ) -> None:
-    """Adds the record's entry if the screen takes it; most others are not decoded."""
+    """Adds the record's entry if the filter accepts it; most other records are not decoded."""
     if may_hold is not None and not may_hold(text):
         return
     record = log_records.decode_record(text, offset)

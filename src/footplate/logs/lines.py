@@ -14,7 +14,7 @@ _STEP_BYTES = 4 << 10
 
 
 def lines_after(fd: int, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """Offset and text of each line in ``[start, end)``; what has no newline is left out."""
+    """Yields offset and text of each line in ``[start, end)``, except an incomplete one."""
     rest, offset = b"", start
     while start < end:
         chunk = os.pread(fd, min(CHUNK_BYTES, end - start), start)
@@ -28,7 +28,10 @@ def lines_after(fd: int, start: int, end: int) -> Iterator[tuple[int, bytes]]:
 
 
 def lines_before(fd: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """The same below ``end``, which follows a newline, the last line first."""
+    """Yields offset and text of each line below ``end``, the last line first.
+
+    ``end`` must follow a newline.
+    """
     rest, start = b"", end - 1
     while start > 0:
         size = min(CHUNK_BYTES, start)
@@ -43,7 +46,7 @@ def lines_before(fd: int, end: int) -> Iterator[tuple[int, bytes]]:
 
 
 def line_start(fd: int, offset: int, end: int) -> int:
-    """The first beginning of a line at or after ``offset``; ``end`` where there is none."""
+    """Returns the first beginning of a line at or after ``offset``; ``end`` if there is none."""
     if offset <= 0:
         return 0
     position = offset - 1
@@ -59,7 +62,7 @@ def line_start(fd: int, offset: int, end: int) -> int:
 
 
 def line_at(fd: int, offset: int, end: int) -> bytes:
-    """The line that begins at ``offset``."""
+    """Returns the line that begins at ``offset``."""
     parts: list[bytes] = []
     step = _STEP_BYTES
     while offset < end:
@@ -73,7 +76,7 @@ def line_at(fd: int, offset: int, end: int) -> bytes:
 
 
 def last_newline(fd: int, end: int) -> int:
-    """The offset after the last newline below ``end``; 0 where there is none."""
+    """Returns the offset after the last newline below ``end``; 0 if there is none."""
     while end > 0:
         size = min(CHUNK_BYTES, end)
         found = os.pread(fd, size, end - size).rfind(b"\n")

@@ -19,7 +19,10 @@ _INTERVAL = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class _LeftOut:
-    """Lines of a writer; ``told`` are in the log's last line about them, from the time ``at``."""
+    """The lines of a writer that were left out.
+
+    ``told`` of them are counted in the log's last line about them, from the time ``at``.
+    """
 
     lines: int
     last: int
@@ -29,24 +32,27 @@ class _LeftOut:
 
 
 class LogLimit:
-    """The limit of one log that has reached it; its file exceeds it by a report and a notice."""
+    """The lines left out of a log that has reached its limit.
+
+    The file exceeds the limit by a report and a notice at most.
+    """
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._left_out: dict[Writer, _LeftOut] = {}
 
     def last(self, writer: Writer) -> int:
-        """The sequence of the writer's last line that was left out; 0: none was."""
+        """Returns the sequence of the writer's last line that was left out; 0: none was."""
         found = self._left_out.get(writer)
         return 0 if found is None else found.last
 
     def count(
         self, writer: Writer, fresh: Sequence[Line], last: int, now: datetime
     ) -> Sequence[Line]:
-        """Leaves ``fresh`` out, and returns what is kept in its place.
+        """Counts ``fresh`` lines as left out, and returns the lines that are stored instead.
 
-        ``last`` is the sequence of the writer's last line that is kept. A line says how many were
-        left out: at once, each time that they have doubled, and each minute.
+        ``last`` is the sequence of the writer's last stored line. A stored line says how many were
+        left out: at once, each time that the number has doubled, and each minute.
         """
         found = self._left_out.get(writer)
         sequence = last if found is None else max(last, found.last)

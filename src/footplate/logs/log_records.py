@@ -31,7 +31,8 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 class Writer(NamedTuple):
     """The source of reports: a replica in an attempt; only logs of tuning jobs have a ``trial``.
 
-    What a program writes to a log over the API is numbered apart from what it prints.
+    Lines that a program writes to a log over the API have separate numbers from those that it
+    prints.
     """
 
     attempt: int
@@ -41,7 +42,7 @@ class Writer(NamedTuple):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels at the end of a record; those that it doesn't need are left out."""
+        """Returns the labels at the end of a record, without unnecessary ones."""
         return (self.trial, self.log) if self.log else (self.trial,) if self.trial else ()
 
 
@@ -59,14 +60,14 @@ class LastEntry:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The facts that appending needs to know of all earlier records."""
+    """The data about all earlier records that appending needs."""
 
     lasts: Mapping[Writer, LastEntry]
 
 
 @dataclass(frozen=True)
 class Record:
-    """An entry with the offset of the one before it of the same writer."""
+    """An entry, with the offset of the previous entry of the same writer."""
 
     entry: Entry
     previous: int
@@ -86,12 +87,12 @@ def encode_record(timestamp: datetime, writer: Writer, line: Line, previous: int
 
 
 def encode_text(text: str) -> bytes:
-    """Encodes a text as it is written in a record, between quotes."""
+    """Encodes a text as a record contains it, between quotes."""
     return _bytes(text)
 
 
 def decode_record(text: bytes, offset: int) -> Record | None:
-    """The entry that ``text`` at ``offset`` is; None for anything else."""
+    """Decodes the entry in ``text`` at ``offset``; None: the text is something else."""
     if not text.startswith(_ENTRY):
         return None
     try:
@@ -124,7 +125,7 @@ def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
 
 
 def decode_checkpoint(text: bytes) -> Checkpoint | None:
-    """The checkpoint that ``text`` is; None for anything else."""
+    """Decodes a checkpoint; None: the text is something else."""
     if not text.startswith(CHECKPOINT):
         return None
     try:
@@ -137,7 +138,7 @@ def decode_checkpoint(text: bytes) -> Checkpoint | None:
 
 
 def spelled_timestamp(text: bytes) -> bytes | None:
-    """The timestamp at the beginning of an entry, comparable to ``spell_timestamp``'s."""
+    """Returns the timestamp of an entry, comparable to results of ``spell_timestamp``."""
     return text[2:29] if text.startswith(_ENTRY) else None
 
 

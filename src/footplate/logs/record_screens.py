@@ -20,7 +20,7 @@ _ATTEMPT_AT = 31
 
 
 def compile_screen(screen: Screen) -> MayHold | None:
-    """Returns a test, False only for records that the screen excludes; None: it takes all."""
+    """Returns a test, False only for records that the filter excludes; None: no test needed."""
     tests: list[MayHold] = []
     if screen.attempt:
         tests.append(_starts(f"{screen.attempt},".encode()))
@@ -49,5 +49,5 @@ def _matches(pattern: re.Pattern[bytes]) -> MayHold:
 
 
 def _says(part: bytes) -> MayHold:
-    """Returns a test for a part; it folds only ASCII: other records are decoded to decide."""
+    """Returns a test for a text in any case, which is True for records beyond ASCII."""
     return lambda text: part in text.lower() or not text.isascii()

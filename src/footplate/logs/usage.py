@@ -60,7 +60,7 @@ def encode(record: Record) -> bytes:
 
 
 def decode(line: bytes) -> Record | None:
-    """The record that ``line`` is; None for anything else."""
+    """Decodes a record; None: the line is something else."""
     try:
         attempt, sequence, time, seconds, figures, gpus, counters = json.loads(line)
         point = Point(
@@ -96,7 +96,7 @@ _MISSING = (0, 0)
 
 @dataclass
 class _Tail:
-    """The facts that appending needs to know of a file."""
+    """The data about a file that appending needs."""
 
     attempt: int = 0
     sequence: int = 0
@@ -108,7 +108,7 @@ class _Tail:
 
 
 class FileUsage:
-    """Samples in ``directory``, which several processes may write to, one of them at a time."""
+    """Stores samples in ``directory``, to which several processes may write, one at a time."""
 
     def __init__(self, directory: Path, now: Callable[[], datetime], most: int = MOST) -> None:
         self._directory = directory
@@ -195,7 +195,7 @@ class FileUsage:
 
     @contextmanager
     def _locked(self, path: Path) -> Iterator[None]:
-        """Locks one job's files, and makes the folder if needed. Raises OSError, Unavailable."""
+        """Locks a job's files, and creates the folder if necessary. Raises OSError, Unavailable."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -237,7 +237,7 @@ def _tail_of(record: Record, count: int) -> _Tail:
 def _follow(
     tail: _Tail, attempt: int, samples: Sequence[Sample], now: datetime
 ) -> Iterator[Record]:
-    """Yields the records not kept yet. Times don't go back, and aren't ahead of ours."""
+    """Yields records for new samples; their times never go back, and aren't later than ``now``."""
     if attempt < tail.attempt:
         return
     same = attempt == tail.attempt
@@ -255,7 +255,7 @@ def _follow(
 
 
 def _read(path: Path) -> list[Record]:
-    """Reads all whole records."""
+    """Reads all complete records."""
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
@@ -264,7 +264,7 @@ def _read(path: Path) -> list[Record]:
 
 
 def _cut(path: Path) -> None:
-    """Cuts off a torn end, which the death of an earlier process may have left."""
+    """Removes an incomplete end, which a process that died may have left."""
     try:
         with path.open("r+b") as file:
             size = os.fstat(file.fileno()).st_size
@@ -276,7 +276,7 @@ def _cut(path: Path) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Appends all or nothing, as far as this process can ensure it."""
+    """Appends all of the data or nothing, as far as this process can ensure it."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o600)
     try:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Watchers:
-    """Costs a job that nobody watches nothing."""
+    """The watchers of jobs; a job that nobody watches costs nothing."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -22,7 +22,7 @@ class Watchers:
 
     @property
     def changes(self) -> int:
-        """Grows with each change of any job."""
+        """Returns a number that grows with each change of any job."""
         return self._changes
 
     def watch_all(self, changed: Callable[[], None]) -> None:
@@ -30,7 +30,7 @@ class Watchers:
         self._of_all = changed
 
     def add(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
-        """Returns what removes it again."""
+        """Calls ``changed`` with each change of a job; returns a function that ends this."""
         key = object()
         with self._lock:
             self._by_job.setdefault(uid, {})[key] = changed
