@@ -20,12 +20,12 @@ _BARE = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
 class Document:
-    """A TOML file. Collects all faults in it, to report them together."""
+    """A TOML file, which collects all its faults to report them together."""
 
     def __init__(self, name: str, text: str, folder: File = File()) -> None:
-        """``name`` is what errors call the file, ``folder`` where it lies.
+        """Parses the file; ``name`` is its name in errors, ``folder`` where it is.
 
-        Raises InvalidArgument: it isn't TOML.
+        Raises InvalidArgument: the text isn't TOML.
         """
         self.name = name
         self.folder = folder
@@ -36,7 +36,7 @@ class Document:
 
     @classmethod
     def read(cls, file: File) -> Document:
-        """Raises InvalidArgument: there is no such file, or it isn't TOML."""
+        """Reads a file. Raises InvalidArgument: the file doesn't exist, or isn't TOML."""
         name = str(file)
         try:
             with file.open("rb") as opened:
@@ -51,7 +51,7 @@ class Document:
             raise _refusal(name, "the file is not UTF-8 text") from None
 
     def fault(self, path: Path, description: str) -> None:
-        """Reports an error at ``path``, once."""
+        """Records a fault at ``path``, once."""
         origin = self._origin(path)
         line = self._line(origin)
         place = f"{self.name}:{line}" if line else self.name
@@ -59,17 +59,17 @@ class Document:
         self._faults[line, violation] = None
 
     def derive(self, path: Path, origin: Path) -> None:
-        """Reports faults at ``path`` as faults at ``origin``, unless the file has ``path``."""
+        """Makes faults at ``path`` count as faults at ``origin``, unless the file has ``path``."""
         if not self._says(path):
             self._origins[path] = origin
 
     def has(self, path: Path) -> bool:
-        """Returns whether the file has the path, or the one that it was derived from."""
+        """Returns whether the file has the path, or the path from which it was derived."""
         return self._says(self._origin(path))
 
     @property
     def faults(self) -> int:
-        """The number of faults found so far."""
+        """Returns the number of faults found so far."""
         return len(self._faults)
 
     def refuse_faults(self) -> None:
@@ -105,7 +105,7 @@ class Document:
         return path
 
     def _line(self, path: Path) -> int:
-        """Returns the line of the nearest item around ``path`` in its entry; 0: it has none."""
+        """Returns the line of the nearest item around ``path``, within its entry; 0: none."""
         for length in range(len(path), min(len(path), 2) - 1, -1):
             if line := self._lines.get(path[:length]):
                 return line
@@ -120,7 +120,7 @@ class Document:
 
 
 def shown_path(path: Path) -> str:
-    """``("a", "b", 0)`` as ``a.b[0]``; keys that need it in quotes."""
+    """Formats a path: ``("a", "b", 0)`` as ``a.b[0]``, with keys in quotes if necessary."""
     text = ""
     for part in path:
         if isinstance(part, int):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Parts:
-    """Entries by name. Machine types that are ``like`` another have no size of their own yet."""
+    """Entries by name; machine types that are ``like`` another have no size yet."""
 
     machine_types: Mapping[str, MachineType] = field(default_factory=dict)
     accelerators: Mapping[str, Accelerator] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Attachment:
-    """Machine types, of this file or below it, that take an accelerator in these counts."""
+    """The accelerators, with counts, that machine types of this or a lower file also allow."""
 
     path: Path
     machine_types: tuple[str, ...]
@@ -34,7 +34,7 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Removals:
-    """Names that are in the catalogue below, and shall not be in this one."""
+    """The names of the lower catalogue that this one removes."""
 
     machine_types: tuple[str, ...] = ()
     accelerators: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Removals:
 
 @dataclass(frozen=True)
 class OwnRuntimes:
-    """Runtimes of an operator; ``locks`` are texts by their SHA-256, ``default`` a version."""
+    """The runtimes of an operator; ``locks`` are texts by SHA-256, ``default`` is a version."""
 
     offers: tuple[Offer, ...] = ()
     locks: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -54,7 +54,7 @@ class OwnRuntimes:
 
 @dataclass(frozen=True)
 class Draft:
-    """One file: what it adds to the catalogue below it, or puts in its place."""
+    """The content of one file: what it adds to the catalogue below it, or replaces there."""
 
     replace: bool = False
     parts: Parts = field(default_factory=Parts)

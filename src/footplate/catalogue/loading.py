@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 
 def lay_over(below: Parts, draft: Draft, document: Document) -> Parts:
-    """``below`` with what the draft removes, adds, puts in place and attaches, in this order."""
+    """Applies a draft to ``below``: removals, then additions, then attachments."""
     _check_removals(below, draft, document)
     kept = Parts() if draft.replace else _without(below, draft.removals)
     machine_types = {**kept.machine_types, **draft.parts.machine_types}
@@ -41,7 +41,7 @@ def lay_over(below: Parts, draft: Draft, document: Document) -> Parts:
 
 
 def sized(machine_types: Mapping[str, MachineType]) -> dict[str, MachineType]:
-    """Gives types that are like another the size of that one."""
+    """Gives machine types that are like another one the size of that type."""
     return {name: _sized(machine, machine_types) for name, machine in machine_types.items()}
 
 
@@ -80,7 +80,7 @@ def _check_removals(below: Parts, draft: Draft, document: Document) -> None:
 
 
 def _without(below: Parts, removals: Removals) -> Parts:
-    """A removed accelerator is gone from the machine types and zones, too."""
+    """Returns the entries that remain; accelerators also leave machine types and zones."""
     gone = frozenset(removals.accelerators)
     return Parts(
         machine_types={
@@ -130,11 +130,11 @@ _BUILT_IN = ("accelerators.toml", "machine_types.toml", "regions.toml", "scale_t
 
 
 def load_catalogue(extra: Path | None = None) -> Catalogue:
-    """The built-in catalogue, with the file ``extra`` laid over it.
+    """Loads the built-in catalogue, changed by the file ``extra`` if there is one.
 
     Raises:
-        InvalidArgument: with everything that is wrong with the file; the field of each violation
-            is ``FILE:LINE: path``.
+        InvalidArgument: has all faults of the file; the field of each violation is
+            ``FILE:LINE: path``.
     """
     built_in = _built_in()
     if extra is None:

@@ -29,7 +29,7 @@ _LOCK_FORM = (
 
 
 def read_own_runtimes(root: Table, folder: Path) -> OwnRuntimes:
-    """Reads ``[runtimes]`` and ``default_runtime``; lock files are looked for in ``folder``."""
+    """Reads ``[runtimes]`` and ``default_runtime``; lock files are in ``folder``."""
     locks: dict[str, str] = {}
     entries = root.table("runtimes").entries(names.RUNTIME, names.RUNTIME_FORM)
     offers = tuple(_offer(name, table, folder, locks) for name, table in entries)
@@ -41,7 +41,7 @@ def read_own_runtimes(root: Table, folder: Path) -> OwnRuntimes:
 def with_own(
     below: Runtimes, own: OwnRuntimes, removed: tuple[str, ...], document: Document
 ) -> Runtimes:
-    """The names of own ones, versions and images, no longer mean what they meant below."""
+    """Adds an operator's runtimes, which take over their versions and images from others."""
     known = [offer.runtime.name for offer in below.offers]
     for index, name in enumerate(removed):
         if name not in known:
@@ -122,7 +122,7 @@ def _slices(table: Table, key: str, folder: Path, locks: dict[str, str]) -> Iter
 
 
 def _read_lock(table: Table, folder: Path) -> str:
-    """Empty where it can't be had; then there is a fault."""
+    """Reads a lock file; returns '' and records a fault if it can't be read."""
     given = table.text("lock")
     if not given:
         return ""
@@ -145,7 +145,7 @@ def _read_lock(table: Table, folder: Path) -> str:
 
 
 def _fault_of(text: str) -> str:
-    """Returns why the text is no lock file; empty if it is one."""
+    """Returns why the text isn't a lock file; empty: it is one."""
     lines = [part for part in _REQUIREMENT.split(f"\n{text}") if part.strip()]
     pins = [part for part in lines if not part.lstrip().startswith("#")]
     for pin in pins:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def read_machine_types(root: Table) -> Mapping[str, MachineType]:
-    """Reads the types of ``[series]`` and of ``[machine_types]``."""
+    """Reads the machine types of ``[series]`` and of ``[machine_types]``."""
     found: dict[str, MachineType] = {}
     for series, table in root.table("series").entries(names.MACHINE_TYPE, names.MACHINE_TYPE_FORM):
         found |= _series(series, table)
@@ -66,7 +66,7 @@ def read_attachments(root: Table) -> tuple[Attachment, ...]:
 
 
 def _series(series: str, table: Table) -> dict[str, MachineType]:
-    """``n1-standard`` with 4 vCPUs is n1-standard-4."""
+    """Reads a series of machine types: ``n1-standard`` with 4 vCPUs is n1-standard-4."""
     sizes = table.increasing("vcpus", MAX_VCPUS)
     per_vcpu = table.amount("memory_gb_per_vcpu")
     egress = _egress(table, sizes)
@@ -156,7 +156,7 @@ def _counts(table: Table) -> dict[str, tuple[int, ...]]:
 
 
 def read_draft(document: Document) -> Draft:
-    """Reads a catalogue; notes what is wrong in the document and reads the rest."""
+    """Reads a catalogue; records faults in the document, and reads the rest."""
     root = Table(document, (), document.content)
     draft = Draft(
         replace=root.flag("replace"),
@@ -254,7 +254,7 @@ def _scale_tier(table: Table) -> ScaleTier:
 
 
 def _replicas(table: Table, role: str, *, counted: bool = True) -> tuple[MachineSpec | None, int]:
-    """The machine of a role, and how many there are of it."""
+    """Reads the machine of a role, and the number of its replicas."""
     table.ask(role)
     if role not in table:
         return None, 0

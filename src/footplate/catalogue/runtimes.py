@@ -37,7 +37,7 @@ class _Catalogue(TypedDict):
 
 
 def load() -> Runtimes:
-    """Reads the built-in catalogue."""
+    """Loads the built-in runtimes."""
     data = cast("_Catalogue", tomllib.loads(_read("runtimes.toml")))
     locks = _Locks()
     offers = tuple(_offer(table, locks) for table in data["runtimes"])
@@ -45,7 +45,7 @@ def load() -> Runtimes:
 
 
 class _Locks:
-    """Texts of the locks that slices name, each read once."""
+    """The texts of the lock files that slices name, each read once."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}

@@ -21,9 +21,9 @@ _ATOM = re.compile(r"[^\[\]{},#\"'\n]+")
 
 
 def lines_of(text: str) -> dict[Path, int]:
-    """The line, counted from 1, of everything in ``text``, which tomllib has read already.
+    """Returns the line, counted from 1, of each path in ``text``, which tomllib has accepted.
 
-    A table that several headers speak of stands where it is first named.
+    A table that several headers define has the line of the first one.
     """
     return _Scan(text.replace("\r\n", "\n")).run()
 
@@ -61,7 +61,7 @@ class _Scan:
         return path
 
     def _inside(self, path: Path, keys: list[str]) -> Path:
-        """``path`` and ``keys``, with the last element of each array of tables on the way."""
+        """Returns ``path`` with ``keys`` appended, and the last index of each array of tables."""
         for key in keys:
             path = (*path, key)
             self._mark(path)
@@ -70,7 +70,7 @@ class _Scan:
         return path
 
     def _statement(self, table: Path) -> Path:
-        """``key = value``; the table that it stands in stays the same."""
+        """Reads ``key = value``, and returns the table that contains it."""
         path = table
         for key in self._keys():
             path = (*path, key)

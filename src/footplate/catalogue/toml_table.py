@@ -21,10 +21,10 @@ MAX_AMOUNT = 10_000_000
 
 
 class Table:
-    """Reads each field once; ``close`` reports the fields that were not read.
+    """A table, of which each field is read once; ``close`` reports fields that were not read.
 
-    A field that is wrong or missing is a fault of the document, and is read as something
-    harmless, so that it causes no further faults.
+    A wrong or missing field is a fault of the document, and is read as a harmless value, so that it
+    causes no further faults.
     """
 
     def __init__(self, document: Document, path: Path, value: object) -> None:
@@ -43,11 +43,11 @@ class Table:
         self.document.fault((*self.path, key) if key else self.path, description)
 
     def ask(self, *keys: str) -> None:
-        """Marks keys as known that are read elsewhere."""
+        """Marks keys that are read elsewhere as known."""
         self._asked.update(keys)
 
     def whole(self, key: str, high: int = MAX_COUNT) -> int:
-        """A whole number from 1; required."""
+        """Reads a whole number from 1; required."""
         value = self._required(key)
         if _is_whole(value, high):
             return value
@@ -56,7 +56,7 @@ class Table:
         return 1
 
     def amount(self, key: str) -> float:
-        """A number above 0; required."""
+        """Reads a number above 0; required."""
         value = self._required(key)
         return 1.0 if value is None else self._amount(key, value)
 
@@ -89,7 +89,7 @@ class Table:
         return False
 
     def texts(self, key: str, *, required: bool = False) -> tuple[str, ...]:
-        """A list of texts, none of them twice."""
+        """Reads a list of texts, which must be distinct."""
         found: list[str] = []
         for index, value in enumerate(self._list(key, required=required)):
             if value in found:
@@ -114,22 +114,22 @@ class Table:
         return ()
 
     def table(self, key: str) -> Table:
-        """The table there; an empty one where there is none."""
+        """Returns the table at the key; an empty one if there is none."""
         value = self._take(key)
         return Table(self.document, (*self.path, key), {} if value is None else value)
 
     def tables(self, key: str) -> Iterator[Table]:
-        """Yields the tables of the list there."""
+        """Yields the tables of the list at the key."""
         for index, value in enumerate(self._list(key)):
             yield Table(self.document, (*self.path, key, index), value)
 
     def entries(self, name: re.Pattern[str], form: str) -> Iterator[tuple[str, Table]]:
-        """Yields every field as a table; ``form`` describes names that match the pattern."""
+        """Yields every other field as a table; ``form`` describes names that match the pattern."""
         for key in self.names(name, form):
             yield key, self.table(key)
 
     def names(self, name: re.Pattern[str], form: str) -> Iterator[str]:
-        """Yields every field that hasn't been read, if its name matches."""
+        """Yields the name of every unread field, if it matches; others are faults."""
         for key in self._values:
             if key in self._asked:
                 continue
