@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """``action`` is ``create``, ``update``, ``delete`` or the verb of the call: ``cancel``.
+    """A call that has changed something.
 
-    ``resource`` is the name of what was changed; empty: the service. ``by`` is ``console``,
-    ``program``, ``token`` or ``anyone``, ``job`` the one whose program called. ``client`` and
-    ``address``: the caller's program, by its own account, and where it called from.
+    ``action`` is ``create``, ``update``, ``delete`` or the verb of the call, such as ``cancel``.
+    ``resource`` is the name of the changed resource; empty: the service. ``by`` is ``console``,
+    ``program``, ``token`` or ``anyone``, ``job`` the job whose program called. ``client`` is the
+    calling program according to itself, ``address`` its network address.
     """
 
     time: datetime
@@ -29,13 +30,24 @@ class AuditEntry:
     address: str
 
 
+@dataclass(frozen=True)
+class AuditPage:
+    """Entries of the log, newest first; ``next_key`` continues the list, None at the end."""
+
+    entries: tuple[AuditEntry, ...]
+    next_key: str | None
+
+
 class AuditLog(Protocol):
-    """A bounded log: the oldest entries go. Entries are never changed."""
+    """A log of limited size, which drops its oldest entries, and never changes any."""
 
     def add(self, entry: AuditEntry) -> None:
-        """Adds it. Never raises: what can't be written is logged."""
+        """Adds an entry; never raises: failures are reported in the service's log."""
         ...
 
-    def list(self, limit: int, after: str | None = None) -> Page[AuditEntry]:
-        """``after`` is a ``next_key`` of an earlier page; what has gone since is the end."""
+    def list(self, limit: int, after: str | None = None) -> AuditPage:
+        """Returns entries; ``after`` is a ``next_key`` of an earlier page.
+
+        If the entries after it have been dropped, the list ends there.
+        """
         ...

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReplicaMachine:
-    """The machine that a replica asks for, as far as the catalogue knows it; 0 and empty: unknown.
+    """The machine that a replica asks for; 0 and empty values are unknown.
 
-    Accelerators are those that were asked for, or that come with the machine type.
+    Accelerators are those that were requested, or that the machine type includes.
     """
 
     machine_type: str = ""
@@ -28,9 +28,9 @@ class ReplicaMachine:
 
 @dataclass(frozen=True)
 class Ticket:
-    """The data that one supervisor needs to find its server and to be believed there.
+    """The data that a supervisor needs to find its server and to authenticate itself.
 
-    ``token`` is good for this start of this replica only; it must never reach the program's
+    ``token`` is valid only for this start of this replica; it must never reach the program's
     environment, nor a command line.
     """
 
@@ -46,7 +46,7 @@ class Ticket:
 
 @dataclass(frozen=True)
 class AttemptStart:
-    """A request to start a gang: all of its supervisors or none; later, some of them again."""
+    """A request to start all supervisors of a gang or none, or later to restart some of them."""
 
     attempt_id: AttemptId
     tickets: tuple[Ticket, ...]
@@ -84,27 +84,28 @@ class ReplicaObservation:
 
 
 class Backend(Protocol):
-    """The runner of replicas. Every method may be repeated, and interrupted anywhere."""
+    """Runs replicas; every method may be repeated, and interrupted at any point."""
 
     def start(self, request: AttemptStart) -> None:
         """Requests the start of a gang; returns at once.
 
-        Idempotent by attempt id, replica and number of restart, for as long as the attempt isn't
-        forgotten: what is waiting, live or gone is never started again. A ticket with a higher
-        number than that of the replica that is known starts that one again, beside the others,
-        where it was, once it is gone; before that it does nothing.
+        Idempotent by attempt id, replica and number of restart, until the attempt is forgotten: a
+        replica that is waiting, live or gone is never started again. A ticket with a higher number
+        than that of the known replica restarts it in the same place, once it is gone; before that
+        it does nothing.
 
         Raises:
             Unavailable: not now; ask again later.
-            FailedPrecondition: this backend can never start it; the message says why.
+            FailedPrecondition: this backend can never start the replicas; the message says why.
         """
         ...
 
     def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:
-        """Requests that every replica of the attempt ends, or only those of these names.
+        """Requests the end of all replicas of the attempt, or only of those in ``replicas``.
 
-        By each name stands the number of its restart that is meant: a later one isn't.
-        Unknown or gone: nothing happens. A replica that hasn't started yet never will.
+        Each name comes with the number of the restart that is meant; later restarts aren't ended.
+        Unknown replicas and those that are gone are ignored. A replica that hasn't started yet
+        never will.
         """
         ...
 
@@ -113,11 +114,11 @@ class Backend(Protocol):
         ...
 
     def inspect(self, attempt_id: AttemptId) -> tuple[ReplicaObservation, ...]:
-        """Returns observations of one attempt, as ``list``, at a cost that others don't add to."""
+        """Returns the observations of one attempt, at a cost that doesn't depend on others."""
         ...
 
     def forget(self, attempt_id: AttemptId) -> None:
-        """Drops what is kept of an attempt whose replicas are all gone; else does nothing."""
+        """Deletes the data of an attempt whose replicas are all gone; else does nothing."""
         ...
 
     def watch(self, changed: Callable[[AttemptId], None]) -> None:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Copied:
-    """``complete``: nothing is left to do. ``skipped`` are names that no file can have."""
+    """The result of copying; ``complete``: nothing is left to do.
+
+    ``skipped`` are names that no file can have.
+    """
 
     complete: bool
     objects: int = 0
@@ -23,24 +26,25 @@ class Copied:
 
 
 class BucketCopies(Protocol):
-    """A folder for each job and bucket. Both calls go on where an earlier one ended.
+    """The copies of buckets: a folder for each job and bucket.
 
-    They raise the errors of the bucket: Unavailable may be over later.
+    Fetching and saving continue where an earlier call ended. They raise the errors of the bucket,
+    of which Unavailable may pass.
     """
 
     def folder(self, job: JobUid, bucket: str) -> Path:
-        """Returns where the copy lies, once it was fetched."""
+        """Returns the folder of the copy, which exists once it was fetched."""
         ...
 
     def fetch(self, job: JobUid, bucket: str, prefixes: tuple[str, ...]) -> Copied:
-        """Makes files of the objects that begin with the prefixes, for some seconds.
+        """Copies the objects that begin with the prefixes to files, for some seconds.
 
-        What the program has written itself stays as it is.
+        Files that the program has written stay unchanged.
         """
         ...
 
     def save(self, job: JobUid, bucket: str) -> Copied:
-        """Makes objects of the files that are new, and deletes those of files that are gone."""
+        """Copies new and changed files to objects, and deletes the objects of missing files."""
         ...
 
     def unsaved(self, job: JobUid, bucket: str) -> tuple[str, ...]:
@@ -48,5 +52,5 @@ class BucketCopies(Protocol):
         ...
 
     def remove(self, unneeded: Callable[[JobUid], bool]) -> None:
-        """Deletes the copies of such jobs, but those with files that aren't saved."""
+        """Deletes the copies of jobs for which ``unneeded`` is true, except unsaved copies."""
         ...

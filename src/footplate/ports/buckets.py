@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bucket:
-    """``location`` as Cloud Storage writes it: a region or more, in capitals.
+    """A bucket; ``location`` is a region or several, in capitals, as Cloud Storage writes it.
 
-    ``project``: the one that it belongs to; None: unknown, so the programs of all may use it.
-    ``target``: what it is bound to outside the data directory; None: nothing. ``remote``: that is
-    no folder of this machine.
+    ``project`` owns the bucket; None: unknown, so the programs of all projects may use it.
+    ``target`` is the storage outside the data directory to which it is bound; None: there is none.
+    ``remote``: the target is not a folder of this machine.
     """
 
     name: str
@@ -37,12 +37,12 @@ class Bucket:
 
 @dataclass(frozen=True)
 class ObjectInfo:
-    """An object's metadata. ``crc32c`` is the checksum as a number (Castagnoli).
+    """An object's metadata; ``crc32c`` is its checksum (Castagnoli) as a number.
 
-    In a listing it may be None, where finding it out means reading much; elsewhere it's there.
-    ``md5`` is there for objects that came whole through the API. ``headers`` are those of
-    Cache-Control, Content-Disposition, Content-Encoding and Content-Language that were given,
-    by their JSON names.
+    In a listing the checksum may be None, if computing it requires reading much; elsewhere it is
+    set. ``md5`` is set for objects that came through the API as a whole. ``headers`` has the given
+    values of Cache-Control, Content-Disposition, Content-Encoding and Content-Language, by their
+    JSON names.
     """
 
     bucket: str
@@ -68,26 +68,26 @@ class Listing:
 
 
 class Buckets(Protocol):
-    """Names are checked here: a hostile one (``..``, absolute, too long) raises InvalidArgument."""
+    """The buckets; a hostile name (``..``, absolute, too long) raises InvalidArgument."""
 
     def buckets(self) -> tuple[Bucket, ...]: ...
 
     def bucket(self, name: str) -> Bucket:
-        """Raises NotFound, naming the bucket."""
+        """Returns the bucket of this name. Raises NotFound, which names the bucket."""
         ...
 
     def create_bucket(
         self, name: str, location: str = DEFAULT_LOCATION, project: str | None = None
     ) -> Bucket:
-        """Raises AlreadyExists; InvalidArgument for a name that GCS wouldn't take."""
+        """Creates a bucket. Raises AlreadyExists; InvalidArgument: GCS would refuse the name."""
         ...
 
     def stat(self, bucket: str, name: str) -> ObjectInfo:
-        """Raises NotFound."""
+        """Returns an object's metadata. Raises NotFound."""
         ...
 
     def read(self, bucket: str, name: str) -> BinaryIO:
-        """Returns the object's bytes from its beginning; the caller closes. Raises NotFound."""
+        """Opens an object for reading; the caller closes it. Raises NotFound."""
         ...
 
     def write(
@@ -100,19 +100,19 @@ class Buckets(Protocol):
         metadata: Mapping[str, str] | None = None,
         if_generation: int | None = None,
     ) -> ObjectInfo:
-        """Makes or replaces an object; readers see the old one or the new one, never a part.
+        """Creates or replaces an object; readers see the old one or the new one, never a part.
 
-        ``if_generation``: only if the object's generation is this one (0: if there is none).
+        With ``if_generation`` it does so only if the object has this generation (0: doesn't exist).
 
         Raises:
-            NotFound: the bucket isn't there.
-            FailedPrecondition: the generation is another.
+            NotFound: the bucket doesn't exist.
+            FailedPrecondition: the object has another generation.
             Unavailable: the disk is full; nothing was changed.
         """
         ...
 
     def delete(self, bucket: str, name: str) -> None:
-        """Raises NotFound."""
+        """Deletes an object. Raises NotFound."""
         ...
 
     def list(
@@ -124,12 +124,12 @@ class Buckets(Protocol):
         limit: int = 1000,
         token: str | None = None,
     ) -> Listing:
-        """Raises NotFound for the bucket."""
+        """Lists objects. Raises NotFound: the bucket doesn't exist."""
         ...
 
     def local_path(self, uri: GcsUri) -> Path | None:
-        """Returns where programs of this machine find ``uri``; None if the bucket isn't a folder.
+        """Returns the path of ``uri`` for programs of this machine; None: it isn't in a folder.
 
-        Raises NotFound for the bucket, InvalidArgument for a hostile path.
+        Raises NotFound: the bucket doesn't exist; InvalidArgument: the path is hostile.
         """
         ...

@@ -9,19 +9,19 @@ if TYPE_CHECKING:
 
 
 class Clock(Protocol):
-    """The wall clock; it may jump."""
+    """The wall clock, which may jump."""
 
     def now(self) -> datetime:
-        """Returns the current time, aware, in UTC."""
+        """Returns the current time in UTC, with its zone."""
         ...
 
 
 class SteadyClock(Clock, Protocol):
-    """A wall clock with a witness of its jumps."""
+    """A wall clock that knows when it jumped."""
 
     def steady(self, moment: datetime) -> datetime:
-        """``moment``, noted by this clock, on a scale that doesn't jump.
+        """Converts ``moment``, a reading of this clock, to a scale that doesn't jump.
 
-        Only differences on that scale mean something: time that has really passed.
+        Only differences on that scale have a meaning: time that has really passed.
         """
         ...

@@ -6,16 +6,16 @@ from typing import Protocol
 
 
 class ContainerEngine(Protocol):
-    """The container engine. It may come and go while the service runs: each call looks for it."""
+    """The container engine, which may start and stop at any time: each call looks for it."""
 
     def socket(self) -> str:
         """Returns the path of the Unix socket at which the engine answers the Docker API.
 
         Raises:
-            FailedPrecondition: there is none; says what to install or to start.
+            FailedPrecondition: there is no engine; the message says what to install or start.
         """
         ...
 
     def expected_socket(self) -> str:
-        """Returns where the engine will answer again while it is away; '' if that isn't known."""
+        """Returns the path at which an engine that is down will answer; '' if it isn't known."""
         ...

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
-class EngineReport:
-    """A report for operators in plain sentences: what the engine has, and what is wrong with it.
+class EngineReport(Protocol):
+    """A report for operators, in plain sentences: what the engine has, and what is wrong with it.
 
-    Each problem says the way out.
+    Each problem comes with its solution.
     """
 
     reachable: bool

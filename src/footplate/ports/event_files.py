@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LoggedScalar:
-    """``folder`` is that of its file, below the directory; ``.`` is the directory itself.
+    """A scalar in an event file.
 
-    ``time`` is in seconds since 1970, as the program's clock said.
+    ``folder`` is that of its file, below the directory; ``.`` is the directory itself. ``time`` is
+    in seconds since 1970, by the program's clock.
     """
 
     folder: str
@@ -27,7 +28,10 @@ class LoggedScalar:
 
 @dataclass(frozen=True)
 class EventPiece:
-    """``positions`` of all files by their paths; ``more``: there may be something left to read."""
+    """A piece of event files; ``positions`` are of all files, by path.
+
+    ``more``: there may be something left to read.
+    """
 
     scalars: tuple[LoggedScalar, ...]
     positions: Mapping[str, FilePosition]
@@ -38,8 +42,8 @@ class EventFiles(Protocol):
     def read(
         self, directory: str, positions: Mapping[str, FilePosition], most_bytes: int
     ) -> EventPiece:
-        """Reads about so much of what follows ``positions`` in the files below a directory.
+        """Reads about ``most_bytes`` after ``positions`` in the event files below a directory.
 
-        A directory or file that doesn't exist, or can't be read, has nothing.
+        Directories and files that don't exist, or can't be read, count as empty.
         """
         ...

@@ -12,26 +12,29 @@ if TYPE_CHECKING:
 
 
 class Launchers(Protocol):
-    """The calls of all regions' launchers; any server with the data directory can answer them."""
+    """Answers launchers of all regions; any server with the data directory can do so."""
 
     def exchange(self, token: str, report: LauncherReport) -> LauncherAnswer:
-        """Takes in a report; the answer says what is wanted, for as long as it isn't done.
+        """Stores a report; the answer repeats what the launcher must do until it is done.
 
         Raises:
-            PermissionDenied: the token isn't one of ours.
-            Unavailable: the report can't be kept now.
+            PermissionDenied: the token isn't one of this service's.
+            Unavailable: the report can't be stored now.
         """
         ...
 
     def hold(self, token: str, wake: Callable[[], None]) -> Callable[[], None]:
-        """Calls ``wake``, on any thread, when an answer may have changed; returns what ends it."""
+        """Calls ``wake``, on any thread, when the answer may have changed.
+
+        Returns a function that ends this.
+        """
         ...
 
     def archive(self, token: str, digest: str) -> Path:
-        """Returns the file with this SHA-256 that launchers run.
+        """Returns the file, with this SHA-256, that launchers run.
 
         Raises:
-            PermissionDenied: the token isn't one of ours.
+            PermissionDenied: the token isn't one of this service's.
             NotFound: there is no such file.
         """
         ...

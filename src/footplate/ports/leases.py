@@ -8,10 +8,10 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Lease:
-    """``epoch`` rises with each taking, also by the same holder.
+    """The lease of the leading server; ``epoch`` rises each time that it is taken.
 
-    ``holder`` is empty where it was given back. ``expires`` is only good for comparing, ``left_s``
-    is by the clock of whoever keeps the lease, and may be less than 0.
+    ``holder`` is empty after it was released. ``expires`` is only for comparing. ``left_s`` is by
+    the clock of the store, and may be negative.
     """
 
     holder: str
@@ -22,26 +22,26 @@ class Lease:
 
 
 class Leases(Protocol):
-    """The store of leases. Every method is one transaction. All may raise Unavailable."""
+    """The store of the lease; every method is one transaction, and may raise Unavailable."""
 
     def inspect(self) -> Lease | None:
-        """Returns the current lease; None: there never was one."""
+        """Returns the current lease; None: it was never taken."""
         ...
 
     def take(
         self, holder: str, url: str, life_s: float, unrenewed: Lease | None = None
     ) -> Lease | None:
-        """Returns a lease with a new epoch if it is free or expired; else None.
+        """Takes the lease if it is free or expired, with a new epoch; else returns None.
 
-        Also if it is still ``unrenewed``: as it was when whoever asks saw it, a whole life ago by
-        a clock that nobody sets.
+        It may also be taken if it is still ``unrenewed``: unchanged since the caller read it, a
+        whole life ago by a monotonic clock.
         """
         ...
 
     def renew(self, lease: Lease, life_s: float) -> Lease | None:
-        """Renews the lease; None: it is expired or held by another server."""
+        """Renews the lease; None: it has expired, or another server holds it."""
         ...
 
     def release(self, lease: Lease) -> None:
-        """Gives the lease back; does nothing if it isn't ours any more."""
+        """Releases the lease; does nothing if another server has taken it."""
         ...

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 class LogUploadStore(Protocol):
-    """The store of positions. Every method is one transaction. All may raise Unavailable."""
+    """The store of log uploads; every method is one transaction, and may raise Unavailable."""
 
     def put(self, upload: LogUpload) -> None:
-        """Stores it in place of what was kept of this job."""
+        """Stores an upload in place of the job's previous one."""
         ...
 
     def all(self) -> tuple[LogUpload, ...]:
@@ -21,5 +21,5 @@ class LogUploadStore(Protocol):
         ...
 
     def delete(self, uid: JobUid) -> None:
-        """Deletes it; nothing is kept of an unknown job."""
+        """Deletes the upload of a job; does nothing for an unknown job."""
         ...

@@ -21,19 +21,19 @@ __all__ = ["Entry", "Line", "Logs", "Reading"]
 
 
 class Logs(Protocol):
-    """The log. At-least-once in, exactly-once out: the sequence number is stored with the line."""
+    """The logs of jobs; repeated lines are stored once, by their sequence number."""
 
     def append(
         self, uid: JobUid, attempt: int, replica: str, lines: Sequence[Line], trial: str = ""
     ) -> None:
-        """Keeps those lines whose sequence is above the last one kept of this writer.
+        """Stores the lines whose sequence is above the last stored one of this replica.
 
-        When it returns the lines outlive the death of this process at any instruction. Torn
-        writes of an earlier death are cut off, never doubled, never merged with a new line.
-        A log may have a bound: what goes over is left out, and a line says how much.
+        Once it returns, the lines survive a crash of this process at any point. Incomplete writes
+        of an earlier crash are removed, and never merged with a new line. A log may have a limit:
+        lines above it are left out, and a line says how many.
 
         Raises:
-            Unavailable: they could not be kept (disk full); send them again.
+            Unavailable: the lines could not be stored (disk full); send them again.
         """
         ...
 
@@ -46,13 +46,13 @@ class Logs(Protocol):
         trial: str = "",
         above: int = 0,
     ) -> None:
-        """Keeps what a replica's program has written over the API, each line in the log it names.
+        """Stores what a program has written over the API, each line in the log that it names.
 
-        Whatever number a line has, it gets the next one of those that the replica has used for
-        that log, above ``above``. As to all else it is kept as appended lines are.
+        Each line gets the next number after those that the replica has used for that log, and above
+        ``above``, instead of its own. Otherwise the lines are stored like appended ones.
 
         Raises:
-            Unavailable: some could not be kept (disk full).
+            Unavailable: some lines could not be stored (disk full).
             InvalidArgument: the job's programs have written to too many logs.
         """
         ...
@@ -62,9 +62,9 @@ class Logs(Protocol):
     ) -> Reading:
         """Reads at most ``limit`` entries after ``cursor`` (0: the beginning), in order of arrival.
 
-        There may be fewer, so that no reading takes much memory; none only at the end. The
-        cost depends on ``limit``, not on what lies before or after. With a ``screen`` only what
-        it takes: it may have to read on for long, and stops after some MiB.
+        The result may have fewer entries, to limit memory; it is empty only at the end. The cost
+        depends on ``limit``, not on the length of the log. With a ``screen`` only matching entries
+        are returned: the search may be long, and stops after some MiB.
         """
         ...
 
@@ -75,15 +75,15 @@ class Logs(Protocol):
         limit: int = 1000,
         screen: Screen = EVERYTHING,
     ) -> Reading:
-        """Reads as ``read`` does, but those before ``cursor`` (None: the end), the latest first."""
+        """Reads like ``read``, but backwards from before ``cursor`` (None: the end)."""
         ...
 
     def size(self, uid: JobUid) -> int:
-        """Returns the cursor after the last entry; cursors grow evenly with what is kept."""
+        """Returns the cursor after the last entry; cursors grow with the stored data."""
         ...
 
     def align(self, uid: JobUid, position: int) -> int:
-        """Returns the first cursor at or after ``position``; the size where there is none."""
+        """Returns the first cursor at or after ``position``; the size if there is none."""
         ...
 
     def seek(self, uid: JobUid, time: datetime) -> int:
@@ -99,14 +99,14 @@ class Logs(Protocol):
         ...
 
     def watch(self, uid: JobUid, changed: Callable[[], None]) -> Callable[[], None]:
-        """Makes the log call ``changed``, on any thread, after each append; it must not block.
+        """Calls ``changed``, on any thread, after each append; it must not block.
 
-        Returns what ends that.
+        Returns a function that ends this.
         """
         ...
 
     def wake(self, uid: JobUid) -> None:
-        """Calls the watchers though there is no new line: the job has changed (it has ended)."""
+        """Calls the watchers without a new line, because the job has changed or ended."""
         ...
 
     def tail(
@@ -116,7 +116,7 @@ class Logs(Protocol):
         ...
 
     def delete(self, uid: JobUid) -> None:
-        """Drops all of a job; does nothing for an unknown one."""
+        """Deletes the log of a job; does nothing for an unknown one."""
         ...
 
     def close(self) -> None: ...

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnforcedLimit:
-    """``subject`` is what is limited, ``text`` how; or, if it isn't ``enforced``, why not."""
+    """A limit for programs.
+
+    ``subject`` is what is limited, ``text`` how; or, if it isn't ``enforced``, why not.
+    """
 
     subject: str
     text: str
@@ -21,10 +24,10 @@ class EnforcedLimit:
 
 @dataclass(frozen=True)
 class CachedEnvironment:
-    """A runtime that is built, or a layer of ``packages`` above one.
+    """A runtime in the cache, or a layer of ``packages`` on top of one.
 
-    ``slice`` and ``python`` are empty for a layer. ``kept``: a persistent resource keeps it.
-    ``complete``: a build that was ended leaves one that is not.
+    ``slice`` and ``python`` are empty for a layer. ``kept``: a persistent resource keeps the
+    environment. ``complete`` is false if its build was interrupted.
     """
 
     kind: str
@@ -42,7 +45,7 @@ class CachedEnvironment:
 
 @dataclass(frozen=True)
 class EnvironmentCache:
-    """``limit_bytes`` 0: there is none."""
+    """The cache of environments; ``limit_bytes`` is 0 if it has no limit."""
 
     path: str
     limit_bytes: int
@@ -52,9 +55,9 @@ class EnvironmentCache:
 
 class Machine(Protocol):
     def limits(self) -> Sequence[EnforcedLimit]:
-        """Returns what programs are limited to; may take a second when it is first asked."""
+        """Returns the limits for programs; the first call may take a second."""
         ...
 
     def cache(self) -> EnvironmentCache:
-        """Returns the environments, last used first."""
+        """Returns the cache's environments, the last used first."""
         ...

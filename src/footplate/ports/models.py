@@ -8,34 +8,41 @@ if TYPE_CHECKING:
     from footplate.domain.filters import Filter
     from footplate.domain.model_registry import Model
     from footplate.domain.names import ModelName
-    from footplate.ports.pages import Page
+
+
+@dataclass(frozen=True)
+class ModelPage:
+    """Models, newest first; ``next_key`` continues the list, None at the end."""
+
+    models: tuple[Model, ...]
+    next_key: str | None
 
 
 class ModelStore(Protocol):
-    """The store of models. Every method is one transaction: it happens whole or not at all.
+    """The store of models; every method is one transaction, which succeeds or has no effect.
 
-    All may raise Unavailable when the database can't be reached or its disk is full.
+    All may raise Unavailable if the database can't be reached or its disk is full.
     """
 
     def create(self, model: Model) -> None:
-        """Raises AlreadyExists: a model has this name; nothing was changed."""
+        """Stores a new model. Raises AlreadyExists: a model has this name; nothing was changed."""
         ...
 
     def get(self, name: ModelName) -> Model:
-        """Raises NotFound, naming the model."""
+        """Returns the model of this name. Raises NotFound, which names the model."""
         ...
 
     def write(self, model: Model) -> None:
-        """Replaces the model, if the stored version is ``model.version - 1``.
+        """Replaces the model if the stored version is ``model.version - 1``.
 
         Raises:
             Aborted: the stored version is another; nothing was changed.
-            NotFound: there is no such model.
+            NotFound: the model doesn't exist.
         """
         ...
 
     def delete(self, name: ModelName) -> None:
-        """Raises NotFound."""
+        """Deletes the model of this name. Raises NotFound."""
         ...
 
     def collections(self) -> tuple[str, ...]:
@@ -44,13 +51,13 @@ class ModelStore(Protocol):
 
     def list(
         self, collection: str, *, where: Filter | None, limit: int, after: str | None
-    ) -> Page[Model]:
-        """Models of one collection (``ModelName.collection``), newest first.
+    ) -> ModelPage:
+        """Lists the models of one collection (``ModelName.collection``), newest first.
 
-        ``where`` is true of a model if it is of its default version.
+        A model matches ``where`` if its default version does.
 
         Raises:
-            InvalidArgument: ``after`` is no key of a page.
+            InvalidArgument: ``after`` is not the key of a page.
         """
         ...
 

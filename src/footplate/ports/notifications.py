@@ -23,8 +23,10 @@ class NoticeKind(Enum):
 
 @dataclass(frozen=True)
 class Notice:
-    """``key`` is the uid of the job or the study, the name of the model or of the
-    persistent resource; else empty."""
+    """A notification; ``key`` is a job's or study's uid, or a model's or resource's name.
+
+    For other kinds it is empty.
+    """
 
     kind: NoticeKind
     key: str = ""

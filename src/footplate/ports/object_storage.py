@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Checksums:
-    """Checksums that a client sent; None: not sent."""
+    """The checksums that a client sent; None: not sent."""
 
     crc32c: int | None = None
     md5: bytes | None = None
 
     def check(self, crc32c: int, md5: bytes) -> None:
-        """Raises InvalidArgument if the bytes that arrived add up to something else."""
+        """Compares the checksums of the received bytes. Raises InvalidArgument: they differ."""
         for kind, said, found in (("crc32c", self.crc32c, crc32c), ("md5", self.md5, md5)):
             if said is not None and said != found:
                 raise InvalidArgument(
@@ -63,7 +63,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Upload:
-    """A resumable upload: how far it is, and the object that it became, once it has."""
+    """The progress of a resumable upload; ``result`` is the object once the upload is finished."""
 
     bucket: str
     received_bytes: int
@@ -78,75 +78,82 @@ class ObjectStorage(Buckets, Protocol):
     def label_bucket(
         self, name: str, labels: Mapping[str, str], metageneration: int | None = None
     ) -> Bucket:
-        """Gives the bucket these labels alone, and its next metageneration.
+        """Replaces the bucket's labels, and increases its metageneration.
 
-        Raises NotFound; FailedPrecondition if its metageneration isn't the one given.
+        Raises NotFound; FailedPrecondition: the metageneration isn't the given one.
         """
         ...
 
     def delete_bucket(self, name: str) -> None:
-        """Raises NotFound; FailedPrecondition if there are objects in it."""
+        """Deletes a bucket. Raises NotFound; FailedPrecondition: it contains objects."""
         ...
 
     def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
-        """Returns an object's metadata and its bytes, both of one moment. Raises NotFound.
+        """Returns an object's metadata and its open content, both of one moment. Raises NotFound.
 
-        A program may be appending to it: take no more than ``size_bytes``.
+        A program may be appending to the object, so read no more than ``size_bytes``.
         """
         ...
 
     def put(self, draft: Draft, chunks: Iterable[bytes]) -> ObjectInfo:
-        """Does what ``write`` does; raises InvalidArgument if the draft's checksums don't match."""
+        """Writes an object, like ``write``.
+
+        Raises InvalidArgument as well: the draft's checksums don't match.
+        """
         ...
 
     def update(self, draft: Draft) -> ObjectInfo:
-        """Gives an object the description of ``draft``, its bytes as they are.
+        """Replaces an object's metadata by that of ``draft``; its content stays.
 
         Raises NotFound, FailedPrecondition.
         """
         ...
 
     def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
-        """Does what ``delete`` does; raises FailedPrecondition, too."""
+        """Deletes an object, like ``delete``.
+
+        Raises FailedPrecondition as well: the conditions aren't fulfilled.
+        """
         ...
 
     def scan(
         self, bucket: str, *, prefix: str, delimiter: str, limit: int, start: str, end: str
     ) -> Listing:
-        """Lists as ``list`` does the names from ``start`` to before ``end`` (empty: no bound).
+        """Lists, like ``list``, the names from ``start`` to before ``end`` (empty: no bound).
 
         ``next_token`` is the ``start`` of the next page.
         """
         ...
 
     def begin_upload(self, draft: Draft) -> str:
-        """Returns the id of a new resumable upload; it outlives a restart of the service."""
+        """Returns the id of a new resumable upload, which survives a restart of the service."""
         ...
 
     def upload(self, upload_id: str) -> Upload:
-        """Raises NotFound."""
+        """Returns the progress of an upload. Raises NotFound."""
         ...
 
     def append(self, upload_id: str, offset: int, chunks: Iterable[bytes]) -> int:
-        """Adds bytes that begin at ``offset`` of the object; those that are there are left out.
+        """Adds bytes that begin at ``offset`` of the object; skips those received before.
 
-        What arrived before an error stays. Returns how many bytes of the object are there.
+        Returns how many bytes of the object have been received. Those that arrived before an error
+        are kept.
 
         Raises:
-            NotFound: no such upload.
-            OutOfRange: bytes between those that are there and ``offset`` are missing.
-            Aborted: another request is adding to it.
+            NotFound: the upload doesn't exist.
+            OutOfRange: bytes before ``offset`` are missing.
+            Aborted: another request is adding to the upload.
             Unavailable: the disk is full.
         """
         ...
 
     def finish_upload(self, upload_id: str, checksums: Checksums) -> ObjectInfo:
-        """Makes the object; a second call returns what it became. An error ends the upload.
+        """Creates the object, and ends the upload even on an error; may be repeated.
 
-        Raises as ``put`` does.
+        Raises what ``put`` raises.
         """
         ...
 
     def abandon_upload(self, upload_id: str) -> None:
-        """Raises NotFound."""
+        """Ends an upload without an object. Raises NotFound."""
         ...

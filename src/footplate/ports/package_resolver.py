@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnvironmentRequest:
-    """The things that a program's environment is made from; ``packages`` are URIs.
+    """The things that determine a program's environment; ``packages`` are URIs.
 
-    ``slice``: the one that the job names, or empty. ``gpus``: the program finds GPUs.
+    ``slice`` is the slice that the job names, or empty. ``gpus``: the program has GPUs.
     """
 
     runtime: Runtime
@@ -27,7 +27,10 @@ class EnvironmentRequest:
 
 @dataclass(frozen=True)
 class Resolution:
-    """``added``: requirements beside the runtime; ``error``: why there can be no environment."""
+    """The result of resolving: ``added`` are the requirements in addition to the runtime's.
+
+    ``error`` says why the environment can't be made; empty: it can.
+    """
 
     added: tuple[str, ...] = ()
     error: str = ""
@@ -40,8 +43,8 @@ class PackageResolver(Protocol):
         """Resolves packages; a cancelled call leaves no process behind.
 
         Raises:
-            DeadlineExceeded: it takes too long.
-            Unavailable: it can't be tried here and now.
-            NotFound: a package is not there.
+            DeadlineExceeded: resolving takes too long.
+            Unavailable: resolving isn't possible here and now.
+            NotFound: a package doesn't exist.
         """
         ...

@@ -7,41 +7,51 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from footplate.domain.names import PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
-    from footplate.ports.pages import Page
+
+
+@dataclass(frozen=True)
+class ResourcePage:
+    """Resources, newest first; ``next_key`` continues the list, None at the end."""
+
+    resources: tuple[PersistentResource, ...]
+    next_key: str | None
 
 
 class PersistentResourceStore(Protocol):
-    """The store of these resources. Every method is one transaction: whole or not at all.
+    """The store of persistent resources; every method is one transaction.
 
-    All may raise Unavailable when the database can't be reached or its disk is full.
+    All may raise Unavailable if the database can't be reached or its disk is full.
     """
 
     def create(self, resource: PersistentResource) -> None:
-        """Raises AlreadyExists: a resource has this name; nothing was changed."""
+        """Stores a new resource.
+
+        Raises AlreadyExists: a resource has this name; nothing was changed.
+        """
         ...
 
     def get(self, name: PersistentResourceName) -> PersistentResource:
-        """Raises NotFound, naming the resource."""
+        """Returns the resource of this name. Raises NotFound, which names the resource."""
         ...
 
     def write(self, resource: PersistentResource) -> None:
-        """Replaces the resource, if the stored version is ``resource.version - 1``.
+        """Replaces the resource if the stored version is ``resource.version - 1``.
 
         Raises:
             Aborted: the stored version is another; nothing was changed.
-            NotFound: there is no such resource.
+            NotFound: the resource doesn't exist.
         """
         ...
 
     def delete(self, resource: PersistentResource) -> None:
-        """Deletes the resource if it is at this version. Raises as ``write`` does."""
+        """Deletes the resource if it has this version. Raises what ``write`` raises."""
         ...
 
     def list(self, collection: str, *, limit: int, after: str | None) -> Page[PersistentResource]:
         """Lists one collection (``PersistentResourceName.collection``), newest first.
 
         Raises:
-            InvalidArgument: ``after`` is no key of a page.
+            InvalidArgument: ``after`` is not the key of a page.
         """
         ...
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class QuotaStore(Protocol):
-    """The store of quotas. Every method is one transaction: it happens whole or not at all.
+    """The store of quotas; every method is one transaction, which succeeds or has no effect.
 
-    All may raise Unavailable when the database can't be reached or its disk is full. What the
-    names mean, and whether a limit is sensible, is not its business.
+    All may raise Unavailable if the database can't be reached or its disk is full. The store
+    doesn't check the names, nor whether a limit is sensible.
     """
 
     def list(self) -> tuple[Quota, ...]:
@@ -22,13 +22,13 @@ class QuotaStore(Protocol):
         ...
 
     def change(self, project: str, region: str, limits: Mapping[str, int | None]) -> None:
-        """Sets the limits of these resources, and no others; None removes one.
+        """Sets the limits of the given resources, and no others; None removes a limit.
 
         Raises:
-            InvalidArgument: a name can't be kept; nothing was changed.
+            InvalidArgument: a name can't be stored; nothing was changed.
         """
         ...
 
     def remove(self, project: str, region: str) -> None:
-        """Removes every limit of exactly this project and region, if there are any."""
+        """Removes all limits of exactly this project and region."""
         ...

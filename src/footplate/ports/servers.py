@@ -8,9 +8,9 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Member:
-    """A server. ``machine`` tells machines apart, ``host`` is what people call it.
+    """A server; ``machine`` identifies its machine, ``host`` is the machine's name for people.
 
-    ``data_dir_id`` stands in the data directory and goes where that goes.
+    ``data_dir_id`` is stored in the data directory, and so moves with it.
     """
 
     id: str
@@ -24,31 +24,31 @@ class Member:
 
 
 class Servers(Protocol):
-    """The store of servers. Every method is one transaction. All may raise Unavailable.
+    """The store of servers; every method is one transaction, and may raise Unavailable.
 
-    Who has been silent for ``silent_s`` counts as dead.
+    A server that has been silent for ``silent_s`` counts as dead.
     """
 
     def join(self, member: Member, silent_s: float, database: str | None = None) -> str:
         """Registers a server; returns the identity of the database.
 
-        ``database`` is the one that its data directory belongs to; None: to none yet.
+        ``database`` is the one to which the server's data directory belongs; None: to none yet.
 
         Raises:
             FailedPrecondition: a living server is on another machine or uses another data
                 directory, or the data directory belongs to another database, or the database to
-                another directory. Says which, and the way out.
+                another directory. The message says which, and the solution.
         """
         ...
 
     def heartbeat(self, member: Member, silent_s: float) -> bool:
-        """Gives a sign of life, and forgets the dead; False: this one was taken for dead."""
+        """Records that the server is alive, and removes dead ones; False: it was removed."""
         ...
 
     def leave(self, server: str) -> None:
-        """Removes it; does nothing for an unknown one."""
+        """Removes a server; does nothing for an unknown one."""
         ...
 
     def living(self, silent_s: float) -> tuple[Member, ...]:
-        """Returns the servers that were heard of in ``silent_s``, in the order of their URLs."""
+        """Returns the servers that were alive within ``silent_s``, in the order of their URLs."""
         ...

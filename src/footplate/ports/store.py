@@ -22,9 +22,9 @@ ACTIVE = frozenset(state for state in State if not state.terminal)
 
 @dataclass(frozen=True)
 class Page:
-    """Jobs, newest first; ``next_key`` continues after the last one, None at the end.
+    """Jobs, newest first; ``next_key`` continues the list, None at the end.
 
-    ``previous_key`` leads to the newer jobs before the first one; None at the beginning.
+    ``previous_key`` leads to the newer jobs before this page; None at the beginning.
     """
 
     jobs: tuple[Job, ...]
@@ -34,70 +34,70 @@ class Page:
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """An event with its number within the job, from 1, without gaps."""
+    """An event with its number within the job; numbers begin with 1 and have no gaps."""
 
     number: int
     event: JobEvent
 
 
 class Store(Protocol):
-    """The store of jobs. Every method is one transaction: it happens whole or not at all.
+    """The store of jobs; every method is one transaction, which succeeds or has no effect.
 
-    All may raise Unavailable when the database can't be reached or its disk is full.
+    All may raise Unavailable if the database can't be reached or its disk is full.
     """
 
     def create(self, job: Job, events: Sequence[JobEvent]) -> None:
-        """Keeps a new job with its first events.
+        """Stores a new job with its first events.
 
         Raises:
-            AlreadyExists: a job with this name is there; nothing was changed.
-            NotFound: there is no tuning job that it could be a run of (``Job.tuning_job``).
-            InvalidArgument: a text (name, display name, label, request) can't be kept.
+            AlreadyExists: a job has this name; nothing was changed.
+            NotFound: the tuning job whose run it would be (``Job.tuning_job``) doesn't exist.
+            InvalidArgument: a text (name, display name, label, request) can't be stored.
         """
         ...
 
     def get(self, name: JobName) -> Job:
-        """Raises NotFound, naming the job."""
+        """Returns the job of this name. Raises NotFound, which names the job."""
         ...
 
     def get_by_uid(self, uid: JobUid) -> Job:
-        """Raises NotFound."""
+        """Returns the job with this uid. Raises NotFound."""
         ...
 
     def update(self, job: Job, events: Sequence[JobEvent]) -> None:
-        """Writes ``job`` and appends ``events``, if the stored version is ``job.version - 1``.
+        """Writes ``job`` and appends ``events`` if the stored version is ``job.version - 1``.
 
-        An event whose key the job already has is left out.
+        Events whose key the job already has are left out.
 
         Raises:
             Aborted: the stored version is another; nothing was changed.
-            NotFound: there is no such job.
+            NotFound: the job doesn't exist.
         """
         ...
 
     def append(self, uid: JobUid, events: Sequence[JobEvent]) -> None:
-        """Appends events without touching the job. Raises NotFound."""
+        """Appends events without changing the job. Raises NotFound."""
         ...
 
     def delete(self, name: JobName, version: int) -> None:
-        """Removes a job and its events. Raises NotFound, or Aborted as update does.
+        """Deletes a job and its events. Raises NotFound, or Aborted as ``update`` does.
 
-        Of a tuning job its study and all its runs are removed with it, with their events.
+        With a tuning job its study and all its runs are deleted, with their events.
         """
         ...
 
     def list(self, collection: str, *, where: Filter | None, limit: int, after: str | None) -> Page:
-        """Jobs of one collection (``JobName.collection``), newest first; runs are in none.
+        """Lists one collection (``JobName.collection``), newest first, without runs of trials.
 
         ``after`` is a ``next_key`` of an earlier page. Jobs created meanwhile don't shift pages.
 
         Raises:
-            InvalidArgument: ``after`` is no such key, or ``where`` compares what it can't.
+            InvalidArgument: ``after`` is not such a key, or ``where`` has an impossible comparison.
         """
         ...
 
     def collections(self) -> tuple[str, ...]:
-        """Returns the collections that have jobs, in alphabetical order; trials' are in none."""
+        """Returns the collections that have jobs, in alphabetical order; runs don't count."""
         ...
 
     def list_several(
@@ -109,11 +109,11 @@ class Store(Protocol):
         before: str | None = None,
         once: bool = False,
     ) -> Page:
-        """Lists as ``list`` does several collections together, each with a filter of its own.
+        """Lists several collections together, like ``list``, each with its own filter.
 
-        ``before`` is a ``previous_key``: the page has the jobs next to it that are newer, and
-        fewer than ``limit`` at the beginning of the list. With ``once`` a pipeline that is in one
-        of the lists stands for the job that runs its program.
+        ``before`` is a ``previous_key``: the page then has the next newer jobs, and fewer than
+        ``limit`` at the beginning of the list. With ``once`` a job that runs a pipeline's program
+        is left out if the pipeline is in one of the lists.
         """
         ...
 
@@ -126,49 +126,53 @@ class Store(Protocol):
         after: str | None = None,
         once: bool = False,
     ) -> Page:
-        """Returns a page of the jobs of several collections together, in this order.
+        """Returns a page of the jobs of several collections together, in the given order.
 
-        Raises InvalidArgument as ``list_several``. ``previous_key`` is always None.
+        Raises InvalidArgument, as ``list_several`` does. ``previous_key`` is always None.
         """
         ...
 
     def active(self, states: Collection[State] = ACTIVE) -> tuple[Job, ...]:
         """Returns all jobs in one of these states, oldest first.
 
-        A job whose record is damaged is left out, and logged: one must not stop all others.
+        Jobs with damaged records are logged and left out: one must not stop all others.
         """
         ...
 
     def runs(self, uid: JobUid) -> tuple[Job, ...]:
         """Returns the jobs that run trials of a tuning job, in all states, oldest first.
 
-        Of those made in the same microsecond the shorter name comes first: ``job-9``, ``job-10``.
-        Unknown: none. Raises DataLoss for a damaged record: its trial would look unstarted.
+        Of jobs created in the same microsecond the shorter name comes first: ``job-9``, ``job-10``.
+        An unknown job has none. Raises DataLoss for a damaged record: without the exception its
+        trial would look unstarted.
         """
         ...
 
     def writing_to(self, directory: str) -> tuple[Job, ...]:
-        """Returns the jobs of lists whose output directory is this one, in all states, newest
-        first; of very many the newest thousand.
+        """Returns jobs, without runs of trials, with this output directory, newest first.
 
-        ``directory`` as ``output_directory`` returns it.
+        All states are included; of very many the newest thousand are returned. ``directory`` has
+        the form that ``output_directory`` returns.
         """
         ...
 
     def counts(self, *, runs: bool = False) -> dict[State, int]:
-        """Returns how many jobs of lists there are in each state that isn't terminal; or, with
-        ``runs``, how many that run trials. States of none are left out.
+        """Returns the number of jobs, without runs of trials, in each state that isn't terminal.
+
+        ``runs`` counts the runs of trials instead. States without jobs are left out.
         """
         ...
 
     def running_times(self, begin: datetime, end: datetime) -> tuple[RunningTimes, ...]:
-        """Returns how long jobs ran between two times, runs of trials included, those that other
-        jobs run for not. ``end`` is now or before: a job that still runs counts until then.
+        """Returns how long jobs ran between two times.
+
+        Runs of trials are included; tuning jobs and pipelines themselves are not. ``end`` must not
+        be in the future: a job that still runs counts until then.
         """
         ...
 
     def events(self, uid: JobUid, after: int = 0, limit: int = 1000) -> tuple[StoredEvent, ...]:
-        """Events numbered above ``after``, in order."""
+        """Returns the events with numbers above ``after``, in order."""
         ...
 
     def close(self) -> None: ...

@@ -24,40 +24,47 @@ class StudyWithTrials:
     trials: tuple[TrialRecord, ...] = ()
 
 
-class StudyStore(Protocol):
-    """The store of studies. Every method is one transaction: it happens whole or not at all.
+@dataclass(frozen=True)
+class StudyPage:
+    """Studies, newest first; ``next_key`` continues the list, None at the end."""
 
-    All may raise Unavailable when the database can't be reached or its disk is full.
+    studies: tuple[StudyRecord, ...]
+    next_key: str | None
+
+
+class StudyStore(Protocol):
+    """The store of studies; every method is one transaction, which succeeds or has no effect.
+
+    All may raise Unavailable if the database can't be reached or its disk is full.
     """
 
     def create(self, study: StudyRecord) -> None:
-        """Keeps a new study.
+        """Stores a new study.
 
         Raises:
-            AlreadyExists: there is one of this uid, or of this name, or its location has one of
-                this display name; nothing was changed. Studies of tuning jobs (without a name)
-                may share display names.
-            InvalidArgument: a text can't be kept.
+            AlreadyExists: a study has this uid or name, or one in its location has this display
+                name; nothing was changed. Studies of tuning jobs may share display names.
+            InvalidArgument: a text can't be stored.
         """
         ...
 
     def load(self, uid: StudyUid) -> StudyWithTrials:
-        """Raises NotFound."""
+        """Returns the study with this uid. Raises NotFound."""
         ...
 
     def find(self, name: StudyName) -> StudyWithTrials:
-        """Raises NotFound, naming the study."""
+        """Returns the study of this name. Raises NotFound, which names the study."""
         ...
 
     def lookup(self, collection: str, display_name: str) -> StudyRecord:
-        """Returns the study of this display name among those of a location. Raises NotFound."""
+        """Returns the study with this display name in a location. Raises NotFound."""
         ...
 
-    def list(self, collection: str, *, limit: int, after: str | None) -> Page[StudyRecord]:
-        """Studies of one collection (``StudyName.collection``), newest first.
+    def list(self, collection: str, *, limit: int, after: str | None) -> StudyPage:
+        """Lists the studies of one collection (``StudyName.collection``), newest first.
 
         Raises:
-            InvalidArgument: ``after`` is no key of a page.
+            InvalidArgument: ``after`` is not the key of a page.
         """
         ...
 
@@ -68,18 +75,17 @@ class StudyStore(Protocol):
         models: Mapping[int, Mapping[str, object]] | None = None,
         dropped: Sequence[int] = (),
     ) -> None:
-        """Writes the study, and of its trials those that are new or changed.
+        """Writes the study, and the given new or changed trials of it.
 
-        ``study.earlier`` is not written: what was kept at its making stays.
+        ``study.earlier`` is not written: its value from the creation stays.
 
-        ``models``: fitted ones to keep, by the number of finished trials that they were fitted
-        to, as JSON can hold them. ``dropped``: trials that are deleted, with their reports; it
-        doesn't matter whether they are there.
+        ``models`` are fitted models to store, as JSON values, by the number of finished trials to
+        which they were fitted. ``dropped`` are trials to delete with their reports, if they exist.
 
         Raises:
             Aborted: the stored version isn't ``study.version - 1``; nothing was changed.
-            NotFound: there is no such study.
-            InvalidArgument: a text can't be kept, or a value of a point is no number.
+            NotFound: the study doesn't exist.
+            InvalidArgument: a text can't be stored, or a value of a point is not a number.
         """
         ...
 
@@ -88,21 +94,21 @@ class StudyStore(Protocol):
         ...
 
     def report(self, uid: StudyUid, number: int, reports: Sequence[Report]) -> int:
-        """Keeps those whose keys the trial doesn't have yet, up to MAX_REPORTS for a trial.
+        """Stores reports with new keys, up to MAX_REPORTS for a trial; returns their number.
 
-        The study's version stays. Returns how many are new. Raises NotFound: no such trial.
+        The study's version doesn't change. Raises NotFound: the trial doesn't exist.
         """
         ...
 
     def reports(
         self, uid: StudyUid, number: int | None = None, after: int = 0, limit: int = 100_000
     ) -> tuple[StoredReport, ...]:
-        """Returns reports of one trial (None: of all), behind a position, in order of arrival.
+        """Returns the reports of one trial (None: of all) after a position, in order of arrival.
 
-        Positions of reports that were deleted are never given again. Unknown: none.
+        Positions of deleted reports are never reused. Unknown studies and trials have none.
         """
         ...
 
     def delete(self, uid: StudyUid) -> None:
-        """Drops the study, its trials, models and reports; does nothing for an unknown one."""
+        """Deletes the study, its trials, models and reports; does nothing for an unknown one."""
         ...

@@ -11,27 +11,34 @@ if TYPE_CHECKING:
     from footplate.domain.tracking.names import TrackingName
     from footplate.domain.tracking.points import Extent, Point
     from footplate.domain.tracking.resources import Link, LinkKind, Resource
-    from footplate.ports.pages import Page
+
+
+@dataclass(frozen=True)
+class ResourcePage:
+    """Resources in the order of their list; ``next_key`` continues the list, None at the end."""
+
+    resources: tuple[Resource, ...]
+    next_key: str | None
 
 
 class TrackingStore(Protocol):
-    """The store of these. Every method is one transaction: it happens whole or not at all.
+    """The store of tracking resources; every method is one transaction.
 
-    All may raise Unavailable when the database can't be reached or its disk is full.
+    All may raise Unavailable if the database can't be reached or its disk is full.
     """
 
     def create(self, new: Sequence[Resource], changed: Sequence[Resource] = ()) -> None:
-        """Keeps new resources; before that, replaces ``changed`` as ``write`` does.
+        """Stores new resources; before that, replaces ``changed`` as ``write`` does.
 
         Raises:
-            AlreadyExists: a name, or a unique key of a collection, is taken.
-            NotFound: one is in a resource that doesn't exist.
+            AlreadyExists: a name, or a unique key of a collection, is in use.
+            NotFound: a containing resource doesn't exist.
             Aborted: one of ``changed`` has another version; nothing was changed.
         """
         ...
 
     def get(self, name: TrackingName) -> Resource:
-        """Raises NotFound, naming the resource."""
+        """Returns the resource of this name. Raises NotFound, which names the resource."""
         ...
 
     def find(self, names: Collection[TrackingName]) -> tuple[Resource, ...]:
@@ -39,21 +46,21 @@ class TrackingStore(Protocol):
         ...
 
     def write(self, *changed: Resource) -> None:
-        """Replaces each, if the stored version is the one before.
+        """Replaces each resource if the stored version is the one before.
 
         Raises:
             Aborted: the stored version of one is another; nothing was changed.
-            AlreadyExists: another of the collection has the same unique key.
-            NotFound: one doesn't exist.
+            AlreadyExists: another resource of the collection has the same unique key.
+            NotFound: one of the resources doesn't exist.
         """
         ...
 
     def delete(self, name: TrackingName, version: int | None = None) -> None:
-        """Deletes it with all that is in it, its links and its points.
+        """Deletes a resource with everything in it, its links and its points.
 
         Raises:
-            NotFound: it doesn't exist.
-            Aborted: it is at another version than ``version``.
+            NotFound: the resource doesn't exist.
+            Aborted: the resource has another version than ``version``.
         """
         ...
 
@@ -69,16 +76,16 @@ class TrackingStore(Protocol):
         limit: int,
         after: str | None,
         oldest_first: bool = False,
-    ) -> Page[Resource]:
-        """Resources of one collection, newest first.
+    ) -> ResourcePage:
+        """Lists the resources of one collection, newest first unless ``oldest_first``.
 
         Raises:
-            InvalidArgument: ``after`` is no key of a page.
+            InvalidArgument: ``after`` is not the key of a page.
         """
         ...
 
     def link(self, links: Sequence[Link]) -> None:
-        """Adds links, and skips those that exist. Raises NotFound: an end doesn't exist."""
+        """Adds links, and skips existing ones. Raises NotFound: a linked resource is missing."""
         ...
 
     def unlink(self, source: TrackingName, targets: Collection[TrackingName]) -> None:
@@ -88,11 +95,11 @@ class TrackingStore(Protocol):
     def links(
         self, names: Collection[TrackingName], kinds: Collection[LinkKind], *, upwards: bool = False
     ) -> tuple[Link, ...]:
-        """Returns the links from these resources, oldest first; ``upwards``: those to them."""
+        """Returns the links from these resources, or with ``upwards`` to them, oldest first."""
         ...
 
     def append(self, points: Mapping[TrackingName, Sequence[Point]]) -> None:
-        """A point takes the place of the one at the same step.
+        """Adds points; a point replaces the one at the same step.
 
         Raises NotFound: one of the time series doesn't exist; nothing was written.
         """
@@ -101,13 +108,13 @@ class TrackingStore(Protocol):
     def points(
         self, name: TrackingName, *, limit: int, after: int | None = None
     ) -> tuple[Point, ...]:
-        """Returns points by their steps, those after the step ``after``. Raises NotFound."""
+        """Returns points by step, after the step ``after``. Raises NotFound."""
         ...
 
     def sample(self, name: TrackingName, most: int) -> tuple[Point, ...]:
-        """Returns up to ``most`` points at even distances, with the last one. Raises NotFound."""
+        """Returns up to ``most`` points, evenly chosen, with the last one. Raises NotFound."""
         ...
 
     def extents(self, names: Collection[TrackingName]) -> Mapping[TrackingName, Extent]:
-        """Returns how far those time series reach that have points."""
+        """Returns the last step and time of those time series that have points."""
         ...

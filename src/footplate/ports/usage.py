@@ -13,36 +13,36 @@ if TYPE_CHECKING:
 
 
 class UsageHistory(Protocol):
-    """The store of utilisation: at-least-once in, exactly-once out; old samples in less detail."""
+    """The store of utilisation; repeated samples are stored once, old ones in less detail."""
 
     def append(self, uid: JobUid, attempt: int, replica: str, samples: Sequence[Sample]) -> None:
-        """Keeps those samples whose sequence is above the last one kept of this replica's attempt.
+        """Stores the samples whose sequence is above the last stored one of this replica's attempt.
 
-        Samples of an attempt before the last one kept are left out. When it returns they outlive
-        the death of this process at any instruction.
+        Samples of attempts before the last stored one are left out. Once it returns, the samples
+        survive a crash of this process at any point.
 
         Raises:
-            Unavailable: they could not be kept (disk full); send them again.
+            Unavailable: the samples could not be stored (disk full); send them again.
         """
         ...
 
     def last(self, uid: JobUid, attempt: int, replica: str) -> int:
-        """Returns the highest sequence kept of this replica's attempt; 0 where there is none."""
+        """Returns the highest stored sequence of this replica's attempt; 0: there is none."""
         ...
 
     def replicas(self, uid: JobUid) -> tuple[str, ...]:
-        """Returns the replicas of which there are samples, by name."""
+        """Returns the replicas that have samples, by name."""
         ...
 
     def read(
         self, uid: JobUid, replica: str, points: int, since: datetime | None = None
     ) -> tuple[Point, ...]:
-        """Reads at most ``points`` over all attempts, in order: those that end after ``since``.
+        """Returns at most ``points`` points over all attempts, in order, that end after ``since``.
 
         The cost doesn't grow with the age of the job.
         """
         ...
 
     def delete(self, uid: JobUid) -> None:
-        """Drops all of a job; does nothing for an unknown one."""
+        """Deletes the utilisation of a job; does nothing for an unknown one."""
         ...
