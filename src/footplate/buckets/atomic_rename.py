@@ -23,11 +23,11 @@ _ATTEMPTS = 5
 def move_into(folder: Path, path: ObjectPath, source: Path, *, clear: bool) -> None:
     """Moves ``source`` to the path in one step, durably.
 
-    ``clear``: a directory at that path is removed, if it contains nothing but directories.
+    ``clear`` removes a directory at that path, if it contains nothing but directories.
 
     Raises:
-        InvalidArgument: a directory is there, or a file where a directory is needed.
-        Aborted: the directory vanishes again and again.
+        InvalidArgument: a directory is at the path, or a file where a directory is needed.
+        Aborted: the directory repeatedly vanishes.
     """
     name = "/".join(path.parts)
     for _ in range(_ATTEMPTS):
@@ -49,10 +49,10 @@ def move_into(folder: Path, path: ObjectPath, source: Path, *, clear: bool) -> N
 def remove_empty_directories(
     folder: Path, parts: tuple[str, ...], has_object: Callable[[tuple[str, ...]], bool]
 ) -> None:
-    """Removes the directory ``parts`` and those above it that contain only directories.
+    """Removes the directory ``parts``, and parents that contain only directories.
 
-    ``has_object(parts)``: whether a directory, or one below it, is an object itself. Failures are
-    ignored: an empty directory that stays is listed nowhere.
+    ``has_object(parts)`` returns whether a directory, or one below it, is an object itself.
+    Failures are ignored: an empty directory that remains isn't listed.
     """
     while parts and not has_object(parts):
         try:
@@ -68,7 +68,10 @@ def remove_empty_directories(
 
 @contextmanager
 def refusing_clashes(name: str) -> Iterator[None]:
-    """A name that is a file and a directory at once: no folder has that."""
+    """Context manager that refuses a name that would be a file and a directory at once.
+
+    A folder can't hold both.
+    """
     try:
         yield
     except (NotADirectoryError, IsADirectoryError):

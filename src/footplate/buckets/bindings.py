@@ -22,7 +22,7 @@ _ENDPOINT = re.compile(r"https?://[^/?#@]+(/[^?#]*)?")
 
 @dataclass(frozen=True)
 class RemoteTarget:
-    """``kind``: ``gs`` or ``s3``. ``prefix`` is empty, or ends in a slash."""
+    """A bucket of another service, ``gs`` or ``s3``; ``prefix`` is empty or ends in a slash."""
 
     kind: str
     bucket: str
@@ -31,9 +31,10 @@ class RemoteTarget:
 
 @dataclass(frozen=True)
 class BucketBinding:
-    """``project``: the one that the bucket belongs to; None: all, or as was set before.
+    """The binding of a bucket to other storage.
 
-    ``endpoint``: where a store answers that isn't Google's or Amazon's own.
+    ``project`` owns the bucket; None: all may use it, or the owner stays. ``endpoint`` is the
+    address of a store other than Google's or Amazon's own.
     """
 
     name: str
@@ -44,7 +45,7 @@ class BucketBinding:
 
     @property
     def folder(self) -> Path | None:
-        """The real path, so that no link below it is followed by mistake; None: it is remote."""
+        """Returns the real path, so that no link is followed below it; None: it is remote."""
         if self.remote is not None:
             return None
         return Path(self.target).expanduser().resolve()
@@ -60,9 +61,9 @@ class BucketBinding:
 
 
 def read_bindings(value: object) -> tuple[BucketBinding, ...]:
-    """Tables such as ``{name = "data", target = "/srv/datasets", read_only = true}``.
+    """Reads tables such as ``{name = "data", target = "/srv/datasets", read_only = true}``.
 
-    Raises InvalidArgument with all that is wrong, TypeError.
+    Raises InvalidArgument with all faults, TypeError.
     """
     if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
         raise TypeError("[[buckets]] tables in footplate.toml")
@@ -79,7 +80,7 @@ def read_bindings(value: object) -> tuple[BucketBinding, ...]:
 
 
 def check_folders(bindings: Sequence[BucketBinding], data_dir: Path) -> None:
-    """Raises InvalidArgument with all folders that can't be buckets of this data directory."""
+    """Checks bound folders. Raises InvalidArgument with all that can't be buckets here."""
     violations: list[Violation] = []
     folders: list[Path] = []
     for index, binding in enumerate(bindings):

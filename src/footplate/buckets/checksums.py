@@ -14,7 +14,7 @@ CHUNK_BYTES = 1 << 20
 
 
 class Digest:
-    """CRC32C, MD5 and the number of bytes."""
+    """Computes CRC32C, MD5 and the number of bytes of a stream."""
 
     def __init__(self) -> None:
         self.size_bytes = 0
@@ -39,7 +39,7 @@ def digest_file(file: BinaryIO) -> Digest:
 
 
 def checksum_file(file: BinaryIO, size_bytes: int) -> int | None:
-    """CRC32C of the first ``size_bytes``; None if the file has become shorter than that."""
+    """Returns the CRC32C of the first ``size_bytes``; None if the file has become shorter."""
     crc32c = 0
     while size_bytes and (chunk := file.read(min(CHUNK_BYTES, size_bytes))):
         crc32c = google_crc32c.extend(crc32c, chunk)

@@ -108,14 +108,14 @@ class FolderCopies:
                 shutil.rmtree(path, ignore_errors=True)
 
     def _has_unsaved(self, job: JobUid) -> bool:
-        """Returns whether files are unsaved, also of buckets that aren't bound any more."""
+        """Returns whether a job has unsaved files, even of buckets no longer bound."""
         files = self._root / job / "files"
         names = [path.name for path in files.iterdir()] if files.is_dir() else []
         return any(self.unsaved(job, name) for name in names)
 
     @contextmanager
     def _opened(self, job: JobUid, bucket: str) -> Iterator[_Copy]:
-        """Yields a replica's copy under a lock, and saves what is known of it whatever happens."""
+        """Yields a job's copy under a lock; afterwards saves its state, even after an error."""
         top = self._root / job
         folder = self.folder(job, bucket)
         folder.mkdir(parents=True, exist_ok=True)
@@ -160,9 +160,9 @@ class _Copy:
         self.known = known
 
     def take(self, info: ObjectInfo, chunks: Callable[[str], Iterator[bytes]]) -> None:
-        """Makes the object's file, unless it exists or the program has its own.
+        """Writes the object's file, unless it is up to date or the program has changed it.
 
-        Raises InvalidArgument: no file can have its name.
+        Raises InvalidArgument: no file can have the object's name.
         """
         path = parse_object_name(info.name)
         if path.directory:

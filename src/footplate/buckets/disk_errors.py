@@ -24,7 +24,10 @@ _REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 @contextmanager
 def disk_errors_as_service_errors() -> Iterator[None]:
-    """Translates errors of system calls alone; it must never enclose reads from a client."""
+    """Context manager that translates errors of system calls.
+
+    It must never enclose reads from a client.
+    """
     try:
         yield
     except OSError as error:

@@ -12,10 +12,10 @@ _MOST_LEVELS = 512
 
 
 def remove_empty_tree(name: str, parent: int) -> bool:
-    """Removes a directory that contains nothing but directories.
+    """Removes a directory that contains nothing but directories; returns whether it did.
 
-    False: it has more, or a running program was given it or one below it (``footplate.replica``
-    locks those), or so many levels that no object can have led to them.
+    It doesn't if there are other files, if a running program uses the directory or one below it
+    (``footplate.replica`` locks these), or if there are more levels than an object's name can have.
     """
     child = os.open(name, DIRECTORY, dir_fd=parent)
     try:
@@ -44,7 +44,7 @@ def _remove_below(current: int, levels: int = _MOST_LEVELS, *, dry: bool = False
 
 
 def _read_directories(current: int) -> list[str] | None:
-    """The names of what is in a directory; None as soon as one of them is no directory."""
+    """Returns the names in a directory; None as soon as one of them is not a directory."""
     names = []
     with os.scandir(current) as entries:
         for entry in entries:
@@ -55,7 +55,7 @@ def _read_directories(current: int) -> list[str] | None:
 
 
 def _is_locked(current: int) -> bool:
-    """Returns whether another process has locked it; else locks it until it is closed."""
+    """Returns whether another process has locked a directory; else locks it until it is closed."""
     try:
         fcntl.flock(current, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

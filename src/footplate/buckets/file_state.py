@@ -23,14 +23,17 @@ _SECOND_NS = 1_000_000_000
 
 
 def time_of(status: os.stat_result) -> datetime:
-    """Returns a file's time of change, clamped: a program may set one that no calendar has."""
+    """Returns a file's time of change, limited: a program may set a time outside the calendar."""
     seconds = status.st_mtime_ns // 1000 / 1e6
     return datetime.fromtimestamp(min(max(seconds, 0), _YEAR_9999_S), UTC)
 
 
 @dataclass(frozen=True)
 class FileState:
-    """``identity`` is of the inode, its size and its time; all directories have the same one."""
+    """The state of a file.
+
+    ``identity`` depends on the inode, the size and the time; all directories have the same one.
+    """
 
     identity: str
     size_bytes: int
@@ -49,8 +52,8 @@ class FileState:
 def may_be_copies(identity: str, other: str) -> bool:
     """Returns whether two files have the same size, and times in the same second.
 
-    ``cp -a``, ``rsync`` and ``tar`` keep that much. A program can make any file so: only the
-    content can prove that one is the copy of the other.
+    ``cp -a``, ``rsync`` and ``tar`` preserve this much. A program can give any file such values, so
+    only the content can prove that one is a copy of the other.
     """
     found = _FILE.fullmatch(identity), _FILE.fullmatch(other)
     kept = {(one[1], int(one[2]) // _SECOND_NS) for one in found if one is not None}
@@ -58,7 +61,7 @@ def may_be_copies(identity: str, other: str) -> bool:
 
 
 def look_at(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, FileState]]:
-    """Yields states of names that exist: files, links to them or, with a slash, directories."""
+    """Yields states of existing names: files, links to files or, with a slash, directories."""
     paths = [(name, parse_object_name(name)) for name in names]
     for parents, group in itertools.groupby(paths, key=lambda item: item[1].parents):
         try:

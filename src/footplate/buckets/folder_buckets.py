@@ -62,12 +62,12 @@ def _new_id() -> str:
 
 
 class FolderBuckets:
-    """Implements ``ports.object_storage.ObjectStorage``. Safe to be used by many threads, and by
-    several processes of one machine. It begins by removing what a dead one left unfinished.
-    Raises DataLoss: what is known of the objects is lost.
+    """Implements ``ports.object_storage.ObjectStorage``; safe for threads and processes.
 
-    The folders of ``bindings`` are buckets, too; they have been checked. Of those that are bound
-    to a store ``remotes`` has the objects.
+    The processes must be on one machine. At first it removes what a dead process left unfinished.
+    The folders of ``bindings``, which have been checked, are buckets, too. ``remotes`` has the
+    objects of buckets that are bound to other stores. Raises DataLoss: the records of the objects
+    are lost.
     """
 
     def __init__(
@@ -351,7 +351,7 @@ class FolderBuckets:
         return self._objects.place(draft, source, digest)
 
     def _is_directory(self, draft: Draft) -> bool:
-        """Returns whether the object is to be a directory. Raises InvalidArgument: a wrong name."""
+        """Returns whether the object is a directory. Raises InvalidArgument: its name is wrong."""
         if draft.bucket in self._remotes:
             check_object_name(draft.name)
             return False
@@ -360,14 +360,17 @@ class FolderBuckets:
     def _staged(
         self, bucket: str, chunks: Iterable[bytes]
     ) -> AbstractContextManager[tuple[Path, Digest]]:
-        """The bytes of a new object of the bucket, on its file system."""
+        """Returns a context with the file for a new object's bytes, on the bucket's file system."""
         folder = self._bound.get(bucket)
         if folder is None:
             return staged(self._staging / self._new_id(), chunks)
         return staged_outside(self._staged_outside, folder, self._new_id(), chunks)
 
     def _require_writable(self, bucket: str) -> None:
-        """Raises PermissionDenied, and what ``Objects.folder`` raises."""
+        """Checks that a bucket is writable.
+
+        Raises PermissionDenied, and what ``Objects.folder`` raises.
+        """
         binding = self._bindings.get(bucket)
         if binding is not None and binding.read_only:
             raise PermissionDenied(
@@ -378,7 +381,7 @@ class FolderBuckets:
             self._objects.folder(bucket)
 
     def _keep_binding(self, binding: BucketBinding) -> None:
-        """A record, as of a bucket that was made; a project that was given stays."""
+        """Stores a record for a bound bucket; a project that was assigned before stays."""
         found = self._records.bucket(binding.name)
         created, location, project = found or (self._clock.now(), DEFAULT_LOCATION, None)
         project = binding.project or project

@@ -57,10 +57,10 @@ _ERRORS: dict[int, type[ServiceError]] = {
 
 
 class GcsStore:
-    """Implements ``remote_store.RemoteStore``. ``endpoint``: None for Google's own.
+    """Implements ``remote_store.RemoteStore``; ``endpoint`` is None for Google's own.
 
-    Credentials are the application default ones of the server, if it has any; another endpoint
-    doesn't get them.
+    The credentials are the application default ones of the server, if it has any; other endpoints
+    don't get them.
     """
 
     def __init__(self, bucket: str, prefix: str, endpoint: str | None) -> None:
@@ -165,7 +165,7 @@ class GcsStore:
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
-        """The errors of the store, as those that clients may see."""
+        """Context manager that translates the store's errors into errors that clients may see."""
         try:
             yield
         except GoogleAPICallError as error:

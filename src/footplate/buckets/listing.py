@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Window:
-    """Names that begin with ``prefix``, from ``start`` to before ``end``; empty: no bound."""
+    """The names that begin with ``prefix``, from ``start`` to before ``end``; empty: no bound."""
 
     prefix: str = ""
     start: str = ""
@@ -35,7 +35,7 @@ class Window:
         )
 
     def meets(self, directory: str) -> bool:
-        """Returns whether a name that begins with ``directory`` may lie in the window."""
+        """Returns whether a name that begins with ``directory`` may be in the window."""
         return (
             (directory.startswith(self.prefix) or self.prefix.startswith(directory))
             and (directory >= self.start or self.start.startswith(directory))
@@ -45,9 +45,10 @@ class Window:
 
 @dataclass(frozen=True)
 class NameListing:
-    """``placeholders``: the directories that are objects themselves, each with its slash.
+    """Lists the names in a bucket's folder.
 
-    ``is_staged`` says which names are those of temporary files.
+    ``placeholders`` are the directories that are objects themselves, each with its slash.
+    ``is_staged`` returns whether a name is that of a temporary file.
     """
 
     folder: Path
@@ -56,7 +57,7 @@ class NameListing:
     is_staged: Callable[[str], bool] | None = None
 
     def entries(self, delimiter: str) -> Iterator[tuple[str, bool]]:
-        """Objects, and below the first delimiter after the prefix its common prefixes (True)."""
+        """Yields objects and common prefixes (True), up to a delimiter after the prefix."""
         if delimiter == "/":
             yield from self._from_top(collapse=True)
             return
@@ -80,7 +81,7 @@ class NameListing:
         yield from self._below(top, collapse=collapse)
 
     def _below(self, directory: str, *, collapse: bool) -> Iterator[tuple[str, bool]]:
-        """Yields names without recursion: a program may make more levels than Python has frames."""
+        """Yields names without recursion: a program may create very many levels."""
         levels = [iter(self._read(directory))]
         while levels:
             name = next(levels[-1], None)

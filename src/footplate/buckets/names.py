@@ -20,7 +20,7 @@ _BUCKET_RULE = (
 
 @dataclass(frozen=True)
 class ObjectPath:
-    """An object's path below its bucket; ``directory`` for a name that ends in a slash."""
+    """An object's path in its bucket; ``directory`` if its name ends in a slash."""
 
     parts: tuple[str, ...]
     directory: bool = False
@@ -35,7 +35,10 @@ class ObjectPath:
 
 
 def check_bucket_name(name: str) -> None:
-    """Raises InvalidArgument. Source: cloud.google.com/storage/docs/buckets#naming."""
+    """Checks a bucket's name. Raises InvalidArgument.
+
+    Source: cloud.google.com/storage/docs/buckets#naming.
+    """
     parts = name.split(".")
     fits = (
         3 <= len(name) <= (222 if "." in name else 63)
@@ -52,7 +55,7 @@ def check_bucket_name(name: str) -> None:
 
 
 def parse_object_name(name: str) -> ObjectPath:
-    """Returns the path of the object of this name.
+    """Returns the path of the object with this name.
 
     Raises:
         InvalidArgument: GCS refuses the name, or a folder can't hold it; the message says which.
@@ -70,7 +73,7 @@ def parse_object_name(name: str) -> ObjectPath:
 
 
 def check_object_name(name: str) -> None:
-    """Raises InvalidArgument: no bucket of GCS can hold it."""
+    """Checks an object's name. Raises InvalidArgument: GCS refuses it in any bucket."""
     if problem := _problem_for_gcs(name):
         raise InvalidArgument(f"object name {_shorten(name)}: {problem}")
 
@@ -81,7 +84,10 @@ def can_be_named(name: str) -> bool:
 
 
 def _problem_for_gcs(name: str) -> str:
-    """Source: cloud.google.com/storage/docs/objects#naming."""
+    """Returns why GCS refuses a name; empty: it doesn't.
+
+    Source: cloud.google.com/storage/docs/objects#naming.
+    """
     try:
         size = len(name.encode())
     except UnicodeEncodeError:

@@ -52,7 +52,10 @@ _Row = tuple[str, int, int, int, str, int | None, bytes | None, str, str]
 
 @dataclass(frozen=True)
 class Record:
-    """``identity`` identifies one state of a file; ``crc32c`` None: not computed yet."""
+    """The stored metadata of an object.
+
+    ``identity`` identifies one state of its file; ``crc32c`` is None if it isn't computed yet.
+    """
 
     identity: str
     updated: datetime
@@ -66,13 +69,13 @@ class Record:
 
 
 class Records:
-    """Safe to be used by many threads."""
+    """The records of objects and buckets; safe for many threads."""
 
     def __init__(self, path: Path, *, lost: bool = False) -> None:
-        """``lost``: there have been records, so that a file without any is refused.
+        """Opens the records; ``lost``: there were some before, so an empty file is refused.
 
         Raises:
-            DataLoss: the file is damaged, or ``lost``.
+            DataLoss: the file is damaged, or empty although ``lost`` is set.
         """
         self._lock = threading.Lock()
         self._path = path
@@ -92,7 +95,7 @@ class Records:
             self._connection.close()
 
     def _add_columns(self) -> None:
-        """Buckets that an earlier version made have no location, no project and no labels."""
+        """Adds columns that earlier versions lack: location, project, labels and metageneration."""
         found = self._connection.execute("SELECT name FROM pragma_table_info('buckets')").fetchall()
         for name in ("location", "project", "labels", "metageneration"):
             if (name,) in found:
@@ -113,12 +116,12 @@ class Records:
         return _record(row) if row else None
 
     def find_all(self, bucket: str, states: Mapping[str, FileState]) -> dict[str, Record]:
-        """The records, by name, of those objects that have one for the state they are in."""
+        """Returns the records, by name, of objects that have a record for their current state."""
         found = self.find_any(bucket, states)
         return {name: rec for name, rec in found if states[name].identity == rec.identity}
 
     def find_any(self, bucket: str, names: Iterable[str]) -> list[tuple[str, Record]]:
-        """The records of these objects, whichever states of their files they are of."""
+        """Returns the records of these objects, for any states of their files."""
         with self._reporting():
             rows = self._connection.execute(
                 f"SELECT {_COLUMNS} FROM objects WHERE bucket = ? "  # noqa: S608 - no value in it
@@ -128,19 +131,22 @@ class Records:
         return [(row[-1], _record(row)) for row in rows]
 
     def adopt(self, bucket: str, found: Mapping[str, Record], now: datetime) -> dict[str, Record]:
-        """Stores records, with new generations, of files that a program wrote, and no others."""
+        """Stores records for files that a program wrote, with new generations."""
         with self._transaction():
             return {name: self._adopt(bucket, name, rec, now) for name, rec in found.items()}
 
     def prepare(self, bucket: str, name: str, record: Record, now: datetime) -> Record:
-        """Stores the record, with its generation, of a file about to be moved into place."""
+        """Stores the record of a file that is about to be moved into place.
+
+        Returns it with its generation.
+        """
         with self._transaction():
             record = replace(record, generation=self._next_generation(now))
             self._insert(bucket, name, record)
         return record
 
     def settle(self, bucket: str, name: str, record: Record) -> None:
-        """The file is in place: no other record of this name is needed."""
+        """Deletes other records of the name, because the file is now in place."""
         with self._transaction():
             self._connection.execute(
                 "DELETE FROM objects WHERE bucket = ? AND name = ? AND identity != ?",
@@ -149,7 +155,7 @@ class Records:
             self._insert(bucket, name, record)
 
     def add_checksums(self, bucket: str, found: Mapping[str, Record]) -> None:
-        """Stores the checksums of these records, if the records still exist."""
+        """Stores the checksums of these records, if they still exist."""
         with self._transaction():
             self._connection.executemany(
                 "UPDATE objects SET crc32c = ? WHERE bucket = ? AND name = ? AND identity = ?",
@@ -163,7 +169,7 @@ class Records:
             )
 
     def placeholders(self, bucket: str, prefix: str) -> dict[str, str]:
-        """Names and identities of the kept directories whose names begin with ``prefix``."""
+        """Returns names and identities of the stored directories that begin with ``prefix``."""
         with self._reporting():
             rows = self._connection.execute(
                 "SELECT name, identity FROM objects WHERE bucket = ? AND name >= ? "
@@ -184,7 +190,7 @@ class Records:
     def label_bucket(
         self, name: str, labels: Mapping[str, str], metageneration: int | None
     ) -> bool:
-        """Sets labels if the bucket has this metageneration (None: any); returns if it had."""
+        """Sets labels if the bucket has this metageneration (None: any); returns whether it did."""
         with self._transaction():
             changed = self._connection.execute(
                 "UPDATE buckets SET labels = ?1, metageneration = coalesce(metageneration, 1) + 1 "
@@ -194,7 +200,7 @@ class Records:
             return changed.rowcount == 1
 
     def labels(self, name: str) -> tuple[dict[str, str], int]:
-        """The bucket's labels, and how often it has been described, the first time included."""
+        """Returns the bucket's labels and its metageneration, which counts their changes from 1."""
         with self._reporting():
             row = self._connection.execute(
                 "SELECT labels, metageneration FROM buckets WHERE name = ?", (name,)
@@ -202,7 +208,7 @@ class Records:
         return (json.loads(row[0] or "{}"), row[1] or 1) if row else ({}, 1)
 
     def bucket(self, name: str) -> tuple[datetime, str, str | None] | None:
-        """Returns its time of creation, location and project; None: it has no record."""
+        """Returns the bucket's creation time, location and project; None: it has no record."""
         with self._reporting():
             row = self._connection.execute(
                 "SELECT created_us, location, project FROM buckets WHERE name = ?", (name,)
@@ -223,7 +229,7 @@ class Records:
         return record
 
     def _next_generation(self, now: datetime) -> int:
-        """Microseconds since 1970, as GCS has them, but always more than the one before."""
+        """Returns the next generation: microseconds since 1970, but always increasing."""
         rows: Iterable[tuple[int]] = self._connection.execute(
             "UPDATE last SET generation = max(generation + 1, ?) RETURNING generation",
             (to_micros(now),),
@@ -273,7 +279,7 @@ class Records:
                 raise self._damaged(str(error)) from error
 
     def _damaged(self, why: str) -> DataLoss:
-        """Makes the error; new records aren't made, as they would open buckets to all projects."""
+        """Makes the error; an empty file instead would open buckets to all projects."""
         return DataLoss(
             f"the buckets' records {self._path} are damaged ({why}); restore a backup into "
             "another data directory with `footplate restore`, or put the file back from a copy. "

@@ -47,7 +47,7 @@ _UNKNOWN_BYTES = 256 << 20
 
 
 class Objects:
-    """``root`` holds a folder per bucket. Safe to be used by many threads."""
+    """The objects of buckets, with a folder in ``root`` for each bucket; safe for many threads."""
 
     def __init__(
         self,
@@ -57,9 +57,10 @@ class Objects:
         lock: FileLock,
         bound: Mapping[str, Path] | None = None,
     ) -> None:
-        """A caller holds ``lock`` when it moves, removes or adopts a file, in whichever process.
+        """Stores the dependencies.
 
-        ``bound``: the folders of those buckets that aren't in ``root``, by name.
+        A caller must hold ``lock`` when it moves, removes or adopts a file, in any process.
+        ``bound`` has the folders of buckets that aren't in ``root``, by name.
         """
         self._root = root
         self._bound = bound or {}
@@ -68,7 +69,10 @@ class Objects:
         self._lock = lock
 
     def folder(self, bucket: str) -> Path:
-        """Raises NotFound, InvalidArgument; Unavailable: a bound one isn't there now."""
+        """Returns a bucket's folder.
+
+        Raises NotFound, InvalidArgument; Unavailable: the folder of a bound bucket is missing now.
+        """
         check_bucket_name(bucket)
         path = self._bound.get(bucket) or self._root / bucket
         try:
@@ -84,7 +88,7 @@ class Objects:
         raise no_bucket(bucket)
 
     def open(self, bucket: str, name: str) -> tuple[ObjectInfo, BinaryIO]:
-        """See the port."""
+        """Opens an object; see the port."""
         for _ in range(_ATTEMPTS):
             state, record, file = self._open(bucket, name)
             try:
@@ -106,7 +110,7 @@ class Objects:
         return info
 
     def place(self, draft: Draft, source: Path, digest: Digest) -> ObjectInfo:
-        """Makes an object of a file, which it moves away, on the same file system."""
+        """Makes an object of a file on the same file system, which is moved."""
         path = parse_object_name(draft.name)
         draft.checksums.check(digest.crc32c, digest.md5)
         if draft.conditions != Conditions():
@@ -122,7 +126,7 @@ class Objects:
         return _info(draft.bucket, draft.name, state, record)
 
     def place_directory(self, draft: Draft, digest: Digest) -> ObjectInfo:
-        """Makes an object whose name ends in a slash: the directory itself."""
+        """Makes an object whose name ends in a slash: a directory."""
         path = parse_object_name(draft.name)
         draft.checksums.check(digest.crc32c, digest.md5)
         with disk_errors_as_service_errors(), self._lock.held():
@@ -138,7 +142,7 @@ class Objects:
         return _info(draft.bucket, draft.name, state, record)
 
     def update(self, draft: Draft) -> ObjectInfo:
-        """See the port."""
+        """Changes an object's metadata; see the port."""
         self._recognize_one(draft.bucket, draft.name)
         with disk_errors_as_service_errors(), self._lock.held():
             state, record, file = self._open_locked(draft.bucket, draft.name)
@@ -156,7 +160,7 @@ class Objects:
         return self.stat(draft.bucket, draft.name)
 
     def remove(self, bucket: str, name: str, conditions: Conditions) -> None:
-        """See the port. Removes directories without objects as well."""
+        """Deletes an object; see the port. Also removes directories that have no objects left."""
         path = parse_object_name(name)
         if conditions != Conditions():
             self._recognize_one(bucket, name)
@@ -185,7 +189,7 @@ class Objects:
         return has_placeholder
 
     def describe(self, bucket: str, names: Sequence[str]) -> tuple[ObjectInfo, ...]:
-        """The metadata of those of the names that are objects, in the same order."""
+        """Returns the metadata of those names that are objects, in the same order."""
         found = self._find(bucket, names)
         new: dict[str, Record] = {}
         budget = _UNKNOWN_BYTES
@@ -201,7 +205,7 @@ class Objects:
     def _summed(
         self, bucket: str, name: str, state: FileState, record: Record, new: dict[str, Record]
     ) -> Record:
-        """Adds the checksum if the file is unchanged; ``new`` gets the records to be saved."""
+        """Adds the checksum if the file is unchanged; ``new`` collects the records to store."""
         with disk_errors_as_service_errors():
             try:
                 now, file = self._file(bucket, name)
@@ -247,11 +251,11 @@ class Objects:
     def _recognize(
         self, bucket: str, states: Mapping[str, FileState], budget: int | None = None
     ) -> dict[str, Record]:
-        """Keeps the records of files that were copied, each with the same content.
+        """Returns and stores records for files that are copies of earlier ones.
 
-        The lock is not held: it may read large files. What ``budget`` bytes don't suffice for
-        stays unproven: its record is returned without checksums and not kept, which will do for a
-        listing. What acts upon an object proves it first.
+        The lock must not be held, because this may read large files. If ``budget`` bytes aren't
+        enough for a file, its record is returned without checksums and not stored, which is good
+        enough for a listing. Operations that change an object prove its content first.
         """
         found: dict[str, Record] = {}
         for name, known in self._copied(bucket, states).items():
@@ -266,7 +270,7 @@ class Objects:
         return found
 
     def _copied(self, bucket: str, states: Mapping[str, FileState]) -> dict[str, list[Record]]:
-        """The records, the newest last, of which a file may have become a copy."""
+        """Returns the records, the newest last, of which a file may be a copy."""
         every = self._records.find_any(bucket, states)
         exact = {name for name, record in every if record.identity == states[name].identity}
         found: dict[str, list[Record]] = {}
@@ -279,7 +283,7 @@ class Objects:
     def _prove(
         self, bucket: str, name: str, state: FileState, known: Sequence[Record]
     ) -> Record | None:
-        """The record of this content, kept for the state of the file; None: none is."""
+        """Returns and stores the record that has this content; None: there is none."""
         if abs(self._clock.now() - state.changed) <= _CLOCK_TICK:
             time.sleep(_CLOCK_TICK.total_seconds())  # or a change could leave its time as it is
         try:
@@ -325,7 +329,7 @@ class Objects:
         return state, io.BytesIO()
 
     def _adopt(self, bucket: str, states: Mapping[str, FileState]) -> dict[str, Record]:
-        """A record for each, made where there is none; the lock is held, the states are fresh."""
+        """Returns a record for each file, new ones included; needs the lock and fresh states."""
         known = self._records.find_all(bucket, states)
         made = {
             name: Record(state.identity, state.changed, _TYPES.guess_type(name)[0] or _DEFAULT_TYPE)
@@ -339,9 +343,9 @@ class Objects:
     def _with_checksum(
         self, state: FileState, record: Record, file: BinaryIO
     ) -> tuple[Record, bool]:
-        """The record with the checksum, and whether it holds for as long as the state does.
+        """Returns the record with the checksum, and whether this is valid as long as the state.
 
-        It stays unknown if the file has become shorter meanwhile.
+        The checksum stays unknown if the file has become shorter meanwhile.
         """
         if record.crc32c is not None:
             return record, True

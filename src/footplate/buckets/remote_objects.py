@@ -27,7 +27,7 @@ _READ_BYTES = 8 << 20
 
 
 class RemoteObjects:
-    """``name`` is the bucket's, ``target`` what it is bound to."""
+    """The objects of a remote bucket; ``target`` is the storage to which it is bound."""
 
     def __init__(self, name: str, target: str, store: RemoteStore) -> None:
         self.target = target
@@ -38,7 +38,7 @@ class RemoteObjects:
         self._store.close()
 
     def open(self, name: str) -> tuple[ObjectInfo, BinaryIO]:
-        """See the port. Where the object is replaced meanwhile, reading on raises Aborted."""
+        """Opens an object; see the port. Reading raises Aborted once it is replaced."""
         found = self._find(name)
         raw = _RemoteFile(self._store, found)
         return self._info(found), cast("BinaryIO", io.BufferedReader(raw, _READ_BYTES))
@@ -47,7 +47,7 @@ class RemoteObjects:
         return self._info(self._find(name))
 
     def place(self, draft: Draft, source: Path, digest: Digest) -> ObjectInfo:
-        """Makes an object of a file's bytes."""
+        """Uploads a file as an object."""
         draft.checksums.check(digest.crc32c, digest.md5)
         if draft.conditions != Conditions():
             self._require(draft)
@@ -80,7 +80,7 @@ class RemoteObjects:
         self._store.delete(found)
 
     def scan(self, *, prefix: str, delimiter: str, limit: int, start: str, end: str) -> Listing:
-        """See the port."""
+        """Lists objects; see the port."""
         objects: list[ObjectInfo] = []
         prefixes: list[str] = []
         position = start
@@ -143,7 +143,7 @@ class RemoteObjects:
 
 
 class _RemoteFile(io.RawIOBase):
-    """Reads an object, a range at a time."""
+    """A remote object as a file, which reads one range at a time."""
 
     def __init__(self, store: RemoteStore, found: RemoteObject) -> None:
         self._store = store
@@ -165,7 +165,7 @@ class _RemoteFile(io.RawIOBase):
         return self._position
 
     def readall(self) -> bytes:
-        """Reads in few requests: the inherited method asks for some kilobytes at a time."""
+        """Reads everything in few requests; the inherited method makes many small ones."""
         parts = []
         while part := self.read(_READ_BYTES):
             parts.append(part)
@@ -183,6 +183,6 @@ class _RemoteFile(io.RawIOBase):
 
 
 def _past(prefix: str) -> str:
-    """The first name that comes after all that begin with ``prefix``."""
+    """Returns the first name after all names that begin with ``prefix``."""
     following = ord(prefix[-1]) + 1
     return prefix[:-1] + chr(_BEHIND_SURROGATES if following == _SURROGATES else following)

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RemoteObject:
-    """``version`` is what the store identifies one state of the object by.
+    """An object in the store.
 
-    ``generation`` is a number of that state.
+    ``version`` is the store's identifier of one state of the object, ``generation`` a number for
+    that state.
     """
 
     key: str
@@ -35,7 +36,7 @@ class RemoteObject:
 
 @dataclass(frozen=True)
 class RemoteDraft:
-    """``crc32c`` and ``md5`` are those of its bytes."""
+    """The metadata of a new object; ``crc32c`` and ``md5`` are those of its bytes."""
 
     key: str
     content_type: str
@@ -47,7 +48,7 @@ class RemoteDraft:
 
 @dataclass(frozen=True)
 class RemotePage:
-    """``complete``: there are no more names."""
+    """A page of a listing; ``complete``: there are no more names."""
 
     objects: tuple[RemoteObject, ...]
     prefixes: tuple[str, ...]
@@ -55,31 +56,31 @@ class RemotePage:
 
 
 class RemoteStore(Protocol):
-    """One bucket of a store, or what is below a prefix of one. Safe to be used by many threads.
+    """A bucket of a store, or the part below a prefix; safe for many threads.
 
-    All raise the errors that clients may see: NotFound for an object, PermissionDenied,
-    FailedPrecondition, and Unavailable where the store can't be reached.
+    All methods raise errors that clients may see: NotFound for an object, PermissionDenied,
+    FailedPrecondition, and Unavailable if the store can't be reached.
     """
 
     def list(self, prefix: str, delimiter: str, start: str, limit: int) -> RemotePage:
-        """Returns up to ``limit`` keys and common prefixes of those that begin with ``prefix``.
-
-        In order, from ``start`` on.
-        """
+        """Returns up to ``limit`` keys and common prefixes with ``prefix``, from ``start`` on."""
         ...
 
     def stat(self, key: str) -> RemoteObject: ...
 
     def read(self, found: RemoteObject, start: int, end: int) -> bytes:
-        """The bytes from ``start`` to before ``end``; Aborted: the object is another by now."""
+        """Returns the bytes from ``start`` to before ``end``.
+
+        Raises Aborted: the object has been replaced.
+        """
         ...
 
     def put(self, draft: RemoteDraft, path: Path, conditions: Conditions) -> RemoteObject:
-        """Makes or replaces an object of the file's bytes."""
+        """Creates or replaces an object with the content of a file."""
         ...
 
     def update(self, draft: RemoteDraft, found: RemoteObject) -> RemoteObject:
-        """Gives the object the description of ``draft``; its bytes stay as they are."""
+        """Replaces the object's metadata by that of ``draft``; its content stays."""
         ...
 
     def delete(self, found: RemoteObject) -> None: ...

@@ -68,9 +68,9 @@ _NO_CHARACTERS = {0xDFFF: 0xD7FF, 0xFFFE: 0xFFFD, 0xFFFF: 0xFFFD}
 
 
 class S3Store:
-    """Implements ``remote_store.RemoteStore``. ``endpoint``: None for Amazon's own.
+    """Implements ``remote_store.RemoteStore``; ``endpoint`` is None for Amazon's own.
 
-    Credentials are those that boto3 finds: in the environment, files or the machine's role.
+    The credentials are those that boto3 finds: in the environment, files or the machine's role.
     """
 
     def __init__(self, bucket: str, prefix: str, endpoint: str | None) -> None:
@@ -214,7 +214,7 @@ class S3Store:
         }
 
     def _listed(self, key: str, entry: Mapping[str, Any]) -> RemoteObject:
-        """A listing says neither types nor metadata."""
+        """Makes an object of a listing's entry, which has neither type nor metadata."""
         changed, tag = entry["LastModified"], entry["ETag"]
         return RemoteObject(
             key,
@@ -228,7 +228,7 @@ class S3Store:
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
-        """The errors of the store, as those that clients may see."""
+        """Context manager that translates the store's errors into errors that clients may see."""
         try:
             yield
         except ClientError as error:
@@ -266,13 +266,13 @@ def _make_generation(changed_s: float, tag: str) -> int:
 
 
 def _read_md5(tag: str) -> bytes | None:
-    """The ETag of an object that was put in one part is its MD5, in most stores."""
+    """Returns the MD5 in an ETag; most stores put it there for one-part uploads."""
     found = _MD5_TAG.fullmatch(tag)
     return bytes.fromhex(found[1]) if found else None
 
 
 def _read_own(metadata: Mapping[str, str]) -> dict[str, Any]:
-    """Returns what ``_describe`` wrote; empty for objects that others wrote."""
+    """Returns the data that ``_describe`` wrote; empty for objects of other writers."""
     try:
         own = json.loads(metadata.get(_OWN, "{}"))
     except ValueError:
@@ -281,7 +281,7 @@ def _read_own(metadata: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _before(start: str) -> str:
-    """A name before ``start``, and behind nearly all that are: S3 lists from behind a name."""
+    """Returns a name just before ``start``, because S3 lists names after a given one."""
     last = ord(start[-1])
     if not last:
         return start[:-1]

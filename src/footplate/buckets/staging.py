@@ -21,9 +21,9 @@ _COPY_BYTES = 1 << 20
 
 @contextmanager
 def staged(path: Path, chunks: Iterable[bytes]) -> Iterator[tuple[Path, Digest]]:
-    """The file ``path`` with these bytes, on the disk for good; afterwards it is gone.
+    """Yields the file ``path`` with these bytes, durably written; removes it afterwards.
 
-    Until then it is locked, so that no other server takes it for one that was left behind.
+    Until then it is locked, so that no other server removes it as a leftover.
 
     Raises:
         Unavailable: the disk is full.
@@ -41,9 +41,9 @@ def staged(path: Path, chunks: Iterable[bytes]) -> Iterator[tuple[Path, Digest]]
 def staged_outside(
     records: Path, folder: Path, new_id: str, chunks: Iterable[bytes]
 ) -> Iterator[tuple[Path, Digest]]:
-    """A temporary file at the top of ``folder``, which has the files of others, too.
+    """Yields a temporary file at the top of ``folder``, which also has files of others.
 
-    A file in ``records`` says that it is ours; by its name alone it could be anybody's.
+    A file in ``records`` marks it as the service's own; its name alone doesn't prove that.
     """
     place = folder / f"{_PREFIX}{new_id}"
     with staged(records / new_id, [os.fsencode(place)]), staged(place, chunks) as found:
@@ -51,13 +51,13 @@ def staged_outside(
 
 
 def is_staged(records: Path, name: str) -> bool:
-    """Returns whether this name in the folder of a bound bucket is a temporary file of ours."""
+    """Returns whether a name in a bound bucket's folder is a temporary file of this service."""
     new_id = name.removeprefix(_PREFIX)
     return new_id not in ("", name) and "/" not in new_id and (records / new_id).exists()
 
 
 def sweep(directory: Path, release: Callable[[Path], bool] = lambda _path: True) -> None:
-    """Removes files that no process uses, and that ``release`` permits to remove."""
+    """Removes files that no process uses, if ``release`` returns True for them."""
     for path in directory.iterdir():
         with suppress(OSError):  # a program put a directory there: harmless
             descriptor = open_regular(path)
@@ -70,7 +70,7 @@ def sweep(directory: Path, release: Callable[[Path], bool] = lambda _path: True)
 
 
 def sweep_outside(records: Path, folders: Container[Path | None]) -> None:
-    """Removes dead processes' temporary files in these folders; those elsewhere stay."""
+    """Removes dead processes' temporary files in these folders; those in other folders stay."""
 
     def release(record: Path) -> bool:
         place = Path(os.fsdecode(record.read_bytes()))
@@ -83,7 +83,7 @@ def sweep_outside(records: Path, folders: Container[Path | None]) -> None:
 
 
 def _open(path: Path) -> int:
-    """New and locked; a sweep may come between the two."""
+    """Creates and locks a file; tries again if a sweep removes it in between."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     while True:
         descriptor = os.open(path, flags, 0o666)

@@ -36,7 +36,7 @@ _MODES = {os.O_RDONLY: "r", os.O_WRONLY: "w", os.O_RDWR: "r+"}
 
 
 class Uploads:
-    """Safe to be used by many threads; one request at a time may work on one upload."""
+    """The resumable uploads; thread-safe, but only one request at a time may use an upload."""
 
     def __init__(self, directory: Path, new_id: Callable[[], str]) -> None:
         self._directory = directory
@@ -60,7 +60,7 @@ class Uploads:
         return upload_id
 
     def read(self, upload_id: str) -> tuple[Draft, bool]:
-        """The upload's parameters, and whether it has become an object."""
+        """Returns the upload's parameters, and whether it has become an object."""
         if not _ID.fullmatch(upload_id):
             raise NotFound("this upload does not exist; begin a new upload")
         try:
@@ -85,7 +85,7 @@ class Uploads:
             return os.fstat(file.fileno()).st_size
 
     def append(self, upload_id: str, offset: int, chunks: Iterable[bytes]) -> int:
-        """See the port; the caller has claimed the upload."""
+        """Adds bytes to an upload that the caller has claimed; see the port."""
         with _opened(self.data(upload_id), os.O_RDWR) as file:
             digest, there = self._digests.pop(upload_id, None), file.seek(0, os.SEEK_END)
             if offset > there:
@@ -107,7 +107,7 @@ class Uploads:
         return digest.size_bytes
 
     def digest(self, upload_id: str) -> Digest:
-        """Returns the digest of all bytes, which it writes to disk durably first."""
+        """Writes all bytes durably to disk, and returns their digest."""
         with disk_errors_as_service_errors(), _opened(self.data(upload_id), os.O_RDWR) as file:
             os.fsync(file.fileno())
             digest = self._digests.pop(upload_id, None)
@@ -116,7 +116,7 @@ class Uploads:
         return digest
 
     def finish(self, upload_id: str) -> None:
-        """Notes that it has become an object, for a client that asks again."""
+        """Records that the upload has become an object, for a client that asks again."""
         draft, _ = self.read(upload_id)
         self._write(upload_id, {"draft": _encode(draft), "done": True})
         self.data(upload_id).unlink(missing_ok=True)
@@ -129,8 +129,11 @@ class Uploads:
 
     @contextmanager
     def claimed(self, upload_id: str) -> Iterator[None]:
-        """Raises Aborted if another request, of whichever server, is working on it."""
-        busy = Aborted(f"another request is writing to upload {upload_id!r}; try again")
+        """Claims an upload for the block.
+
+        Raises Aborted: another request, on any server, is using it.
+        """
+        busy = Aborted(f"another request is adding to upload {upload_id!r}; ask again")
         with self._lock:
             if upload_id in self._busy:
                 raise busy
@@ -145,7 +148,7 @@ class Uploads:
                 self._busy.discard(upload_id)
 
     def _lock_data(self, upload_id: str, claim: ExitStack) -> bool:
-        """Locks an upload; False: another process has it. Without bytes nobody can add to it."""
+        """Locks an upload; False: another process has it. One without a file needs no lock."""
         if not _ID.fullmatch(upload_id):
             return True
         try:
@@ -177,7 +180,7 @@ class Uploads:
 
 
 def _opened(path: Path, flags: int) -> FileIO:
-    """Raises OSError; NotFound where it is no file of ours."""
+    """Opens a file of an upload. Raises OSError; NotFound: it is not a regular file."""
     try:
         return FileIO(open_regular(path, flags), _MODES[flags & os.O_ACCMODE])
     except NotRegular:
@@ -188,7 +191,7 @@ def _opened(path: Path, flags: int) -> FileIO:
 
 @contextmanager
 def _whole(descriptor: int, size_bytes: int) -> Iterator[None]:
-    """A write that the disk refuses leaves nothing of itself."""
+    """Context manager that removes what a failed write has written."""
     try:
         yield
     except OSError:
