@@ -31,12 +31,12 @@ _KINDS = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.FOLDER, stat.S_IFLNK: Kind
 
 
 class UnfitError(Exception):
-    """The file can't be part of a backup, for this reason; without a reason it just vanished."""
+    """The file can't be in a backup, for the given reason; without one, it has vanished."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A file at ``path`` below the top: it is ``name`` in the open folder ``parent``."""
+    """A file or folder at ``path`` below the top: ``name`` in the open folder ``parent``."""
 
     path: str
     parent: int
@@ -51,7 +51,7 @@ class Found:
 def walk(top: Path, wanted: Callable[[str], bool]) -> Iterator[Found]:
     """Yields everything below ``top`` whose path is wanted, each folder before its content.
 
-    What vanishes meanwhile is left out. Raises OSError.
+    Entries that vanish meanwhile are left out. Raises OSError.
     """
     descriptor = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -78,7 +78,10 @@ def _walk_below(
 
 
 def describe(found: Found) -> Entry:
-    """A folder or a link. Raises UnfitError; FileNotFoundError: it has vanished."""
+    """Returns the entry of a folder or a link.
+
+    Raises UnfitError; FileNotFoundError: it has vanished.
+    """
     if found.kind is Kind.LINK:
         try:
             return _entry(found, found.status, target=os.readlink(found.name, dir_fd=found.parent))
@@ -89,9 +92,9 @@ def describe(found: Found) -> Entry:
 
 
 def copy(found: Found, target: Path) -> Entry:
-    """A file, which becomes the new file ``target``; one that grows is copied as it was.
+    """Copies a file to the new file ``target``; of one that grows, copies its size at the start.
 
-    Raises UnfitError, and OSError where ``target`` can't be written.
+    Raises UnfitError; OSError: ``target`` can't be written.
     """
     left = _ATTEMPTS
     while True:
@@ -109,12 +112,15 @@ def copy(found: Found, target: Path) -> Entry:
 
 
 def version_of(status: os.stat_result) -> str:
-    """Changes with every change of the file; begins with the identity in an object's record."""
+    """Returns a text that changes with every change of the file.
+
+    It begins like the identity in an object's record.
+    """
     return f"f{status.st_ino}-{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
 
 
 def copy_content(source: int, size_bytes: int, target: Path) -> str:
-    """Returns the digest. Holes stay holes."""
+    """Copies content, with its holes, and returns the digest."""
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         digest = _Digest()
@@ -130,7 +136,7 @@ def copy_content(source: int, size_bytes: int, target: Path) -> str:
 
 
 def digest_of(path: Path, size_bytes: int) -> str:
-    """'' if it has another size. Raises OSError."""
+    """Returns the digest of a file; '' if it has another size. Raises OSError."""
     descriptor = os.open(path, _BELOW)
     try:
         if os.fstat(descriptor).st_size != size_bytes:
@@ -144,9 +150,10 @@ def digest_of(path: Path, size_bytes: int) -> str:
 
 
 class _Digest:
-    """SHA-256 of the chunks that aren't zero, with their places, and the size.
+    """A SHA-256 of the chunks that aren't all zero, with their positions, and of the size.
 
-    A file of a petabyte that has nothing but holes costs a program nothing: nor does it here.
+    A program can cheaply create a file of a petabyte that consists of holes; its digest is cheap,
+    too.
     """
 
     def __init__(self) -> None:
@@ -178,7 +185,7 @@ def _chunks(descriptor: int, size_bytes: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _read(descriptor: int, offset: int, size: int) -> bytes:
-    """Reads all of it; less only at the end of the file."""
+    """Reads ``size`` bytes; fewer only at the end of the file."""
     chunk = b""
     while len(chunk) < size and (
         more := os.pread(descriptor, size - len(chunk), offset + len(chunk))
@@ -189,7 +196,10 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
 
 @contextmanager
 def _opened(found: Found) -> Iterator[tuple[int, os.stat_result]]:
-    """Raises UnfitError: it isn't what it was a moment ago, or may not be read."""
+    """Yields the open file and its status.
+
+    Raises UnfitError: it has been replaced, or may not be read.
+    """
     try:
         descriptor = os.open(found.name, _BELOW, dir_fd=found.parent)
     except OSError as error:
@@ -226,7 +236,7 @@ def _entry(
 
 
 def _read_attributes(descriptor: int) -> dict[str, str]:
-    """Access lists let the programs of a project into its folders."""
+    """Returns access lists, which let programs into folders, and other attributes."""
     if not hasattr(os, "listxattr"):
         return {}
     try:

@@ -32,9 +32,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """``version`` is of the state that the original was in; of a file ``digest`` is of its content.
+    """A file, folder or link of the data.
 
-    ``attributes``: the access lists and others that a file system keeps, in hexadecimal digits.
+    ``version`` identifies the state of the original; ``digest`` is of a file's content.
+    ``attributes`` are access lists and other attributes of the file system, in hexadecimal digits.
     """
 
     path: str
@@ -51,7 +52,7 @@ class Entry:
 
 
 def write_manifest(folder: Path, entries: Iterable[Entry]) -> None:
-    """Writes the entries, and a last line that says that nothing is missing."""
+    """Writes the entries, and a last line that proves that the list is complete."""
     count = 0
     with (folder / NAME).open("w", encoding="utf-8") as file:
         for count, entry in enumerate(entries, 1):  # noqa: B007 - the last one is the count
@@ -62,7 +63,7 @@ def write_manifest(folder: Path, entries: Iterable[Entry]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Entry]:
-    """Raises DataLoss: it is damaged, or of a newer version."""
+    """Reads the entries. Raises DataLoss: the list is damaged, or of a newer version."""
     path = folder / NAME
     try:
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -26,7 +26,7 @@ _EVERY = 1000
 
 @dataclass(frozen=True)
 class Restored:
-    """``damaged``: the files that the backup doesn't have any more as they were."""
+    """The result; ``damaged`` are the files that have changed or vanished in the backup."""
 
     backup: Path
     files: int
@@ -45,7 +45,10 @@ def find_backups(directory: Path) -> list[Path]:
 
 
 def find_newest(directory: Path) -> Path:
-    """The newest backup in ``directory``, or that one itself. Raises InvalidArgument: none is."""
+    """Returns the newest backup in ``directory``, or ``directory`` if it is one itself.
+
+    Raises InvalidArgument: there is no backup.
+    """
     found = [directory] if (directory / NAME).exists() else find_backups(directory)
     if not found:
         text = (
@@ -57,7 +60,7 @@ def find_newest(directory: Path) -> Path:
 
 
 def check(backup: Path, report: Callable[[str], None]) -> Restored:
-    """Reads every file. Raises DataLoss: the list of them is damaged."""
+    """Checks a backup by reading every file. Raises DataLoss: its list of files is damaged."""
     entries = read_manifest(backup)
     damaged = []
     files = [entry for entry in entries.values() if entry.kind is Kind.FILE]
@@ -83,8 +86,8 @@ def restore(
     """Restores the data directory ``root``, which must be empty or not exist.
 
     Raises:
-        FailedPrecondition: there is something in ``root``.
-        DataLoss: the backup is damaged, and damaged files weren't to be skipped.
+        FailedPrecondition: ``root`` isn't empty.
+        DataLoss: the backup is damaged, and ``skip_damaged`` is false.
         OSError: ``root`` can't be written.
     """
     entries = read_manifest(backup)
@@ -103,7 +106,10 @@ def restore(
 
 @contextmanager
 def _claimed(root: Path) -> Iterator[None]:
-    """Holds the lock of the empty folder, so that no server starts there meanwhile."""
+    """Holds the lock of the empty folder, so that no server starts there meanwhile.
+
+    Raises FailedPrecondition: the folder isn't empty, or is locked.
+    """
     root.mkdir(parents=True, exist_ok=True)
     lock = root / "footplate.lock"
     if any(root.iterdir()):
@@ -176,7 +182,7 @@ def _fill(
 
 
 def _copy(source: Path, target: Path, entry: Entry) -> bool:
-    """Copies a file; False: it isn't what was backed up."""
+    """Copies a file; returns False if it has changed since the backup."""
     try:
         descriptor = open_regular(source)
     except FileNotFoundError:

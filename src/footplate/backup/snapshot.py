@@ -61,7 +61,7 @@ _MAX_PATH_BYTES = 3000
 
 @dataclass
 class Made:
-    """The outcome of a backup. ``skipped``: what couldn't be part of it, by path, and why."""
+    """The result of a backup; ``skipped`` has the paths that couldn't be included, with reasons."""
 
     folder: Path
     files: int = 0
@@ -72,12 +72,12 @@ class Made:
 
 
 def make_backup(settings: Settings, directory: Path, report: Callable[[str], None]) -> Made:
-    """A new backup of the data directory in ``directory``; ``report`` gets lines on its progress.
+    """Makes a new backup of the data directory in ``directory``; ``report`` gets progress.
 
     Raises:
-        InvalidArgument: there is no data directory, or ``directory`` can't have its backups.
+        InvalidArgument: there is no data directory, or its backups can't be in ``directory``.
         FailedPrecondition: another backup is being made there.
-        DataLoss: the database is damaged, or the disk doesn't keep what it is given.
+        DataLoss: the database is damaged, or the disk doesn't store what is written.
         OSError: ``directory`` can't be written.
     """
     root, directory = settings.data_dir.resolve(), directory.resolve()
@@ -113,7 +113,7 @@ def _locked(directory: Path) -> Iterator[None]:
 
 
 def prune(directory: Path, keep: int) -> list[Path]:
-    """Removes all backups in ``directory`` but the newest ones; returns those removed."""
+    """Removes all backups in ``directory`` except the ``keep`` newest; returns those removed."""
     gone = find_backups(directory)[:-keep]
     for folder in gone:
         shutil.rmtree(folder)
@@ -155,7 +155,7 @@ class _Backup:
         return self._finish()
 
     def _read_earlier(self) -> tuple[Path, dict[str, Entry]]:
-        """The last backup that is whole."""
+        """Returns the folder and the entries of the last complete backup."""
         for folder in reversed(find_backups(self._directory)):
             with suppress(DataLoss):
                 return folder / DATA, read_manifest(folder)
@@ -175,7 +175,7 @@ class _Backup:
             self._take(found)
 
     def _second_pass(self) -> None:
-        """Copies what has changed in buckets since the first pass, as the copied records say."""
+        """Copies what has changed in buckets since the first pass, as the records show."""
         seen = set()
         with closing(_Records(self._data / RECORDS)) as records:
             for found in walk(self._root / "buckets", lambda p: self._wanted(_BUCKETS + p)):
@@ -191,7 +191,7 @@ class _Backup:
                     self._drop(path)
 
     def _take(self, found: Found) -> None:
-        """Adds the file to the backup, unless it is there already as it is now."""
+        """Adds the file to the backup, unless its present state is in it already."""
         kept = self._entries.get(found.path)
         if kept is not None and kept.version == version_of(found.status):
             return
@@ -207,7 +207,7 @@ class _Backup:
         self._tell()
 
     def _check_place(self, found: Found) -> None:
-        """Raises UnfitError. Programs may have made anything."""
+        """Checks that a path can be part of a backup: programs create any. Raises UnfitError."""
         above = found.path.rpartition("/")[0]
         if above and (above not in self._entries or self._entries[above].kind is not Kind.FOLDER):
             raise UnfitError  # what is above it is left out, or was replaced meanwhile
@@ -243,7 +243,7 @@ class _Backup:
             target.unlink(missing_ok=True)
 
     def _copy_database(self, path: str) -> None:
-        """Copies one consistent state, also while the service writes. Raises DataLoss."""
+        """Copies one consistent state, even while the service writes. Raises DataLoss."""
         source, target = self._root / path, self._data / path
         try:
             with (
@@ -276,7 +276,10 @@ class _Backup:
         )
 
     def _check(self) -> None:
-        """Raises DataLoss. Those of earlier backups are checked by `footplate backup --check`."""
+        """Checks the new files of the backup. Raises DataLoss.
+
+        Files of earlier backups are checked by `footplate backup --check`.
+        """
         os.sync()
         for path, entry in self._entries.items():
             if entry.kind is not Kind.FILE:
@@ -317,7 +320,7 @@ class _Backup:
 
 
 class _Records:
-    """The copy of the buckets' records, by which a file's copy is known to be of that moment."""
+    """The copy of the buckets' records, which shows whether a file's copy is of the same moment."""
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(path)
@@ -337,7 +340,7 @@ class _Records:
 
 
 def _storable(name: str) -> str:
-    """Returns the name as UTF-8, which all names of objects are."""
+    """Converts a name to valid UTF-8, as all names of objects are."""
     return name.encode(errors="replace").decode()
 
 
