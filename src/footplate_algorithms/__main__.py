@@ -44,7 +44,7 @@ def main(args: Sequence[str]) -> int:
 
 
 def read_run(args: Sequence[str]) -> Run:
-    """Raises UsageError."""
+    """Reads the arguments of a run. Raises UsageError."""
     own, left = _own_arguments(args[1:])
     algorithm = ALGORITHMS.get(args[0]) if args else None
     if algorithm is None or not own["--job-dir"]:
@@ -70,7 +70,7 @@ def _say_ignored(given: Values, name: str) -> None:
 
 
 def _own_arguments(args: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Splits arguments: the service's, each with a value of its own, and the algorithm's."""
+    """Splits the arguments into the service's, each of which has a value, and the algorithm's."""
     own: dict[str, list[str]] = {name: [] for name in _OWN}
     left: list[str] = []
     index = 0

@@ -33,9 +33,10 @@ OPTIMIZERS = ("adam", "ftrl", "sgd")
 
 @dataclass(frozen=True)
 class Algorithm:
-    """Finished jobs show ``framework``, ``runtime_version`` and ``python_version``.
+    """A built-in algorithm.
 
-    ``runtime`` is what its program runs in, as jobs ask for it.
+    Finished jobs show ``framework``, ``runtime_version`` and ``python_version``. ``runtime`` is the
+    runtime of its program, as jobs ask for it.
     """
 
     name: str

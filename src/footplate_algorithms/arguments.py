@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Problem:
-    """``index`` is the place of the argument; None: it is wrong with all of them together."""
+    """A fault; ``index`` is the place of the argument, None if it concerns all of them."""
 
     index: int | None
     message: str
@@ -26,9 +26,10 @@ class Problem:
 
 @dataclass
 class Arguments:
-    """``given`` has what the job sets, ``values`` the defaults, too; ``places`` where each stands.
+    """The arguments of a job.
 
-    ``unknown`` are the places and names of what the algorithm doesn't have.
+    ``given`` has the values that the job sets, ``values`` also the defaults; ``places`` has the
+    index of each. ``unknown`` has the indices and names of arguments that the algorithm lacks.
     """
 
     given: Values = field(default_factory=Values)
@@ -41,7 +42,10 @@ class Arguments:
 def read_arguments(
     algorithm: Algorithm, args: Sequence[str], tuned: Collection[str] = ()
 ) -> Arguments:
-    """``tuned``: names that a tuning job gives each of its trials. A later value wins."""
+    """Reads arguments; of repeated ones the last counts.
+
+    ``tuned`` are the names of arguments that a tuning job gives to each of its trials.
+    """
     read = Arguments()
     index = 0
     while index < len(args):
@@ -138,7 +142,10 @@ def _split_conflicts(read: Arguments) -> Iterator[Problem]:
 
 
 def splits(values: Values) -> tuple[float, float]:
-    """The parts of the training data that validate and test; 0 where a file of its own does."""
+    """Returns the shares of training data for validation and test; 0 if a separate file serves.
+
+    Without preprocessing both are 0.
+    """
     if not values.get("preprocess"):
         return 0.0, 0.0
     validation = 0.0 if "validation_data_path" in values else values.number("validation_split")

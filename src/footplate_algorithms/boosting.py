@@ -29,14 +29,14 @@ _GENERAL = frozenset({"booster", "num_class", "scale_pos_weight", "base_score", 
 
 
 def needs_one_hot(values: Values) -> bool:
-    """Returns whether categories become a column each, since the booster knows no others."""
+    """Returns whether each category needs a column, as the booster has no categories."""
     return values["booster"] == "gblinear" or values["tree_method"] == "exact"
 
 
 def booster_parameters(values: Values) -> dict[str, Any]:
     """Returns the parameters for XGBoost.
 
-    A split of categories separates one of them from the rest, as columns of zeros and ones would.
+    Each split separates one category from the rest, as it would with columns of zeros and ones.
     """
     objective = str(values["objective"])
     given = {
@@ -53,7 +53,7 @@ def booster_parameters(values: Values) -> dict[str, Any]:
 
 
 def _applies(name: str, values: Values) -> bool:
-    """Others would be warned of: they are of another booster or objective."""
+    """Returns whether an argument applies to the booster and objective; XGBoost warns of others."""
     booster = str(values["booster"])
     if name in _OWN_NAMES:
         return False
@@ -70,7 +70,7 @@ def _applies(name: str, values: Values) -> bool:
 
 
 def metrics_of(values: Values) -> list[str]:
-    """The last one is what the job asks for."""
+    """Returns the names of the metrics for XGBoost; the last is the job's own."""
     objective = str(values["objective"])
     if objective.startswith("multi:"):
         names = ["merror", "mlogloss"]
@@ -85,9 +85,9 @@ def metrics_of(values: Values) -> list[str]:
 
 
 def named_scores(evaluated: Mapping[str, float]) -> dict[str, float]:
-    """XGBoost's metrics, and what they are called for all algorithms.
+    """Returns XGBoost's metrics, also under the names that all algorithms share.
 
-    There is no loss of binary:logitraw, whose predictions are no probabilities.
+    For binary:logitraw there is no loss, because its predictions aren't probabilities.
     """
     if "rmse" in evaluated:
         return {**evaluated, "loss": evaluated["rmse"] ** 2}
@@ -98,7 +98,7 @@ def named_scores(evaluated: Mapping[str, float]) -> dict[str, float]:
 
 
 class _Pieces(xgboost.DataIter):  # type: ignore[misc]  # xgboost has no types here
-    """Gives XGBoost a dataset piece by piece."""
+    """Passes a dataset to XGBoost piece by piece."""
 
     def __init__(self, data: Dataset, types: list[str]) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ def feature_types(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def as_matrix(data: Dataset, values: Values, types: list[str], reference: Any = None) -> Any:
-    """``reference``: the training data, whose bins the others use."""
+    """Makes XGBoost's matrix; ``reference`` is the training data, whose bins the other data use."""
     if values["booster"] != "gblinear" and values["tree_method"] in ("auto", "hist"):
         return xgboost.QuantileDMatrix(
             _Pieces(data, types),
@@ -158,7 +158,10 @@ def train(
     device: str,
     checkpoints: Path | None = None,
 ) -> Any:
-    """``matrices``: the training data first, and what the metrics are of last. Raises DataError."""
+    """Trains a model. Raises DataError.
+
+    ``matrices`` has the training data first, and last the data for the metrics.
+    """
     rounds = values.integer("num_boost_round")
     (_, training), (name, evaluated) = next(iter(matrices.items())), list(matrices.items())[-1]
     callbacks: list[Any] = []
@@ -182,13 +185,13 @@ def train(
 
 
 def _first_line(message: str) -> str:
-    """Returns the first line without its place in XGBoost's code and without the stack."""
+    """Returns the first line of an error, without its place in XGBoost's code."""
     line = message.strip().partition("\n")[0]
     return line.rpartition("Check failed: ")[2] or line
 
 
 def evaluate(model: Any, matrix: Any) -> dict[str, float]:
-    """The same metrics as are reported while it trains."""
+    """Returns the same metrics as are reported during training."""
     found = {}
     for part in model.eval(matrix, "data").split("\t")[1:]:
         name, _, value = part.removeprefix("data-").rpartition(":")

@@ -19,7 +19,10 @@ _PRIMARY = ("chief", "master")
 
 @dataclass(frozen=True)
 class Cluster:
-    """``index`` of ``size`` replicas, 0 of the primary one, whose address is ``host:port``."""
+    """This replica's place among the ``size`` replicas of a job.
+
+    ``index`` is 0 for the primary one, whose address is ``host:port``.
+    """
 
     index: int = 0
     size: int = 1
@@ -31,8 +34,10 @@ class Cluster:
         return self.index == 0
 
     def files(self, data: CsvFiles) -> tuple[Sequence[str], int, int]:
-        """The files to read, and of their rows: the one to begin with, and the distance to the
-        next. Each replica has files of its own where there are enough, else rows of all."""
+        """Returns the files to read, the first row to use, and the distance to the next.
+
+        Each replica reads files of its own if there are enough, otherwise a share of all rows.
+        """
         if len(data.paths) >= self.size:
             return data.paths[self.index :: self.size], 0, 1
         return data.paths, self.index, self.size
@@ -58,7 +63,7 @@ def read_cluster(text: str | None) -> Cluster:
 
 @contextmanager
 def joined(cluster: Cluster) -> Iterator[None]:
-    """Makes XGBoost sum over all replicas meanwhile; the primary one brings them together."""
+    """Context manager in which XGBoost sums over all replicas; the primary one connects them."""
     if cluster.size == 1:
         yield
         return

@@ -27,7 +27,7 @@ _SHOWN = 60
 
 
 def numbers(cells: Sequence[str]) -> NDArray[np.float64]:
-    """The column as numbers, NaN where a cell is empty. Raises ValueError: some cell is none."""
+    """Converts cells to numbers, NaN for empty ones. Raises ValueError: one isn't finite."""
     values = np.fromiter((float(cell) if cell else math.nan for cell in cells), float, len(cells))
     if np.isinf(values).any():
         raise ValueError("infinite")
@@ -35,7 +35,7 @@ def numbers(cells: Sequence[str]) -> NDArray[np.float64]:
 
 
 def first_not_numeric(cells: Sequence[str]) -> int:
-    """The place of the first cell that is no finite number; -1: there is none."""
+    """Returns the index of the first cell that is not a finite number; -1: there is none."""
     for index, cell in enumerate(cells):
         try:
             numbers([cell])
@@ -46,7 +46,7 @@ def first_not_numeric(cells: Sequence[str]) -> int:
 
 @dataclass
 class Column:
-    """The facts of a column from one pass; sums are over the rows that train."""
+    """The facts about a column from one pass; sums are over the training rows."""
 
     count: int = 0
     total: float = 0.0
@@ -66,7 +66,7 @@ class Column:
 
     @property
     def deviation(self) -> float:
-        """1 for a constant column: numbers can be divided by it."""
+        """Returns the standard deviation; 1 for a constant column, as it is a divisor."""
         if not self.count:
             return 1.0
         variance = max(self.squares / self.count - self.mean**2, 0.0)
@@ -114,7 +114,7 @@ class Column:
 
 
 def kept_rows(chunk: Chunk, *, preprocess: bool) -> NDArray[np.bool_]:
-    """Returns which rows are used: with a target and, if preprocessed, most of their cells."""
+    """Returns which rows are used: with a target and, if preprocessed, few empty cells."""
     empty = np.array([row.count("") for row in chunk.rows])
     targets = np.array([bool(row[0]) for row in chunk.rows])
     if not preprocess:
@@ -124,7 +124,7 @@ def kept_rows(chunk: Chunk, *, preprocess: bool) -> NDArray[np.bool_]:
 
 
 def check_header(columns: Sequence[Column], rows: int) -> None:
-    """Raises DataError where only the first row of a column is no number."""
+    """Checks for a header. Raises DataError: only the first row of a column is not a number."""
     for column in columns:
         if column.not_numeric == 1 and column.in_first_line and rows > 2:
             raise DataError(
@@ -134,7 +134,7 @@ def check_header(columns: Sequence[Column], rows: int) -> None:
 
 
 def sorted_classes(texts: Counter[str]) -> list[str]:
-    """Numbers in their order, other texts in that of the alphabet."""
+    """Sorts classes: by value if all are numbers, else alphabetically."""
     known = [text for text in texts if text]
     try:
         return sorted(known, key=float)

@@ -22,7 +22,7 @@ _WILDCARDS = frozenset("*?[")
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows of one file, cells without spaces around them; ``lines`` has the line of each row."""
+    """Rows of one file, with spaces around cells removed; ``lines`` has the line of each row."""
 
     file: str
     rows: list[list[str]]
@@ -35,9 +35,9 @@ class Chunk:
 
 
 class CsvFiles:
-    """The files of a path, which may have wildcards; messages name them as the user does.
+    """The CSV files of a path, which may have wildcards; messages use the user's names for them.
 
-    Every row has as many columns as the first one.
+    Every row must have as many columns as the first one.
     """
 
     def __init__(self, path: str, folders: Folders, width: int | None = None) -> None:
@@ -47,7 +47,7 @@ class CsvFiles:
         self._expected = "the first row" if width is None else "the training data"
 
     def chunks(self, files: Sequence[str] | None = None) -> Iterator[Chunk]:
-        """Yields all rows, in order; ``files``: of these alone. Raises DataError."""
+        """Yields all rows in order, or only those of ``files``. Raises DataError."""
         for path in self.paths if files is None else files:
             yield from self._chunks(path)
 

@@ -18,7 +18,10 @@ PIECE_ROWS = 50_000
 
 @dataclass(frozen=True)
 class Dataset:
-    """``features`` is a float32 array of ``rows`` by ``width``, ``targets`` one of ``rows``."""
+    """Encoded rows.
+
+    ``features`` is a float32 array of ``rows`` by ``width``, ``targets`` is one of ``rows``.
+    """
 
     features: NDArray[Any]
     targets: NDArray[Any]

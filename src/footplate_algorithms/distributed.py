@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def run(job: Run) -> None:
-    """Raises DataError."""
+    """Runs a replica's share of the training. Raises DataError."""
     cluster = own_cluster()
     if cluster.primary:
         job.directory.make(preprocess=False)
@@ -54,7 +54,7 @@ def run(job: Run) -> None:
 
 
 def device() -> str:
-    """The GPU, where XGBoost can use one and the replica has one."""
+    """Returns XGBoost's device: ``cuda`` if it can use the replica's GPU, else ``cpu``."""
     if not xgboost.build_info().get("USE_CUDA"):
         return "cpu"
     try:
@@ -76,7 +76,7 @@ def _matrix(data: Dataset, values: Values, reference: Any = None) -> Any:
 
 
 def _read(job: Run, path: str, cluster: Cluster, work: Path) -> Dataset:
-    """The own share of the rows."""
+    """Reads this replica's share of the rows."""
     files = CsvFiles(job.values.text(path), job.folders)
     request = Request({}, job.folders, preprocess=False, target=boosted_target(job.values))
     data = encode_plain(request, _own(files, cluster), files.width, work, path)

@@ -32,15 +32,15 @@ class Encoder:
 
     @classmethod
     def load(cls, directory: str | Path | None = None) -> Encoder:
-        """The encoder of ``metadata.json`` in a directory; without one: beside this file."""
+        """Loads the encoder from ``metadata.json`` in a directory, by default this file's."""
         folder = Path(directory) if directory is not None else Path(__file__).parent
         return cls(json.loads((folder / "metadata.json").read_text("utf-8")))
 
     def encode(self, rows: Any) -> Any:
-        """A float32 array, one row for each row of texts or numbers.
+        """Encodes rows of texts or numbers as a float32 array with one row each.
 
         Raises:
-            ValueError: a row has another number of columns, or a number is none.
+            ValueError: a row has another number of columns, or a text isn't a number.
         """
         texts = [[str(cell).strip() for cell in row] for row in rows]
         for index, row in enumerate(texts):
@@ -53,7 +53,7 @@ class Encoder:
         return np.concatenate(parts, axis=1).astype(np.float32)
 
     def encode_column(self, index: int, cells: Any) -> Any:
-        """Encodes a column: one of numbers, or with ``one_hot`` one for each category."""
+        """Encodes a column: as numbers, or with ``one_hot`` as a column for each category."""
         column = self.columns[index]
         if column["type"] == "number":
             fill = math.nan if column["fill"] is None else column["fill"]
@@ -62,12 +62,12 @@ class Encoder:
         return np.eye(column["size"])[codes] if self.one_hot else codes[:, None].astype(float)
 
     def decode_target(self, codes: Any) -> list[str]:
-        """The classes, as the training data writes them, of numbers that the model predicts."""
+        """Converts numbers that the model predicts to classes, as the training data writes them."""
         classes = self.target.get("classes")
         return [classes[int(code)] if classes else str(code) for code in codes]
 
     def _code(self, index: int, cell: str) -> int:
-        """Categories that the training data doesn't have share the last code."""
+        """Returns the code of a category; those not in the training data share the last one."""
         column = self.columns[index]
         if "buckets" in column:
             return zlib.crc32(cell.encode()) % int(column["buckets"])

@@ -14,12 +14,15 @@ _MOUNT = "/gcs"
 
 @dataclass(frozen=True)
 class Folders:
-    """``named`` has the folders by ``gs://BUCKET``; all other buckets are below ``/gcs``."""
+    """The folders of buckets.
+
+    ``named`` has folders by ``gs://BUCKET``; all other buckets are below ``/gcs``.
+    """
 
     named: Mapping[str, str]
 
     def find(self, uri: str) -> str:
-        """Returns the path at which files open ``uri``; a plain path stays."""
+        """Returns the local path of ``uri``; a plain path stays unchanged."""
         if not uri.startswith(_SCHEME):
             return uri
         bucket, slash, name = uri.removeprefix(_SCHEME).partition("/")
@@ -27,7 +30,7 @@ class Folders:
         return f"{folder}{slash}{name}"
 
     def show(self, path: str) -> str:
-        """Returns what the user calls the file at ``path``."""
+        """Returns the user's name for the file at ``path``."""
         for uri, folder in (*self.named.items(), ("gs:/", _MOUNT)):
             if path == folder or path.startswith(f"{folder}/"):
                 return f"{uri}{path.removeprefix(folder)}"

@@ -17,7 +17,7 @@ _INITIAL_ACCUMULATOR = 0.1
 
 
 class Ftrl(torch.optim.Optimizer):  # type: ignore[misc]  # torch has no types here
-    """A weight's first state is the one that leads to its initial value."""
+    """The FTRL optimizer; a weight's first state is the one that leads to its initial value."""
 
     def __init__(
         self, weights: Iterable[Any], lr: float, l1: float, l2: float, l2_shrinkage: float

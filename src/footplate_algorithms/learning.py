@@ -47,7 +47,7 @@ def optimizers(network: Network, values: Values) -> list[Any]:
 
 
 def _optimizer(weights: list[Any], values: Values, prefix: str) -> Any:
-    """Adam has betas, FTRL the regularization; SGD has neither."""
+    """Makes an optimizer: Adam with betas, FTRL with regularization, or SGD with neither."""
     rate = values.number(f"{prefix}learning_rate")
     kind = values[f"{prefix}optimizer_type"]
     if kind == "ftrl":
@@ -61,7 +61,7 @@ def _optimizer(weights: list[Any], values: Values, prefix: str) -> Any:
 
 
 def batches(rows: int, size: int, seed: int) -> Iterator[NDArray[Any]]:
-    """The places of rows, all of them in another order in each round, for ever."""
+    """Yields batches of row numbers for ever, in a new order in each round."""
     random = np.random.default_rng(seed)
     size = min(size, rows)
     while True:
@@ -77,7 +77,7 @@ def train(
     evaluated: Dataset,
     reporter: Reporter,
 ) -> Network:
-    """Raises DataError where the loss is no number any more."""
+    """Trains a network. Raises DataError: the loss is no longer a finite number."""
     steps, size, seed = (values.integer(name) for name in ("max_steps", "batch_size", "seed"))
     torch.manual_seed(seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -121,7 +121,7 @@ def _diverged(step: int, values: Values) -> str:
 
 
 def evaluate(network: Network, data: Dataset, values: Values | None = None) -> dict[str, float]:
-    """``eval_steps`` of ``values`` bounds the batches that are looked at; 0: all rows are."""
+    """Returns the scores; ``eval_steps`` of ``values`` limits the batches, 0: all rows."""
     limit = data.rows
     if values is not None and values.integer("eval_steps"):
         limit = min(limit, values.integer("eval_steps") * values.integer("batch_size"))
@@ -137,7 +137,7 @@ def evaluate(network: Network, data: Dataset, values: Values | None = None) -> d
 
 
 def save(network: Network, width: int, path: Path) -> None:
-    """``torch.export.load(PATH).module()`` is a function of rows by columns."""
+    """Saves a network, which ``torch.export.load(PATH).module()`` loads as a function."""
     network.cpu().eval()
     example = torch.zeros((2, width))
     shapes = ({0: torch.export.Dim.AUTO},)

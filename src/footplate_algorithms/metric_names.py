@@ -31,7 +31,7 @@ _WITH_NUMBER = ("error@", "tweedie-nloglik@")
 
 
 def is_eval_metric(name: str) -> bool:
-    """Returns whether XGBoost computes it for what the algorithms train."""
+    """Returns whether XGBoost can compute a metric for what the algorithms train."""
     for prefix in _WITH_NUMBER:
         if name.startswith(prefix):
             return _is_number(name.removeprefix(prefix))
@@ -47,7 +47,7 @@ def classifies(values: Values) -> bool:
 
 
 def reported(values: Values) -> tuple[str, ...]:
-    """The names of all metrics that a job with these arguments reports."""
+    """Returns the names of all metrics that a job with these arguments reports."""
     objective = values.text("objective")
     if not classifies(values):
         names: tuple[str, ...] = REGRESSION

@@ -15,10 +15,10 @@ _MAX_EMBEDDING = 50
 
 
 class Network(nn.Module):  # type: ignore[misc]  # torch has no types here
-    """Numbers are scaled by the mean and deviation of the training data.
+    """The network; it scales numbers by the mean and deviation of the training data.
 
-    Its output are probabilities of the classes, or predicted numbers; ``raw`` gives what the loss
-    is computed of: log-odds, or scaled numbers.
+    Its output are probabilities of classes, or predicted numbers. ``raw`` returns the values from
+    which the loss is computed: log-odds, or scaled numbers.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Network(nn.Module):  # type: ignore[misc]  # torch has no types here
         self.register_buffer(name, torch.tensor(values, dtype=torch.float32))
 
     def _wide(self) -> Any:
-        """A weight for each number and each category."""
+        """Makes the linear part: a weight for each number and each category."""
         linear = nn.Linear(len(self.numbers), self.outputs)
         weights = [nn.Embedding(size, self.outputs) for size in self.sizes]
         parts = nn.ModuleDict({"numbers": linear, "categories": nn.ModuleList(weights)})

@@ -24,7 +24,7 @@ METRICS = "metrics.json"
 
 @dataclass(frozen=True)
 class JobDirectory:
-    """``path`` is the directory, ``uri`` how the user names it."""
+    """The job's directory; ``path`` is where it is, ``uri`` the user's name for it."""
 
     path: Path
     uri: str
@@ -42,7 +42,7 @@ class JobDirectory:
         return self.path / "artifacts"
 
     def make(self, *, preprocess: bool) -> None:
-        """Makes the folders; removes files that an earlier start of the job appended to."""
+        """Creates the folders; removes files to which an earlier start of the job appended."""
         folders = [self.model, self.artifacts, *([self.processed_data] if preprocess else [])]
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ class JobDirectory:
 
 
 def write_metadata(directory: JobDirectory, metadata: Mapping[str, Any]) -> None:
-    """Writes metadata and the program that reads it: both together encode new rows."""
+    """Writes metadata and the program that reads it; together they can encode new rows."""
     text = json.dumps(metadata, indent=1, ensure_ascii=False)
     (directory.artifacts / METADATA).write_text(f"{text}\n", "utf-8")
     shutil.copyfile(encoding.__file__, directory.artifacts / INSTANCES)
@@ -63,7 +63,7 @@ def write_results(
     steps: int,
     metrics: Mapping[str, Mapping[str, float]],
 ) -> None:
-    """``metrics``: the scores by the data that they are of; the first ones are the job's."""
+    """Writes the results; ``metrics`` has scores by data, of which the first are the job's."""
     text = json.dumps({"global_step": steps, **metrics}, indent=1)
     (directory.artifacts / METRICS).write_text(f"{text}\n", "utf-8")
     labels = {"job_id": os.environ.get("CLOUD_ML_JOB_ID", ""), "global_step": str(steps)}

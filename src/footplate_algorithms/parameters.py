@@ -10,7 +10,7 @@ Value = str | int | float | bool | tuple[int, ...]
 
 
 class Values(dict[str, Value]):
-    """The values of arguments by their names; each of the type that its parameter says."""
+    """The values of arguments by name, each with the type of its parameter."""
 
     def integer(self, name: str, default: int = 0) -> int:
         value = self.get(name, default)
@@ -42,7 +42,7 @@ _MAX_UNITS = 100_000
 
 
 class Kind(Enum):
-    """The value is what messages call it."""
+    """The type of an argument; its value is its name in messages."""
 
     FLAG = "true or false"
     INTEGER = "a whole number"
@@ -54,7 +54,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Range:
-    """Bounds of a number; an ``open`` bound is not part of the range."""
+    """The bounds of a number; an ``open`` bound is not part of the range."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -78,7 +78,7 @@ ANY = Range()
 
 @dataclass(frozen=True)
 class Parameter:
-    """One argument of an algorithm; ``default`` None: it has none."""
+    """An argument of an algorithm; ``default`` is None if it has none."""
 
     name: str
     kind: Kind
@@ -91,7 +91,7 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """The values that may be given, for messages."""
+        """Describes the allowed values, for messages."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         if self.range != ANY:
@@ -99,7 +99,7 @@ class Parameter:
         return self.kind.value
 
     def read(self, text: str) -> Value:
-        """Raises ValueError with what is allowed; the caller adds the argument's name."""
+        """Parses a value. Raises ValueError, which says what is allowed."""
         try:
             value = self._parse(text)
         except (ValueError, OverflowError):
@@ -140,7 +140,7 @@ def _read_flag(text: str) -> bool:
 
 
 def _read_integer(text: str) -> int:
-    """Reads an integer, also ``8.0``, which tuning jobs write for a DOUBLE parameter."""
+    """Reads an integer, or ``8.0``, which tuning jobs write for a DOUBLE parameter."""
     number = float(text)
     if not number.is_integer():
         raise ValueError(text)

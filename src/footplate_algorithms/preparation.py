@@ -40,8 +40,9 @@ _SPLIT_SEED = 1
 class Target:
     """The way in which the target column is read.
 
-    ``classes``: it has classes, which are found, unless ``limit`` says that it has the whole
-    numbers below it. ``at_most``: so many classes may be found. ``range``: of numbers.
+    ``classes``: the column has classes. They are found in the data, unless ``limit`` is set: then
+    they are the whole numbers below it. ``at_most`` is how many may be found. ``range`` is for
+    numbers.
     """
 
     classes: bool
@@ -52,9 +53,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Request:
-    """``paths`` by the names of `PARTS`; ``splits``: the shares of validation and test data.
+    """The data to prepare.
 
-    ``gaps``: empty cells may stay where nothing fills them.
+    ``paths`` are by the names in `PARTS`; ``splits`` are the shares of validation and test data.
+    ``gaps``: empty cells are allowed even if nothing fills them.
     """
 
     paths: Mapping[str, str]
@@ -68,7 +70,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Prepared:
-    """``metadata`` is what `Encoder` takes. What isn't there is None."""
+    """The prepared data; ``metadata`` is for `Encoder`, and missing data is None."""
 
     metadata: dict[str, Any]
     training: Dataset
@@ -77,7 +79,7 @@ class Prepared:
 
 
 def prepare(request: Request, work: Path, processed: Path, say: Callable[[str], None]) -> Prepared:
-    """``processed`` gets the preprocessed data as CSV files. Raises DataError."""
+    """Prepares the data; ``processed`` gets it as CSV files, too. Raises DataError."""
     files = CsvFiles(request.paths["training"], request.folders)
     columns = _scan(files, request)
     _check_target(columns[0], request)
@@ -103,7 +105,7 @@ def prepare(request: Request, work: Path, processed: Path, say: Callable[[str], 
 def _split(
     chunks: Iterator[Chunk], shares: tuple[float, float]
 ) -> Iterator[tuple[Chunk, NDArray[Any]]]:
-    """The part of each row, as places in `PARTS`; the same for the same rows."""
+    """Yields chunks with the part of each row, an index in `PARTS`, always the same."""
     random = np.random.default_rng(_SPLIT_SEED)
     validation, test = shares
     for chunk in chunks:
@@ -112,7 +114,7 @@ def _split(
 
 
 def _scan(files: CsvFiles, request: Request) -> list[Column]:
-    """The target's column alone is looked at where nothing is preprocessed."""
+    """Reads the facts about the columns; without preprocessing only about the target."""
     columns = [Column() for _ in range(files.width)]
     looked_at = columns if request.preprocess else columns[:1]
     rows = 0
@@ -163,7 +165,7 @@ def _describe(columns: Sequence[Column], request: Request) -> dict[str, Any]:
 
 
 def plain_metadata(width: int) -> dict[str, Any]:
-    """Returns the metadata of ``width`` columns of numbers that are taken as they are."""
+    """Returns the metadata for ``width`` columns of numbers, which are used unchanged."""
     plain = {"type": "number", "fill": None, "mean": 0.0, "deviation": 1.0}
     columns = [{"name": f"column_{i + 2}", **plain} for i in range(width)]
     target = {"type": "number"}
@@ -173,7 +175,7 @@ def plain_metadata(width: int) -> dict[str, Any]:
 def encode_plain(
     request: Request, chunks: Iterator[Chunk], width: int, work: Path, name: str
 ) -> Dataset | None:
-    """Rows of ``width`` columns of numbers, the target first. Raises DataError."""
+    """Encodes rows of ``width`` columns of numbers, the target first. Raises DataError."""
     writer = _Writer(request, plain_metadata(width - 1), work, work, (name,))
     for chunk in chunks:
         writer.write(chunk, np.zeros(len(chunk.rows), int))
@@ -235,7 +237,7 @@ class _Writer:
         return tuple(dataset.close() for dataset in self._datasets)
 
     def _check(self, chunk: Chunk, cells: Sequence[Sequence[str]], kept: NDArray[np.bool_]) -> None:
-        """Raises DataError at the first gap that nothing fills."""
+        """Checks for gaps that nothing fills. Raises DataError at the first one."""
         if self._request.gaps or self._request.preprocess:
             return
         for index, column in enumerate(cells):

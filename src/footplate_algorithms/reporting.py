@@ -16,19 +16,19 @@ MAX_REPORTS = 50
 
 
 def say(text: str) -> None:
-    """A line on stdout."""
+    """Prints a line on stdout."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
 def is_due(step: int, steps: int) -> bool:
-    """Returns whether the metrics of step ``step`` of ``steps``, from 1, are reported."""
+    """Returns whether the metrics of step ``step`` of ``steps``, counted from 1, are reported."""
     every = max(1, -(-steps // MAX_REPORTS))
     return step % every == 0 or step == steps
 
 
 class Reporter:
-    """``on``: the name of the data that the metrics are of."""
+    """Reports metrics; ``on`` is the name of the data from which they are computed."""
 
     def __init__(self, on: str) -> None:
         self._on = on

@@ -15,7 +15,7 @@ _SMALLEST = 1e-7
 
 
 class ClassScores:
-    """Sums over pieces of ``probabilities`` (rows by classes) and the right ``classes``."""
+    """The scores of a classifier, summed over pieces of ``probabilities`` and ``classes``."""
 
     def __init__(self) -> None:
         self._rows = 0
@@ -35,7 +35,7 @@ class ClassScores:
 
 
 class NumberScores:
-    """Sums over pieces of predicted and right numbers; ``loss`` is the mean square error."""
+    """The scores of a regression, summed over pieces; ``loss`` is the mean square error."""
 
     def __init__(self) -> None:
         self._rows = 0

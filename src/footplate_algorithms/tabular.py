@@ -37,7 +37,7 @@ class Run:
 
 
 def run(job: Run) -> None:
-    """Raises DataError."""
+    """Runs a job. Raises DataError."""
     boosts = "objective" in job.values
     job.directory.make(preprocess=job.values.flag("preprocess"))
     with tempfile.TemporaryDirectory() as work:
@@ -88,7 +88,7 @@ def _boosted(request: Request, values: Values) -> Request:
 
 
 def _evaluated(prepared: Prepared) -> tuple[str, Dataset]:
-    """Returns the name of the data that the metrics are of, and the data."""
+    """Returns the name of the data for the metrics, and the data."""
     if prepared.validation is not None:
         return PARTS[1], prepared.validation
     say("There is no validation data, so the metrics are those of the training data")
