@@ -3,7 +3,8 @@
 ``make house`` prints the figures, and records lines that have become fewer. ``make check`` fails
 where the lines have grown by more than a hundredth over the record: ``make house WHY="..."``
 records the growth with its reason, in the commit that has it. It also fails where a docstring
-begins with a word such as "What" or "Whether" in place of a verb or a noun.
+begins with a word such as "What" or "Whether" in place of a verb or a noun, or where that of a
+function or a class begins with a name in backticks.
 """
 
 from __future__ import annotations
@@ -111,7 +112,9 @@ def find_bare_docstrings(modules: Iterable[Module]) -> Iterator[str]:
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for module in modules:
         for node in ast.walk(module.tree):
-            if isinstance(node, kinds) and _NO_SUBJECT.match(ast.get_docstring(node) or ""):
+            text = (ast.get_docstring(node) or "") if isinstance(node, kinds) else ""
+            names_first = text.startswith("`") and not isinstance(node, ast.Module)
+            if names_first or _NO_SUBJECT.match(text):
                 yield f"{module.path}:{getattr(node, 'lineno', 1)}"
 
 

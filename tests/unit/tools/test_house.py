@@ -70,3 +70,12 @@ def test_a_docstring_without_a_subject_is_named(root: Path) -> None:
     modules = house.find_modules(root, house.SOURCES)
     (fault,) = house.find_faults({}, {}, modules)
     assert fault.startswith("src/footplate/trials/page.py:6: the docstring has no subject")
+
+
+def test_a_name_in_backticks_is_no_subject_of_a_function(tmp_path: Path) -> None:
+    path = tmp_path / "src" / "rows.py"
+    path.parent.mkdir()
+    text = '"""``rows`` of a list."""\n\n\ndef cut(x: int) -> int:\n    """``x``: the length."""\n'
+    path.write_text(text)
+    modules = house.find_modules(tmp_path, house.SOURCES)
+    assert list(house.find_bare_docstrings(modules)) == ["src/rows.py:4"]
