@@ -133,7 +133,7 @@ class Uploads:
 
         Raises Aborted: another request, on any server, is using it.
         """
-        busy = Aborted(f"another request is adding to upload {upload_id!r}; ask again")
+        busy = Aborted(f"another request is writing to upload {upload_id!r}; try again")
         with self._lock:
             if upload_id in self._busy:
                 raise busy

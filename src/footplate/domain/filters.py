@@ -150,8 +150,9 @@ def _same_type(found: object, value: object) -> bool:
 
 
 def _resembles(text: str, pattern: str) -> bool:
-    """``*`` stands for anything; each part is taken where it is first found, so none is tried
-    twice.
+    """Returns whether a text contains a pattern, in which ``*`` stands for any characters.
+
+    Each part of the pattern is matched at its first occurrence, so the search never backtracks.
     """
     text, pattern = text.casefold(), pattern.casefold()
     if "*" not in pattern:

@@ -30,14 +30,6 @@ class AuditEntry:
     address: str
 
 
-@dataclass(frozen=True)
-class AuditPage:
-    """Entries of the log, newest first; ``next_key`` continues the list, None at the end."""
-
-    entries: tuple[AuditEntry, ...]
-    next_key: str | None
-
-
 class AuditLog(Protocol):
     """A log of limited size, which drops its oldest entries, and never changes any."""
 
@@ -45,7 +37,7 @@ class AuditLog(Protocol):
         """Adds an entry; never raises: failures are reported in the service's log."""
         ...
 
-    def list(self, limit: int, after: str | None = None) -> AuditPage:
+    def list(self, limit: int, after: str | None = None) -> Page[AuditEntry]:
         """Returns entries; ``after`` is a ``next_key`` of an earlier page.
 
         If the entries after it have been dropped, the list ends there.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-class EngineReport(Protocol):
+@dataclass(frozen=True)
+class EngineReport:
     """A report for operators, in plain sentences: what the engine has, and what is wrong with it.
 
     Each problem comes with its solution.

@@ -8,14 +8,7 @@ if TYPE_CHECKING:
     from footplate.domain.filters import Filter
     from footplate.domain.model_registry import Model
     from footplate.domain.names import ModelName
-
-
-@dataclass(frozen=True)
-class ModelPage:
-    """Models, newest first; ``next_key`` continues the list, None at the end."""
-
-    models: tuple[Model, ...]
-    next_key: str | None
+    from footplate.ports.pages import Page
 
 
 class ModelStore(Protocol):
@@ -51,7 +44,7 @@ class ModelStore(Protocol):
 
     def list(
         self, collection: str, *, where: Filter | None, limit: int, after: str | None
-    ) -> ModelPage:
+    ) -> Page[Model]:
         """Lists the models of one collection (``ModelName.collection``), newest first.
 
         A model matches ``where`` if its default version does.

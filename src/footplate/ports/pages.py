@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """``next_key`` continues after the last one; None at the end."""
+    """A page of a list; ``next_key`` continues after its last item, None at the end."""
 
     items: tuple[T, ...]
     next_key: str | None

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from footplate.domain.names import PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
-
-
-@dataclass(frozen=True)
-class ResourcePage:
-    """Resources, newest first; ``next_key`` continues the list, None at the end."""
-
-    resources: tuple[PersistentResource, ...]
-    next_key: str | None
+    from footplate.ports.pages import Page
 
 
 class PersistentResourceStore(Protocol):

@@ -24,14 +24,6 @@ class StudyWithTrials:
     trials: tuple[TrialRecord, ...] = ()
 
 
-@dataclass(frozen=True)
-class StudyPage:
-    """Studies, newest first; ``next_key`` continues the list, None at the end."""
-
-    studies: tuple[StudyRecord, ...]
-    next_key: str | None
-
-
 class StudyStore(Protocol):
     """The store of studies; every method is one transaction, which succeeds or has no effect.
 
@@ -60,7 +52,7 @@ class StudyStore(Protocol):
         """Returns the study with this display name in a location. Raises NotFound."""
         ...
 
-    def list(self, collection: str, *, limit: int, after: str | None) -> StudyPage:
+    def list(self, collection: str, *, limit: int, after: str | None) -> Page[StudyRecord]:
         """Lists the studies of one collection (``StudyName.collection``), newest first.
 
         Raises:

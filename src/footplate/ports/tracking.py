@@ -11,14 +11,7 @@ if TYPE_CHECKING:
     from footplate.domain.tracking.names import TrackingName
     from footplate.domain.tracking.points import Extent, Point
     from footplate.domain.tracking.resources import Link, LinkKind, Resource
-
-
-@dataclass(frozen=True)
-class ResourcePage:
-    """Resources in the order of their list; ``next_key`` continues the list, None at the end."""
-
-    resources: tuple[Resource, ...]
-    next_key: str | None
+    from footplate.ports.pages import Page
 
 
 class TrackingStore(Protocol):
@@ -76,7 +69,7 @@ class TrackingStore(Protocol):
         limit: int,
         after: str | None,
         oldest_first: bool = False,
-    ) -> ResourcePage:
+    ) -> Page[Resource]:
         """Lists the resources of one collection, newest first unless ``oldest_first``.
 
         Raises:

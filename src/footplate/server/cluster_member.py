@@ -54,7 +54,7 @@ class ClusterMember:
 
     @property
     def leader_url(self) -> str | None:
-        """The URL of the server that leads, as far as is known; None if none does."""
+        """Returns the URL of the leading server, as far as is known; None: no server leads."""
         return self._leadership.leader_url
 
     def members(self) -> tuple[Member, ...]:

@@ -35,7 +35,10 @@ class TuningServices:
     def __init__(
         self, store: Store, studies: StudyStore, clock: Clock, told: Callable[[JobUid], None]
     ) -> None:
-        """``told`` is called with a tuning job that has new measurements."""
+        """Stores the dependencies.
+
+        ``told`` is called with a tuning job that has new measurements.
+        """
         self.models = Models(studies)
         self.suggester = Suggester(studies, self.models, clock)
         self.reported = MeasurementCache(studies)

@@ -94,22 +94,6 @@ class SqlModels:
         self._transactions.tell(connection, NoticeKind.MODEL, str(name))
 
 
-def _newest(connection: Connection, collection: str, position: Position | None) -> Iterator[Model]:
-    """Yields the models of a list after ``position``, newest first, and reads them in batches."""
-    query = select(models).where(models.c.collection == collection)
-    query = query.order_by(models.c.create_time.desc(), models.c.name.desc()).limit(_BATCH)
-    while True:
-        batch = query
-        if position is not None:
-            batch = query.where(tuple_(position.create_time, position.uid) > _PLACE)
-        rows = connection.execute(batch).all()
-        for row in rows:
-            yield _model(row)
-        if len(rows) < _BATCH:
-            return
-        position = Position(rows[-1].create_time, rows[-1].name)
-
-
 def _values(model: Model) -> Values:
     body = ModelBody(model.update_time, model.next_number, model.versions, model.exports)
     return {

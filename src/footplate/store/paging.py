@@ -62,7 +62,9 @@ class Position:
         return position
 
 
-def make_page(read: Sequence[Job], limit: int, *, after: str | None, before: str | None) -> Page:
+def make_page(
+    read: Sequence[Job], limit: int, *, after: str | None, before: str | None
+) -> PageOfJobs:
     """Makes a page; ``read`` has more than ``limit`` jobs if the list goes on."""
     jobs, more = tuple(read[:limit]), len(read) > limit
     if before is not None:

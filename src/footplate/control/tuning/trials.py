@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 class Trials:
-    """Implements :class:`footplate.api.trials_service.TrialsService`."""
-
     def __init__(self, store: Store, studies: StudyStore, reported: MeasurementCache) -> None:
         self._store = store
         self._studies = studies

@@ -24,21 +24,8 @@ if TYPE_CHECKING:
     from footplate.ports.studies import StudyStore, StudyWithTrials
 
 
-class Rule(Protocol):
-    """The study's stopping rule; see ``footplate.control.tuning.early_stopping``."""
-
-    def __call__(
-        self,
-        kept: StudyWithTrials,
-        trial: TrialRecord,
-        curves: Mapping[int, tuple[Measurement, ...]],
-    ) -> str:
-        """Returns why the trial should stop; '' if it continues."""
-        ...
-
-
 class EarlyStop:
-    """``stopping`` judges by the study's own rule."""
+    """The question whether a trial should stop; ``stopping`` judges by the study's own rule."""
 
     def __init__(
         self,

@@ -38,27 +38,6 @@ Filter: TypeAlias = Expression[Equals | LinkedTo]
 Linked = Mapping[LinkedTo, frozenset[str]]
 """The names of all resources of which each such part is true."""
 
-_ORDER: Mapping[Comparator, Callable[[Any, Any], bool]] = {
-    Comparator.EQUAL: operator.eq,
-    Comparator.LESS: operator.lt,
-    Comparator.LESS_OR_EQUAL: operator.le,
-    Comparator.GREATER: operator.gt,
-    Comparator.GREATER_OR_EQUAL: operator.ge,
-}
-"""Any: what is compared is of one type, see ``_same_type``."""
-
-
-def links_in(where: Filter | None) -> Iterator[LinkedTo]:
-    """Yields the links that a filter asks for."""
-    match where:
-        case LinkedTo():
-            yield where
-        case AllOf() | AnyOf():
-            for part in where.parts:
-                yield from links_in(part)
-        case NoneOf():
-            yield from links_in(where.part)
-
 
 def required_links(where: Filter | None) -> Iterator[LinkedTo]:
     """Yields the links that every resource which matches has."""
@@ -80,19 +59,7 @@ def matches(where: Filter, resource: Resource, linked: Linked) -> bool:
             return isinstance(found, str) and str(asked.value).casefold() in found.casefold()
         return compare(found, asked.comparator, asked.value)
 
-def _compare(where: Equals, resource: Resource) -> bool:
-    """Compares a field.
-
-    If the field is missing or of another type, the result is False, except that != is true.
-    """
-    found, value, comparator = _find(where.path, resource), where.value, where.comparator
-    if comparator is Comparator.NOT_EQUAL:
-        return not _same_type(found, value) or found != value
-    if not _same_type(found, value):
-        return False
-    if comparator is Comparator.MATCHES:
-        return str(value).casefold() in str(found).casefold()
-    return _ORDER[comparator](found, value)
+    return evaluator(holds)(where)
 
 
 def _find(path: tuple[str, ...], resource: Resource) -> object:

@@ -64,7 +64,7 @@ class InitConfig:
 
 
 class Init:
-    """``leash`` takes the word to start, then signal numbers, and holds its life: init ends when
+    """``control`` takes the word to start, then signal numbers, and holds its life: init ends when
     it closes. It brings the program's wait status.
 
     ``pid`` is that of init, or of its helper process; ``process`` is init, None if it is gone
@@ -113,7 +113,9 @@ def fork_init(config: InitConfig) -> Init:
     """
     own = _enter_new_namespace()
     if own is None:
-        return _fork(_keep, config, lambda pid, leash: _find_child(pid, _read_number(leash) or 0))
+        return _fork(
+            _keep, config, lambda pid, control: _find_child(pid, _read_number(control) or 0)
+        )
     try:
         return _fork(_begin, config, lambda pid, _: find(pid))
     finally:
@@ -164,26 +166,26 @@ def _find_child(parent: int, pid: int) -> Process | None:
     return found if found is not None and found.parent == parent else None
 
 
-def _begin(config: InitConfig, supervisor: int, ready: int, leash: int) -> None:
+def _begin(config: InitConfig, supervisor: int, ready: int, control: int) -> None:
     """Init without a helper process: it is the supervisor's own child.
 
     If that dies before init can be told of its death, the control socket closes.
     """
     gc.disable()
-    close_all_but({ready, leash, *config.descriptors()})
+    close_all_but({ready, control, *config.descriptors()})
     begin_session()
     leave_host()
     syscalls.die_with_parent(signal.SIGKILL)
-    _live(config, supervisor, ready, leash)
+    _live(config, supervisor, ready, control)
 
 
-def _keep(config: InitConfig, supervisor: int, ready: int, leash: int) -> None:
+def _keep(config: InitConfig, supervisor: int, ready: int, control: int) -> None:
     """The helper process: leave the host, start init, and last as long as it does.
 
     It shares init's mounts, so that it can't look into /proc once init has begun.
     """
     gc.disable()
-    close_all_but({ready, leash, *config.descriptors()})
+    close_all_but({ready, control, *config.descriptors()})
     begin_session()
     leave_host(syscalls.CLONE_NEWPID)
     syscalls.die_with_parent(signal.SIGKILL)
@@ -191,16 +193,16 @@ def _keep(config: InitConfig, supervisor: int, ready: int, leash: int) -> None:
         os._exit(1)
     pid = os.fork()
     if pid:
-        _write_number(leash, pid)
-        for descriptor in (leash, ready, *config.descriptors()):
+        _write_number(control, pid)
+        for descriptor in (control, ready, *config.descriptors()):
             os.close(descriptor)
         os.waitpid(pid, 0)
         os._exit(0)
     syscalls.die_with_parent(signal.SIGKILL)
-    _live(config, supervisor, ready, leash)
+    _live(config, supervisor, ready, control)
 
 
-def _live(config: InitConfig, supervisor: int, ready: int, leash: int) -> None:
+def _live(config: InitConfig, supervisor: int, ready: int, control: int) -> None:
     """Runs init: shows the namespace in /proc, starts the program, reaps until it ends."""
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -208,13 +210,13 @@ def _live(config: InitConfig, supervisor: int, ready: int, leash: int) -> None:
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     _begin_numbers(supervisor)
     _show_inside(config.view)
-    if not os.read(leash, 1):  # there will be no program, or no supervisor
+    if not os.read(control, 1):  # there will be no program, or no supervisor
         os._exit(0)
     program = _start(config)
     if config.launch.user is not None:  # to change users has made the kernel forget it
         syscalls.die_with_parent(signal.SIGKILL)
     os.close(ready)
-    _serve(program, leash, wake_end)
+    _serve(program, control, wake_end)
 
 
 def _begin_numbers(last: int) -> None:

@@ -102,36 +102,10 @@ class SqlTracking(SqlLinks, SqlPoints):
                 for link in (() if where is None else leaves(where))
                 if isinstance(link, LinkedTo)
             }
-            for resource in _in_order(connection, query, position, oldest_first=oldest_first):
-                if where is None or matches(where, resource, linked):
-                    found.append(resource)
-                if len(found) > limit:
-                    break
-        page = tuple(found[:limit])
-        return ResourcePage(page, _key(page[-1]) if len(found) > limit else None)
-
-
-def _in_order(
-    connection: Connection,
-    query: Select[tuple[object, ...]],
-    position: Position | None,
-    *,
-    oldest_first: bool,
-) -> Iterator[Resource]:
-    """Yields the resources of a list after ``position``, and reads them in batches."""
-    columns = (tracking.c.create_time, tracking.c.name)
-    order = columns if oldest_first else tuple(column.desc() for column in columns)
-    query = query.order_by(*order).limit(_BATCH)
-    while True:
-        batch = query
-        if position is not None:
-            here = tuple_(position.create_time, position.uid)
-            batch = query.where(here < _PLACE if oldest_first else here > _PLACE)
-        rows = connection.execute(batch).all()
-        yield from map(resource_of, rows)
-        if len(rows) < _BATCH:
-            return
-        position = Position(rows[-1].create_time, rows[-1].name)
+            rows = rows_behind(connection, tracking, query, position, oldest_first=oldest_first)
+            every = map(resource_of, rows)
+            found = (each for each in every if where is None or matches(where, each, linked))
+            return first_page(found, limit, position_by_name)
 
 
 def _write(connection: Connection, changed: Sequence[Resource]) -> None:

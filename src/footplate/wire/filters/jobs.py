@@ -39,10 +39,10 @@ NOTHING: Filter = Or(())
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The fields of an API's jobs, by each of their spellings, and its names of the states.
+    """The spellings of job fields in an API, and its names of states.
 
-    A state of the face that no job here ever has is None. Without ``regions`` any name is taken
-    for one.
+    A state that no job here ever has maps to None. If ``regions`` is empty, any name counts as a
+    region.
     """
 
     fields: Mapping[str, Field]

@@ -51,7 +51,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Token:
-    """``at`` counts characters from 1; ``text`` of a quoted one is without its quotes."""
+    """A token; ``at`` counts characters from 1, and ``text`` doesn't include quotes."""
 
     kind: Kind
     text: str
@@ -85,7 +85,7 @@ _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def refuse_at(text: str, at: int, problem: str) -> NoReturn:
-    """Raises InvalidArgument that names the place."""
+    """Raises InvalidArgument that names the place of the problem."""
     near = text[at - 1 : at - 1 + _SHOWN]
     where = f"at character {at}, near {near!r}" if near else f"at character {at}, the end"
     violation = Violation("filter", f"{problem} {where}")
@@ -144,7 +144,7 @@ def _unescape(content: str, dialect: Dialect) -> str:
 
 @dataclass(frozen=True)
 class Restriction:
-    """A field, how it is compared, and the value, as the text ``source`` spells them."""
+    """A comparison in a filter: a field, an operator and a value, as ``source`` spells them."""
 
     source: str
     name: Token
@@ -158,7 +158,7 @@ class Restriction:
 
     @property
     def field(self) -> str:
-        """The field's name; in quotes a dash before it is part of its name."""
+        """Returns the field's name; a leading dash is part of it only if the name is quoted."""
         return self.name.text if self.name.kind is Kind.QUOTED else self.name.text.removeprefix("-")
 
     def refuse_name(self, problem: str) -> NoReturn:
@@ -197,7 +197,7 @@ def parse_expression(
 
 
 class _Parser(Generic[L]):
-    """Recursive descent, with its depth bounded."""
+    """A recursive-descent parser with limited depth."""
 
     def __init__(
         self, text: str, compare: Callable[[Restriction], Expression[L]], dialect: Dialect
@@ -223,7 +223,7 @@ class _Parser(Generic[L]):
         return self._tokens[self._index]
 
     def _take(self, problem: str, *kinds: Kind) -> Token:
-        """The next token; ``problem`` if it isn't one of ``kinds``."""
+        """Returns the next token; refuses it with ``problem`` if it isn't one of ``kinds``."""
         token = self._token
         if token.kind not in kinds:
             self._refuse(problem)
@@ -266,7 +266,7 @@ class _Parser(Generic[L]):
         return found
 
     def _negates(self) -> bool:
-        """``NOT`` before a comparator is the name of a field."""
+        """Returns whether ``NOT`` negates; before a comparator it is the name of a field."""
         is_word = self._token.kind is Kind.WORD
         return is_word and self._tokens[self._index + 1].kind is not Kind.COMPARATOR
 
@@ -307,7 +307,7 @@ class _Parser(Generic[L]):
         return Not(found) if value.text.startswith("-") else found
 
     def _is_call(self) -> bool:
-        """Returns whether a word comes next, with a parenthesis right after it."""
+        """Returns whether a word follows, with a parenthesis right after it."""
         token, after = self._token, self._tokens[min(self._index + 1, len(self._tokens) - 1)]
         near = not self._dialect.logging or after.at == token.at + len(token.text)
         return token.kind is Kind.WORD and after.kind is Kind.OPEN and near
@@ -320,12 +320,12 @@ class _Parser(Generic[L]):
         return self._compared(name, FUNCTION, value)
 
     def _stands_alone(self) -> bool:
-        """Returns whether a value comes next that no comparator follows."""
+        """Returns whether a value follows that has no comparator after it."""
         is_value = self._token.kind in (Kind.WORD, Kind.QUOTED)
         return is_value and self._tokens[self._index + 1].kind is not Kind.COMPARATOR
 
     def _values(self, name: Token, operator: str) -> Expression[L]:
-        """``(A OR B AND NOT C)``."""
+        """Parses a group of values to compare a field with: ``(A OR B AND NOT C)``."""
         self._compared_with = name, operator
         found = self._group()
         self._compared_with = None

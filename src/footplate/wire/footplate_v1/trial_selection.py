@@ -178,7 +178,7 @@ def _compare(given: Restriction, names: Mapping[str, Read]) -> Condition:
 
 def _ordered(given: Restriction, read: Read) -> Condition:
     """Returns a condition that compares numbers, or times, whose texts sort in order of time."""
-    holds, wanted = _ORDERS[given.operator], _number(given.value.text)
+    holds, text = OPERATORS[given.comparator], given.value.text
     if given.field in _TIMES:
         return lambda trial: bool(time := str(read(trial) or "")) and holds(time, text)
     wanted = _number(text)

@@ -23,22 +23,20 @@ _EXACT = frozenset({"resource.labels.job_id", "resource.labels.project_id", "ins
 
 def matches(query: Query, entry: Entry, document: JsonObject) -> bool:
     """Returns whether an entry matches a query; ``document`` is the entry's JSON in answers."""
-    match query:
-        case Comparison():
-            return _compare(query, entry, document)
-        case Resemblance():
-            found = (_spell(value) for value in _find(document, query.field))
-            return any(query.pattern.search(text) != query.negated for text in found)
-        case Word():
-            return any(query.text in _spell(value).casefold() for value in _scalars(document))
-        case And():
-            return all(matches(part, entry, document) for part in query.parts)
-        case Or():
-            return any(matches(part, entry, document) for part in query.parts)
-        case Not():
-            return not matches(query.part, entry, document)
-        case _:
-            assert_never(query)
+
+    def holds(condition: Condition) -> bool:
+        match condition:
+            case Comparison():
+                return _compare(condition, entry, document)
+            case Resemblance(pattern=pattern, negated=negated):
+                found = (_spell(value) for value in _find(document, condition.field))
+                return any(pattern.search(text) != negated for text in found)
+            case Word(text=text):
+                return any(text in _spell(value).casefold() for value in _scalars(document))
+            case _:
+                assert_never(condition)
+
+    return evaluator(holds)(query)
 
 
 def _compare(comparison: Comparison, entry: Entry, document: JsonObject) -> bool:

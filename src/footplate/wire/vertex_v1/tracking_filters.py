@@ -42,15 +42,8 @@ _VALUES = ("string_value", "number_value", "bool_value")
 
 
 def parse_tracking_filter(text: str | None, collection: str) -> Filter | None:
-    """Parses a filter; None if it is empty.
-
-    Raises:
-        InvalidArgument: names the place, what is wrong there and what is allowed.
-    """
-    if text is None or not text.strip():
-        return None
-    reader = _Reader(collection)
-    return parse_expression(text, reader.read, _OPERATORS, MAX_COMPARISONS, functions=True)
+    """Returns None, and raises, as ``parse_expression``."""
+    return parse_expression(text, _Reader(collection).read, Dialect(functions=True))
 
 
 def read_order(text: str | None) -> bool:
