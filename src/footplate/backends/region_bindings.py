@@ -114,8 +114,10 @@ def read_region_bindings(value: object) -> tuple[RegionBinding, ...]:
     names = [table.get("name") for table in value]
     for index, name in enumerate(names):
         if isinstance(name, str) and name in names[:index]:
-            first = f"{name!r} given, as in regions[{names.index(name)}]"
-            violations.append(Violation(f"regions[{index}].name", f"{first}; allowed: each once"))
+            first = f"{name!r} given, which regions[{names.index(name)}] names, too"
+            violations.append(
+                Violation(f"regions[{index}].name", f"{first}; allowed: each region once")
+            )
     if violations:
         raise InvalidArgument.of(tuple(violations))
     return tuple(_make(table) for table in value)
@@ -164,7 +166,7 @@ def _check(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
             continue
         engines = [name for name in BACKENDS if key in _KEYS[name]]
         if engines:
-            text = f"{value!r} given; allowed where the backend is {joined(engines)}"
+            text = f"{value!r} given; only regions with the backend {joined(engines)} have this key"
             yield Violation(f"{place}.{key}", text)
         else:
             near = nearest(key, ("backend", *keys), "keys")
@@ -218,8 +220,11 @@ def _check_machines(rule: str, fits: Callable[[list[str]], bool]) -> _Check:
             try:
                 words = shlex.split(options) if isinstance(options, str) else None
             except ValueError as error:
-                text = f"{options!r} given, which can't be split into words: {error}"
-                yield Violation(f"{place}.{name}", f"{text}; allowed: quotes in pairs")
+                text = (
+                    f"{options!r} given, which can't be split into words: {error}; allowed: quotes "
+                    "in pairs"
+                )
+                yield Violation(f"{place}.{name}", text)
                 continue
             if words is None or not fits(words):
                 text = f'{options!r} given; allowed: {rule}, or "" for none'
@@ -247,7 +252,7 @@ def _check_accelerators(place: str, value: object) -> Iterator[Violation]:
         return
     for name, resource in value.items():
         if not _is_name(resource):
-            rule = "the engine's own name for it, such as gpu:t4"
+            rule = "the engine's name of the accelerator, such as gpu:t4"
             yield Violation(f"{place}.{name}", f"{resource!r} given; allowed: {rule}")
 
 
@@ -257,7 +262,7 @@ _NODES: dict[str, _Check] = {
     "scratch": _path,
     "shared": _path,
     "files": _rule(lambda value: value in FILES, joined(FILES)),
-    "python": _rule(_is_name, "a command or a path of the nodes"),
+    "python": _rule(_is_name, "a command, or the path of a program on the nodes"),
     "lease_s": _rule(_is_lease, f"a number of seconds from 5 to {MAX_LEASE_S}"),
     "max_replicas": _rule(
         lambda value: _is_whole(value, MAX_REPLICAS), f"a whole number from 1 to {MAX_REPLICAS}"

@@ -39,7 +39,7 @@ class Candidates:
 def candidates(setting: str | None, environ: Mapping[str, str], uid: int) -> Candidates:
     """``setting``: the value of ``container_engine``."""
     if setting == NONE:
-        return Candidates(problem="container_engine is none; set it to a socket's path")
+        return Candidates(problem="the setting container_engine is none; set it to a socket's path")
     if setting:
         return _named(setting, "the setting container_engine")
     host = environ.get("DOCKER_HOST")
@@ -54,14 +54,14 @@ def _named(value: str, by: str) -> Candidates:
     if separator and scheme != "unix":
         return Candidates(
             problem=(
-                f"{by} is {value}: an engine of another machine can't run jobs, because "
+                f"{by} is {value}: a container engine of another machine can't run jobs, because "
                 "programs need this machine's files. Name a socket of this machine, such as "
                 "unix:///var/run/docker.sock"
             )
         )
     if not path.startswith("/"):
         return Candidates(
-            problem=f"{by} is {value!r}; allowed: the absolute path of a socket, or unix:// and it"
+            problem=f"{by} is {value!r}; allowed: a socket's absolute path, with or without unix://"
         )
     return Candidates((path,), by)
 
@@ -134,11 +134,13 @@ def probe(path: str) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return MISSING
     except PermissionError:
-        return "this user may not use it; add the user to the socket's group, or run rootless"
+        return (
+            "the server's user may not use this socket; add the user to its group, or run rootless"
+        )
     except ConnectionRefusedError:
-        return "nothing listens there; start the engine"
-    except socket.timeout:
-        return f"it doesn't answer within {PROBE_TIMEOUT_S:g} s; restart the engine"
+        return "nothing listens at this socket; start the container engine"
+    except TimeoutError:
+        return f"the engine doesn't answer within {PROBE_TIMEOUT_S:g} s; restart it"
     except (OSError, ValueError) as error:
         return getattr(error, "strerror", None) or str(error)
     if not answer.startswith(b"HTTP/1.") or b" 200 " not in answer:

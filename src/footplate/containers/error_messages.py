@@ -51,17 +51,15 @@ def explain(text: str, reference: ImageReference, credentials: Credentials) -> s
     if _AMBIGUOUS in lowered:
         tried = _login(registry, credentials)
         return (
-            f"{registry} has no image {short} that this user may pull; check the name, or {tried}"
+            f"{registry} has no image {short} that this user may pull; check its name, or {tried}"
         )
     if any(words in lowered for words in _ARCHITECTURE):
         return (
-            f"{registry} has no {short} for this machine{_wanted(text)}; build the image for this "
-            "machine, too"
+            f"{registry} has no image {short} for this machine{_wanted(text)}; build the image "
+            "for this machine, too"
         )
     if any(words in lowered for words in _FULL):
-        return (
-            f"the engine's disk is full: {reference} does not fit; free space (docker system prune)"
-        )
+        return f"the engine's disk has no space for {reference}; free some (docker system prune)"
     if any(words in lowered for words in _LIMITED):
         return (
             f"{registry} limits how many images it lets you pull; {_login(registry, credentials)}"
@@ -70,9 +68,9 @@ def explain(text: str, reference: ImageReference, credentials: Credentials) -> s
         return f"the engine does not trust the certificate of {registry}: {_tail(text, 'x509:')}"
     if PLAIN_HTTP.lower() in lowered:
         return (
-            f"{registry} speaks plain http, which engines accept only from registries of "
-            "their own machine; allow it there (Podman: registries.conf, insecure = true; "
-            "Docker: daemon.json, insecure-registries)"
+            f"{registry} speaks plain http, which engines accept only from their own machine; "
+            "allow it there (Podman: registries.conf, insecure = true; Docker: daemon.json, "
+            "insecure-registries)"
         )
     if any(words in lowered for words in _DENIED):
         return _denied(short, registry, credentials)
@@ -81,6 +79,13 @@ def explain(text: str, reference: ImageReference, credentials: Credentials) -> s
     if any(words in lowered for words in _MISSING):
         return f"{registry} has no image {short}; check the name, or push it first"
     return f"the engine can't pull {reference}: {text}"
+
+
+def wrong_architecture(reference: ImageReference, image: str, machine: str) -> str:
+    return (
+        f"the image {reference} is for {image}, and this machine is {machine}; build it for "
+        f"{machine} (docker build --platform linux/{machine})"
+    )
 
 
 def _image(reference: ImageReference) -> str:
@@ -92,8 +97,8 @@ def _image(reference: ImageReference) -> str:
 def _denied(image: str, registry: str, credentials: Credentials) -> str:
     if credentials.user is None:
         return (
-            f"{registry} gives {image} only to users who log in, and {credentials.config} has no "
-            f"credentials for it; {_login(registry, credentials)}"
+            f"{registry} gives image {image} only to users who log in, and {credentials.config} "
+            f"has no credentials for it; {_login(registry, credentials)}"
         )
     return (
         f"{registry} does not let user {credentials.user} ({credentials.config}) pull {image}; "
@@ -102,7 +107,7 @@ def _denied(image: str, registry: str, credentials: Credentials) -> str:
 
 
 def _login(registry: str, credentials: Credentials) -> str:
-    as_other = " as a user who may" if credentials.user is not None else ""
+    as_other = " as a user who may pull this image" if credentials.user is not None else ""
     return f"run docker login {registry}{as_other}"
 
 

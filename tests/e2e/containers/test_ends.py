@@ -61,7 +61,7 @@ def test_the_running_time_limit(shared: ContainerContext) -> None:
     name = shared.submit(source, scheduling={"maxRunningTime": "1s"})
 
     job = shared.wait_for(name, State.CANCELLED)
-    assert "running time limit" in job.error_message
+    assert "limit of its running time" in job.error_message
     assert shared.messages(name) == ["up"]
 
 
@@ -89,8 +89,8 @@ def test_more_memory_than_the_machine_type_has(podman: Engine, tmp_path: Path) -
             )
         ]
     assert message == (
-        "replica master-replica-0 was killed because memory ran out: the kernel ended it: out of "
-        "memory; its machine own-small has 0.5 GB. Smaller batches, less data at once, or a "
-        "machine type with more memory are ways out"
+        "replica master-replica-0 was killed because memory ran out: the kernel killed the "
+        "program, because memory ran out; machine type own-small has 0.5 GB. Use smaller "
+        "batches, less data at once, or a machine type with more memory"
     )
     context.check_nothing_is_left()

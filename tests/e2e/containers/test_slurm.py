@@ -179,4 +179,4 @@ def end_at_once(processes: set[int]) -> None:
 def test_the_check_of_the_region_names_the_engine_of_a_node(in_slurm: ContainerContext) -> None:
     url = f"{in_slurm.service.url}/footplate/v1/regions/{REGION}/check"
     found = httpx.get(url, timeout=60).json()
-    assert f"has an engine at {in_slurm.engine.socket}" in str(found), found
+    assert f"has a container engine at {in_slurm.engine.socket}" in str(found), found

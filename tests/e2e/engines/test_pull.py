@@ -182,7 +182,7 @@ def test_who_may_not_pull_learns_where_to_log_in(rig: Rig, kind: str, tmp_path: 
     config.write_text(json.dumps({"auths": {host: {"auth": "Ym9iOmd1ZXNz"}}}))
     assert rig.error(kind, image, DOCKER_CONFIG=str(tmp_path)) == (
         f"{host} does not let user bob ({config}) pull secret/model:amd64; "
-        f"run docker login {host} as a user who may"
+        f"run docker login {host} as a user who may pull this image"
     )
 
 
@@ -333,7 +333,7 @@ def test_a_full_disk_is_told(rig: Rig, tmp_path: Path) -> None:
             said = rig.error(engine.socket, image)
     finally:
         subprocess.run(("umount", "-l", str(disk)), check=True)
-    assert said.startswith(f"the engine's disk is full: {image} does not fit; ")
+    assert said.startswith(f"the engine's disk has no space for {image} does not fit; ")
 
 
 def test_what_is_no_reference_is_refused(rig: Rig) -> None:

@@ -92,7 +92,7 @@ def test_a_server_that_is_away_ends_nothing(make_rig: MakeRig) -> None:
     rig.door.closed = True
     request = make_request("u-1")
     rig.backend.start(request)
-    rig.settle(lambda: see(rig.backend, request)[0].reason == "its launcher is starting")
+    rig.settle(lambda: see(rig.backend, request)[0].reason == "the replica's launcher is starting")
     rig.door.closed = False
     rig.settle(lambda: all_are(rig.backend, request, Presence.LIVE))
     assert rig.runs(request.attempt_id) == 1

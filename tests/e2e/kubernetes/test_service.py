@@ -82,7 +82,7 @@ def test_a_job_whose_pod_is_deleted_ends_cancelled(
     context.until(lambda: "sleeps" in context.messages(name))
     kubernetes.kubectl("delete", "pods", "--all", "--wait=false")
     ended = context.wait_for(name, State.CANCELLED)
-    assert "its Pod was deleted in Kubernetes" in (ended.error_message or "")
+    assert "the replica's Pod was deleted in Kubernetes" in (ended.error_message or "")
 
 
 def test_the_region_says_what_it_has(context: Context) -> None:

@@ -149,14 +149,14 @@ def test_a_supervisor_that_can_not_start_is_gone_with_its_last_words(rig: LocalR
     (rig.folder / "break").touch()
     rig.backend.start(make_request("u-1"))
     rig.settle(lambda: only(rig).presence is Presence.GONE)
-    assert only(rig).reason == "its supervisor could not start: the stand-in is broken"
+    assert only(rig).reason == "the replica's supervisor could not start: the stand-in is broken"
 
 
 def test_a_sweep_that_fails_is_tried_again(rig: LocalRig) -> None:
     start_live(rig)
     (rig.folder / "break-sweep").touch()
     rig.kill(AttemptId("u-1"), CHIEF)
-    rig.settle(lambda: "the server tries it again: the stand-in can't sweep" in only(rig).reason)
+    rig.settle(lambda: "the server tries again: the stand-in can't sweep" in only(rig).reason)
     assert only(rig).presence is Presence.LOST
     assert only(rig).reason.startswith(LOST)
     (rig.folder / "break-sweep").unlink()
@@ -290,7 +290,7 @@ def test_a_log_that_a_program_replaced_stops_no_sweep(rig: LocalRig, tmp_path: P
     log.symlink_to(tmp_path / "precious")
     (rig.folder / "break-sweep").touch()
     rig.kill(AttemptId("u-1"), CHIEF)
-    rig.settle(lambda: "tries it again" in only(rig).reason)
+    rig.settle(lambda: "tries again" in only(rig).reason)
     (rig.folder / "break-sweep").unlink()
     rig.settle(lambda: only(rig).presence is Presence.GONE)
     assert (tmp_path / "precious").read_text() == "mine"

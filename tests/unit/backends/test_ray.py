@@ -74,14 +74,14 @@ def job(status: str, message: str = "") -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("status", "message", "phase", "reason"),
     [
-        ("PENDING", "", JobPhase.WAITING, "its job waits for Ray"),
+        ("PENDING", "", JobPhase.WAITING, "the replica's job waits for Ray"),
         ("PENDING", "a\nWaiting for resources.", JobPhase.WAITING, "Waiting for resources."),
         ("PENDING", "x" * 501, JobPhase.WAITING, "x" * 500),
         ("RUNNING", "Job is running.", JobPhase.RUNNING, ""),
-        ("STOPPED", "", JobPhase.ENDED, "its job was stopped in Ray"),
-        ("SUCCEEDED", "", JobPhase.ENDED, "its launcher has ended"),
-        ("FAILED", "logs\nno Ray", JobPhase.ENDED, "its job failed in Ray: no Ray"),
-        ("WHATEVER", "", JobPhase.WAITING, "its job waits for Ray"),
+        ("STOPPED", "", JobPhase.ENDED, "the replica's job was stopped in Ray"),
+        ("SUCCEEDED", "", JobPhase.ENDED, "the replica's launcher has ended"),
+        ("FAILED", "logs\nno Ray", JobPhase.ENDED, "the replica's job failed in Ray: no Ray"),
+        ("WHATEVER", "", JobPhase.WAITING, "the replica's job waits for Ray"),
     ],
 )
 def test_states_of_jobs(status: str, message: str, phase: JobPhase, reason: str) -> None:
@@ -106,7 +106,7 @@ def test_how_soon_a_node_that_is_cut_off_is_seen(
     said = dict(zip(health_checks.NAMES, values, strict=True))
     found = health_checks.read(f"a line\nfootplate-health-checks {json.dumps(said)}\n")
     assert found is not None
-    assert found.fact == f"Ray notices a node without a connection after about {seen_after_s} s"
+    assert found.fact == f"Ray notices a disconnected node after about {seen_after_s} s"
     assert ("RAY_health_check_timeout_ms=2000" in (found.problem or "")) == (seen_after_s > 20)
 
 
@@ -195,6 +195,6 @@ def test_a_check_goes_on_where_they_can_not_be_read() -> None:
         engine = RayEngine(RaySettings(url))
         found = engine.check()
         engine.check()
-    assert "is not known" in found.facts[-1]
+    assert "can't tell how soon" in found.facts[-1]
     assert found.problems == ()
     assert len(head.submitted) == 1

@@ -111,7 +111,7 @@ def test_each_wrong_key_is_named_with_the_way_out() -> None:
         ("regions[0].name", "required; allowed: a region of the catalogue"),
         ("regions[1].backend", "required; allowed: local, slurm, kubernetes, ray"),
         ("regions[2].backend", "'slrum' given; allowed: local, slurm, kubernetes, ray"),
-        ("regions[3].partition", "'gpu' given; allowed where the backend is slurm"),
+        ("regions[3].partition", "'gpu' given; only regions with the backend slurm have this key"),
         ("regions[4].partitoin", "no such key; did you mean partition?"),
         ("regions[4].files", "'synced' given; allowed: shared and copied"),
         ("regions[5].partition", "'a b' given; allowed: a name"),
@@ -137,7 +137,7 @@ def test_each_wrong_mapping_is_named_with_the_way_out() -> None:
         *(
             (
                 f"regions[0].accelerators.{name}",
-                f"{value!r} given; allowed: the engine's own name for it, such as gpu:t4",
+                f"{value!r} given; allowed: the engine's name of the accelerator, such as gpu:t4",
             )
             for name, value in (("NVIDIA_TESLA_T4", ""), ("NVIDIA_TESLA_K80", 3))
         ),
@@ -175,7 +175,7 @@ def test_kubernetes_and_ray_have_keys_of_their_own() -> None:
             "regions[0].machines.n1-standard-8",
             '\'--large\' given; allowed: labels of nodes such as "pool=large", or "" for none',
         ),
-        ("regions[0].partition", "'gpu' given; allowed where the backend is slurm"),
+        ("regions[0].partition", "'gpu' given; only regions with the backend slurm have this key"),
         ("regions[1].address", f"'127.0.0.1:8265' given; allowed: {url}"),
         (
             "regions[1].strategy",
@@ -186,7 +186,10 @@ def test_kubernetes_and_ray_have_keys_of_their_own() -> None:
             '\'pool\' given; allowed: resources such as "pool_large=1", or "" for none',
         ),
         ("regions[2].address", f"required; allowed: {url}"),
-        ("regions[2].image", "'python' given; allowed where the backend is kubernetes"),
+        (
+            "regions[2].image",
+            ("'python' given; only regions with the backend kubernetes have this key"),
+        ),
     ]
 
 
@@ -232,12 +235,17 @@ def test_options_that_slurmrestd_does_not_know_are_refused_at_the_start() -> Non
     given = slurm(slurmrestd="unix:/run/socket", machines={"n1-standard-8": "--switches=2"})
     ((field, said),) = wrongs(given)
     assert field == "regions[0].machines.n1-standard-8"
-    assert said.startswith("slurmrestd has no field for --switches=2; allowed: --account")
+    assert said.startswith(
+        "slurmrestd has no field for the option --switches=2; allowed: --account"
+    )
 
 
 def test_a_region_is_bound_once() -> None:
     assert wrongs(slurm(), {"name": "europe-west4", "backend": "local"}) == [
-        ("regions[1].name", "'europe-west4' given, as in regions[0]; allowed: each once")
+        (
+            "regions[1].name",
+            ("'europe-west4' given, which regions[0] names, too; allowed: each region once"),
+        )
     ]
 
 

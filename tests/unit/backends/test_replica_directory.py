@@ -77,9 +77,9 @@ def test_gone_is_not_believed_while_a_supervisor_is_there(home: Home, held: None
 
 
 def test_what_never_started_can_be_gone(home: Home) -> None:
-    home.write_gone("stopped before it started")
+    home.write_gone("the replica was stopped before it started")
     assert home.standing() is SupervisorStatus.GONE
-    assert home.gone() == "stopped before it started"
+    assert home.gone() == "the replica was stopped before it started"
 
 
 def test_gone_is_not_written_beside_a_supervisor(home: Home, held: None) -> None:

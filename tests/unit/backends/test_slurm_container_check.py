@@ -35,7 +35,7 @@ def test_a_node_is_asked_again_after_minutes() -> None:
     now = [0.0]
     lacks = json.dumps({"node": "n1", "socket": "", "fault": "there is no container engine"})
     check = ContainerCheck(Node(HAS, lacks), "", lambda: now[0])
-    fact = "containers: node n1 has an engine at /run/podman/podman.sock"
+    fact = "containers: node n1 has a container engine at /run/podman/podman.sock"
     assert check.extend(UP) == EngineReport(reachable=True, facts=(*UP.facts, fact))
     assert check.extend(UP).problems == ()
     now[0] = AGE_S
@@ -53,11 +53,11 @@ def test_what_is_down_or_busy_is_no_fault_of_containers() -> None:
 
 def test_answers_without_sense_are_shown() -> None:
     assert (
-        read_answer("")[1] == "containers: a node sent '', and not the answer of a container engine"
+        read_answer("")[1] == "containers: the check on a node printed '', which isn't its result"
     )
     refused = json.dumps({"node": "n1", "socket": "/x.sock", "fault": "Connection refused"})
     assert read_answer(refused)[1] == (
-        "containers: the engine at /x.sock of node n1 can't be used: Connection refused"
+        "containers: node n1 can't use its container engine at /x.sock: Connection refused"
     )
 
 

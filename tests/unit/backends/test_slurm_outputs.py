@@ -32,7 +32,7 @@ def test_jobs_of_a_queue() -> None:
     assert jobs[2].reason == "cancelled in Slurm (job 9)"
     assert [job.cancelled for job in jobs] == [False, False, True, False, False]
     assert jobs[3].name == "a|strange|name"
-    assert jobs[4].reason == "one of its nodes failed (job 11 in Slurm: NODE_FAIL)"
+    assert jobs[4].reason == "a node of the job failed (job 11 in Slurm: NODE_FAIL)"
     assert [job.lost for job in jobs] == [False, False, False, False, True]
 
 
@@ -57,7 +57,7 @@ def test_no_jobs() -> None:
         ("QOSMaxJobsPerUserLimit", "waits for a limit of its QOS"),
         ("AssocGrpCpuLimit", "waits for a limit of its QOS"),
         ("PartitionDown", "waits for its partition, which is down"),
-        ("JobHeldUser", "is held by a user (scontrol hold)"),
+        ("JobHeldUser", "a user holds the job (scontrol hold)"),
         ("SomethingOfALaterSlurm", "waits in Slurm's queue"),
         ("", "waits in Slurm's queue"),
     ],

@@ -76,7 +76,7 @@ def test_jobs_of_both_shapes(answer: dict[str, Any]) -> None:
     ]
     assert jobs[1].reason == "waits for nodes that other jobs use now (job 8 in Slurm: Resources)"
     assert jobs[2].cancelled
-    assert jobs[4].reason == "one of its nodes failed (job 11 in Slurm: NODE_FAIL)"
+    assert jobs[4].reason == "a node of the job failed (job 11 in Slurm: NODE_FAIL)"
 
 
 def test_a_job_that_slurm_queues_again_waits() -> None:
@@ -103,7 +103,7 @@ def test_jobs_of_other_users_and_partitions_are_left_out() -> None:
     ],
 )
 def test_half_a_list_of_jobs_is_none(answer: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="its answer"):
+    with pytest.raises(ValueError, match="slurmrestd's answer"):
         rest_answers.read_jobs(answer)
 
 
@@ -141,7 +141,9 @@ def test_nodes_of_both_shapes() -> None:
 def test_the_newest_version_that_is_known_is_chosen() -> None:
     paths = [f"/slurm/v0.0.{number}/job/submit" for number in (37, 38, 41, 99)]
     assert rest_answers.choose_version({"paths": dict.fromkeys(paths)}) == 41
-    with pytest.raises(ValueError, match=r"offers v0.0.99; Footplate supports v0.0.38 to v0.0.46"):
+    with pytest.raises(
+        ValueError, match=r"has v0.0.99 of its API; Footplate supports v0.0.38 to v0.0.46"
+    ):
         rest_answers.choose_version({"paths": {paths[-1]: {}}})
     with pytest.raises(ValueError, match="no version"):
         rest_answers.choose_version({})

@@ -87,14 +87,17 @@ def test_what_a_version_lacks_is_said() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--switches=2",), "slurmrestd has no field for --switches=2; allowed: --account"),
-        (("-X",), "slurmrestd has no field for -X"),
-        (("c8",), "slurmrestd has no field for c8"),
+        (
+            ("--switches=2",),
+            ("slurmrestd has no field for the option --switches=2; allowed: --account"),
+        ),
+        (("-X",), "slurmrestd has no field for the option -X"),
+        (("c8",), "slurmrestd has no field for the option c8"),
         (("--constraint",), "--constraint has no value"),
         (("--mem=4X",), "'4X' is not an amount of memory"),
         (("--cpus-per-task=two",), "--cpus-per-task=two is not a whole number"),
         (("--time=soon",), "--time=soon is not a time"),
-        (("--exclusive=topo",), "slurmrestd has no field for --exclusive=topo"),
+        (("--exclusive=topo",), "slurmrestd has no field for the option --exclusive=topo"),
     ],
 )
 def test_options_that_slurmrestd_does_not_know(words: tuple[str, ...], said: str) -> None:

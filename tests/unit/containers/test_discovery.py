@@ -71,7 +71,7 @@ def test_engines_of_other_machines_are_refused(host: str) -> None:
     path, problem = chosen(answering("/run/podman/podman.sock"), DOCKER_HOST=host)
     assert path is None
     assert problem == (
-        f"DOCKER_HOST is {host}: an engine of another machine can't run jobs, because "
+        f"DOCKER_HOST is {host}: a container engine of another machine can't run jobs, because "
         "programs need this machine's files. Name a socket of this machine, such as "
         "unix:///var/run/docker.sock"
     )
@@ -79,23 +79,23 @@ def test_engines_of_other_machines_are_refused(host: str) -> None:
 
 def test_a_setting_that_is_no_path_is_named() -> None:
     assert chosen({}, "docker.sock")[1] == (
-        "the setting container_engine is 'docker.sock'; allowed: the absolute path of a socket, or "
-        "unix:// and it"
+        "the setting container_engine is 'docker.sock'; allowed: a socket's absolute path, "
+        "with or without unix://"
     )
 
 
 def test_none_means_that_there_is_none() -> None:
     path, problem = chosen(answering("/run/podman/podman.sock"), "none")
     assert path is None
-    assert problem == "container_engine is none; set it to a socket's path"
+    assert problem == "the setting container_engine is none; set it to a socket's path"
 
 
 def test_without_an_engine_the_sentence_says_what_to_install() -> None:
     assert chosen({})[1] == f"the server found no container engine on this machine; {REMEDY}"
-    silent = {"/var/run/docker.sock": "nothing listens there; start the engine"}
+    silent = {"/var/run/docker.sock": "nothing listens at this socket; start the container engine"}
     assert chosen(silent)[1] == (
-        "no container engine answers on this machine (/var/run/docker.sock: nothing listens there; "
-        f"start the engine); {REMEDY}"
+        "no container engine answers on this machine (/var/run/docker.sock: nothing listens "
+        "at this socket; start the container engine); {REMEDY}"
     )
 
 
@@ -124,7 +124,7 @@ def test_a_probe_tells_an_engine_from_other_servers(tmp_path: Path) -> None:
     path.unlink()
     with server(path, b"HTTP/1.0 404 Not Found\r\n\r\n"):
         assert probe(str(path)) == "the server at this socket is not a container engine"
-    assert probe(str(path)) == "nothing listens there; start the engine"
+    assert probe(str(path)) == "nothing listens at this socket; start the container engine"
     assert probe(str(tmp_path / "nothing")) == MISSING
     assert probe("/" + "x" * 200) == "AF_UNIX path too long"
 

@@ -157,13 +157,13 @@ class Allocations:
             except EngineUnavailable as error:
                 log.warning("%s: %s", self._engine.title, error)
             except OSError as error:
-                log.warning("the state of %s can't be stored: %s", attempt.id, error)
+                log.warning("the server can't store the state of attempt %s: %s", attempt.id, error)
         return bool(running)
 
     def _advance(self, attempt: Attempt, allocation: Allocation, needed: Sequence[Replica]) -> None:
         if allocation.ended is not None:  # just when they were to start again there
             for replica in needed:
-                reason = allocation.ended or "its job has ended"
+                reason = allocation.ended or "the replica's job has ended"
                 self._end_start(attempt, replica, reason, cancelled=allocation.cancelled)
             return
         self._end_silent(attempt, needed)
@@ -251,7 +251,7 @@ class Allocations:
         """Ends replicas whose launchers have ended or will never come, in a job that may go on."""
         for replica in needed:
             task = _find_task(allocation, job, replica.name)
-            reason, cancelled = task.reason or "its launcher has ended", task.cancelled
+            reason, cancelled = task.reason or "the replica's launcher has ended", task.cancelled
             if task.ended or (task.stuck and replica.may_move):
                 self._end_start(attempt, replica, reason, cancelled=cancelled)
             elif task.stuck and replica.claim is None:
@@ -270,7 +270,7 @@ class Allocations:
             since_s = self._alone.setdefault(key, self._monotonic())
             runs_on = job.phase is JobPhase.RUNNING and not job.ending and not job.tasks
             if runs_on and self._asked_s - since_s >= ALONE_S:
-                reason = f"its launcher on {report.node} has ended: {report.ending}"
+                reason = f"the replica's launcher on node {report.node} has ended: {report.ending}"
                 self._end_start(attempt, replica, reason)
 
     def _end(
@@ -281,7 +281,7 @@ class Allocations:
         is_over = not running or self._is_over(attempt, allocation, job)
         for replica in needed:
             if is_over or replica.may_move:
-                reason = job.reason or "its job has ended"
+                reason = job.reason or "the replica's job has ended"
                 self._end_start(attempt, replica, reason, cancelled=job.cancelled)
         if not is_over:
             return
@@ -309,7 +309,7 @@ class Allocations:
         if now_s - since_s < self._quiet_s:
             return
         if all(r.claim is None or self._is_quiet(attempt, r) for r in served):
-            reason = f"{self._engine.title} no longer knows its job {allocation.job}"
+            reason = f"{self._engine.title} no longer has the replica's job {allocation.job}"
             for replica in served:
                 if replica.gone is None:
                     self._end_start(attempt, replica, reason)
@@ -320,7 +320,7 @@ class Allocations:
         for replica in needed:
             if replica.claim is not None and self._is_quiet(attempt, replica):
                 node = replica.claim["node"]
-                reason = f"its node {node} did not answer for {self._quiet_s:.0f} s"
+                reason = f"the replica's node {node} did not answer for {self._quiet_s:.0f} s"
                 self._end_start(attempt, replica, reason)
 
     def _has_ended(self, attempt: Attempt, replica: Replica) -> bool:
@@ -361,7 +361,7 @@ class Allocations:
                 try:
                     self._engine.cancel(job.id)
                 except EngineUnavailable as error:
-                    log.warning("job %s can't be cancelled: %s", job.id, error)
+                    log.warning("the server can't cancel job %s of the engine: %s", job.id, error)
         self._orphans = orphans
         self._contacts = {key: v for key, v in self._contacts.items() if key[0] in known}
         self._alone = {key: v for key, v in self._alone.items() if key[0] in known}

@@ -154,7 +154,7 @@ class AttemptFiles:
             shutil.rmtree(making, ignore_errors=True)
             if (self._root / attempt_id).is_dir():  # another server was faster
                 return
-            raise Unavailable(f"the request can't be stored: {error.strerror}") from error
+            raise Unavailable(f"the server can't store the request: {error.strerror}") from error
 
     def add_allocation(self, attempt_id: AttemptId, first: int, replicas: list[str]) -> int:
         """Returns its number: ``first``, unless another allocation has that. Raises OSError."""
@@ -187,7 +187,7 @@ class AttemptFiles:
         self,
         attempt_id: AttemptId,
         replica: Replica,
-        reason: str = "stopped before it started",
+        reason: str = "the replica was stopped before it started",
         *,
         cancelled: bool = False,
     ) -> None:

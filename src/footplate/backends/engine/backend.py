@@ -137,7 +137,7 @@ class EngineBackend:
                 )
                 self._files.add_ticket(attempt.id, content)
         except OSError as error:
-            raise Unavailable(f"the restart can't be stored: {error.strerror}") from error
+            raise Unavailable(f"the server can't store the restart: {error.strerror}") from error
 
     def stop(self, attempt_id: AttemptId, replicas: Mapping[str, int] | None = None) -> None:
         with self._mutex:
@@ -208,7 +208,7 @@ class EngineBackend:
         try:
             self._files.open()
         except OSError as error:
-            raise Unavailable(f"the replicas' directory can't be used: {error}") from error
+            raise Unavailable(f"the server can't use the directory of replicas: {error}") from error
         for attempt_id in self._files.attempts():
             self._seen[attempt_id] = self._look(attempt_id)
         self._calls.listen(self._name, self._take)
@@ -247,7 +247,7 @@ class EngineBackend:
                     self._allocations.ask()
                 self._allocations.advance_all(noted, asked=due)
             except Exception:
-                log.exception("the server can't list the jobs of %s", self._name)
+                log.exception("the server can't list the jobs of region %s", self._name)
             self._refresh(noted)
             rest_s = self._poll_s if self._allocations.busy else _IDLE_S
             self._woken.wait(max(0.01, asked_s + rest_s - self._monotonic()))

@@ -75,7 +75,7 @@ class LauncherCalls:
         self._tokens.check(token)
         path = self._archives.get(digest)
         if path is None:
-            raise NotFound(f"the server has no archive {digest[:64]!r}")
+            raise NotFound(f"the server has no archive with the digest {digest[:64]!r}")
         return path
 
     def exchange(self, token: str, report: LauncherReport) -> LauncherAnswer:
@@ -86,7 +86,9 @@ class LauncherCalls:
         try:
             return self._answer(files, bearer, report)
         except OSError as error:
-            raise Unavailable(f"the server can't store the report: {error.strerror}") from error
+            raise Unavailable(
+                f"the server can't store the launcher's report: {error.strerror}"
+            ) from error
 
     def _answer(
         self, files: AttemptFiles, bearer: LauncherBearer, report: LauncherReport

@@ -11,7 +11,7 @@ from footplate.ports.backend import Presence, ReplicaObservation
 if TYPE_CHECKING:
     from footplate.backends.engine.attempt_files import Attempt, Replica
 
-LOST = "its supervisor was lost"
+LOST = "the replica's supervisor was lost"
 
 
 def observe(
@@ -39,7 +39,9 @@ def _see(replica: Replica, job: EngineJob | None, trouble: str) -> tuple[Presenc
     if report is not None and (seen := _reported(report)) is not None:
         return seen
     if replica.claim is not None:
-        return Presence.WAITING, f"its supervisor starts on {replica.claim['node']} in a moment"
+        return Presence.WAITING, (
+            f"the supervisor starts on node {replica.claim['node']} in a moment"
+        )
     return Presence.WAITING, trouble or _waits(job)
 
 
@@ -54,7 +56,7 @@ def _reported(report: LauncherReport) -> tuple[Presence, str] | None:
         case LauncherState.IDLE:
             return None
         case LauncherState.STARTING:
-            return Presence.WAITING, f"its supervisor is starting on {report.node}"
+            return Presence.WAITING, f"the replica's supervisor is starting on node {report.node}"
         case LauncherState.LIVE:
             return Presence.LIVE, ""
         case LauncherState.LOST:
@@ -67,7 +69,7 @@ def _reported(report: LauncherReport) -> tuple[Presence, str] | None:
 
 def _waits(job: EngineJob | None) -> str:
     if job is None:
-        return "its job will be submitted in a moment"
+        return "the server submits the replica's job in a moment"
     if job.phase is JobPhase.RUNNING:
-        return "its launcher is starting"
-    return job.reason or "its job has ended"
+        return "the replica's launcher is starting"
+    return job.reason or "the replica's job has ended"

@@ -106,7 +106,9 @@ class KubernetesEngine:
                         continue
                     if error.status in (400, 403, 404, 422):
                         self._delete(core, name)
-                        raise EngineRefused(f"Kubernetes refuses its Pod: {_say(error)}") from error
+                        raise EngineRefused(
+                            f"Kubernetes refuses the job's Pod: {_say(error)}"
+                        ) from error
                     raise
             patch = {"metadata": {"annotations": {manifests.COMPLETE: "true"}}}
             core.patch_namespaced_secret(name, self._namespace, patch, **_RAW)
@@ -145,7 +147,9 @@ class KubernetesEngine:
                 name = body["metadata"]["name"]
                 return _read(core.read_namespaced_secret(name, self._namespace, **_RAW))
             if error.status in (400, 403, 404, 422):
-                raise EngineRefused(f"Kubernetes refuses its Secret: {_say(error)}") from error
+                raise EngineRefused(
+                    f"Kubernetes refuses the job's Secret: {_say(error)}"
+                ) from error
             raise
 
     def cancel(self, job_id: str) -> None:
@@ -315,7 +319,7 @@ def _unmapped(settings: PodSettings, ready: Sequence[dict[str, Any]]) -> Iterato
     for machine, labels in settings.machines.items():
         if not any(labels.items() <= node["metadata"]["labels"].items() for node in ready):
             wanted = ",".join(f"{key}={value}" for key, value in labels.items())
-            yield f"no ready node has the labels {wanted}, which {machine} is mapped to"
+            yield f"no ready node has the labels {wanted}, which machine type {machine} needs"
 
 
 def _is_ready(node: dict[str, Any] | None) -> bool:

@@ -51,7 +51,7 @@ class ImageLookups:
         else:
             found, wait_s = self._ask(name, logins), self._wait_s
         if not wait((found,), wait_s).done:
-            raise SlowRegistry(f"the registry has not said yet what {name} is")
+            raise SlowRegistry(f"the registry has not described the image {name} yet")
         del self._pending[name]
         return found.result()
 

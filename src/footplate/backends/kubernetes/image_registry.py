@@ -168,9 +168,13 @@ class _Registry:
             for part in answer.iter_bytes():
                 content += part
                 if len(content) > MAX_BYTES:
-                    raise UnknownImage(f"{url} is larger than {MAX_BYTES >> 20} MB")
+                    raise UnknownImage(
+                        f"the registry's answer at {url} is larger than {MAX_BYTES >> 20} MB"
+                    )
                 if time.monotonic() > end_s:
-                    raise UnknownImage(f"{url} took longer than {LONGEST_S:g} s")
+                    raise UnknownImage(
+                        f"the registry took longer than {LONGEST_S:g} s to answer at {url}"
+                    )
         return answer, content
 
     def _authorize(self, challenge: str) -> None:
@@ -223,11 +227,9 @@ def _explain(image: ImageReference, status: int, login: Login | None) -> str:
         return f"{image.registry} has no image {image}"
     if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
         known = (
-            "with the imagePullSecrets of the region's pod_template"
+            "the Secrets in imagePullSecrets of the region's pod_template don't allow it"
             if login
-            else (
-                "without a password: name a Secret in imagePullSecrets of the region's pod_template"
-            )
+            else ("set imagePullSecrets in the region's pod_template to a Secret with a password")
         )
-        return f"{image.registry} doesn't give {image} {known}"
+        return f"the registry {image.registry} doesn't let Footplate read {image}: {known}"
     return f"{image.registry} answers HTTP {status} for {image}"

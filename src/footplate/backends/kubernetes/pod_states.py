@@ -23,7 +23,7 @@ _IMAGE_REASONS = frozenset(
 )
 _CREATING = ("", "ContainerCreating", "PodInitializing")
 _START_REASONS = frozenset({"StartError", "ContainerCannotRun"})
-DELETED = "its Pod was deleted in Kubernetes"
+DELETED = "the replica's Pod was deleted in Kubernetes"
 
 
 class PodState(Enum):
@@ -53,7 +53,9 @@ def see_pod(pod: dict[str, Any], silent: frozenset[str] = frozenset()) -> PodVie
     if phase in ("Succeeded", "Failed"):
         return PodView(PodState.ENDED, DELETED if deleted else _end_reason(status), node, deleted)
     if _is_away(status) or (phase == "Pending" and node in silent):
-        return PodView(PodState.UNREACHABLE, f"its node {node} doesn't answer Kubernetes", node)
+        return PodView(
+            PodState.UNREACHABLE, f"the replica's node {node} doesn't answer Kubernetes", node
+        )
     if phase == "Running":
         return PodView(PodState.RUNNING, "", node)
     if deleted and not node:
@@ -88,13 +90,13 @@ def _waiting_reason(pod: dict[str, Any], status: dict[str, Any], node: str) -> s
     gates = (pod.get("spec") or {}).get("schedulingGates") or ()
     if gates:
         names = ", ".join(str(gate.get("name")) for gate in gates)
-        return f"the scheduling gates {names} hold its Pod"
+        return f"the scheduling gates {names} keep the replica's Pod from starting"
     for condition in status.get("conditions") or ():
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             message = _shorten(condition.get("message") or condition.get("reason") or "")
-            return f"Kubernetes has no node for it now: {message}"
+            return f"Kubernetes has no node for the replica's Pod now: {message}"
     if not node:
-        return "its Pod waits for Kubernetes' scheduler"
+        return "the replica's Pod waits for Kubernetes' scheduler"
     for container in _containers(status):
         waiting = (container.get("state") or {}).get("waiting") or {}
         reason, message = waiting.get("reason") or "", _shorten(waiting.get("message") or "")
@@ -102,26 +104,26 @@ def _waiting_reason(pod: dict[str, Any], status: dict[str, Any], node: str) -> s
         if reason in _IMAGE_REASONS:
             return f"node {node} can't pull the image {container.get('image')}: {said}"
         if reason not in _CREATING:
-            return f"its container can't start on node {node}: {said}"
-    return f"Kubernetes makes its container on node {node}"
+            return f"the replica's container can't start on node {node}: {said}"
+    return f"Kubernetes creates the replica's container on node {node}"
 
 
 def _end_reason(status: dict[str, Any]) -> str:
     reason = status.get("reason") or ""
     if reason:
         message = _shorten(status.get("message") or "")
-        return f"Kubernetes ended its Pod ({reason}{': ' + message if message else ''})"
+        return f"Kubernetes ended the replica's Pod ({reason}{': ' + message if message else ''})"
     for container in _containers(status):
         ended = (container.get("state") or {}).get("terminated") or {}
         if ended.get("reason") == "OOMKilled":
-            return "Kubernetes killed its container, which used more memory than its limit"
+            return "Kubernetes killed the replica's container: it used more memory than its limit"
         if ended.get("reason") in _START_REASONS:
-            return f"its container can't start: {_shorten(ended.get('message') or '')}"
+            return f"the replica's container can't start: {_shorten(ended.get('message') or '')}"
         if ended.get("exitCode") and container.get("name") == COPIER:
-            return f"its Python can't be installed: {_shorten(ended.get('message') or '')}"
+            return f"the Pod can't install Python: {_shorten(ended.get('message') or '')}"
         if ended.get("exitCode"):
-            return f"its launcher ended with status {ended['exitCode']}"
-    return "its Pod ended"
+            return f"the replica's launcher ended with status {ended['exitCode']}"
+    return "the replica's Pod ended"
 
 
 def _containers(status: dict[str, Any]) -> list[dict[str, Any]]:

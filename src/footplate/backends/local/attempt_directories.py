@@ -155,7 +155,10 @@ class AttemptDirectories:
             (self._making / path.name).rename(path)
         except OSError as error:
             self._give_up()
-            message = f"the directory of {ticket.replica} can't be made: {error.strerror}"
+            message = (
+                f"the server can't create the directory of replica {ticket.replica}: "
+                f"{error.strerror}"
+            )
             raise Unavailable(message) from error
         if old is not None:
             with suppress(OSError):  # the newest one counts, and all go with their attempt
@@ -182,8 +185,12 @@ class AttemptDirectories:
         except OSError as error:
             self._give_up()
             if error.errno == errno.ENAMETOOLONG:
-                raise FailedPrecondition("the path of its directory would be too long") from error
-            message = f"the directory of its replicas can't be made: {error.strerror}"
+                raise FailedPrecondition(
+                    "the path of the job's directory would be too long"
+                ) from error
+            message = (
+                f"the server can't create the directory of the job's replicas: {error.strerror}"
+            )
             raise Unavailable(message) from error
 
     def _make_root(self) -> None:

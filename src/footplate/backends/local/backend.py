@@ -210,7 +210,10 @@ class LocalBackend:
         try:
             expires_s = self._attempts.discard_expired(time.time())
         except OSError:
-            log.warning("can't look at kept files", exc_info=True)
+            log.warning(
+                "the server can't read the folder of files that it keeps of ended jobs",
+                exc_info=True,
+            )
             expires_s = _RETRY_S
         due_s = [each for each in (self.seconds_to_due(), expires_s) if each is not None]
         return min(due_s, default=None)
@@ -228,7 +231,7 @@ class LocalBackend:
         try:
             self._attempts.open()
         except OSError as error:
-            raise Unavailable(f"the replicas' directory can't be used: {error}") from error
+            raise Unavailable(f"the server can't use the directory of replicas: {error}") from error
         for home in self._attempts.homes():
             self._controller.reconcile(home)
         self._thread = threading.Thread(target=self._work, name="local-backend", daemon=True)

@@ -82,7 +82,9 @@ class ForkServer:
             _say(answer.decode(errors="replace"))
             return None
         self._end("it doesn't answer")
-        raise ForkUncertain("the fork server doesn't answer, so its supervisor may run or not")
+        raise ForkUncertain(
+            "the fork server doesn't answer; the replica's supervisor may have started"
+        )
 
     def close(self) -> None:
         """Closes the fork server; forked supervisors keep running."""

@@ -39,7 +39,7 @@ class Launcher:
         """Raises Unavailable: nothing can be started now; the message says what is missing."""
         if not os.access(self.python, os.X_OK):
             raise Unavailable(
-                f"the server can't run {self.python}, which is its interpreter for supervisors; "
+                f"the server can't run {self.python}, the Python interpreter for supervisors; "
                 "install footplate again"
             )
         if not self.archive.is_file():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 FIRST_DELAY_S = 0.02
-LOST = "its supervisor was lost"
+LOST = "the replica's supervisor was lost"
 
 _PRESENCE = {
     SupervisorStatus.UNSPAWNED: Presence.WAITING,
@@ -30,8 +30,8 @@ _PRESENCE = {
     SupervisorStatus.GONE: Presence.GONE,
 }
 _REASON = {
-    SupervisorStatus.UNSPAWNED: "its supervisor starts in a moment",
-    SupervisorStatus.STARTING: "its supervisor is starting",
+    SupervisorStatus.UNSPAWNED: "the replica's supervisor starts in a moment",
+    SupervisorStatus.STARTING: "the replica's supervisor is starting",
     SupervisorStatus.LIVE: "",
     SupervisorStatus.LOST: LOST,
 }
@@ -159,7 +159,7 @@ class ReplicaController:
         if replica_state.standing() is SupervisorStatus.LOST:
             words = replica_state.home.last_words()
             replica_state.trouble = (
-                f"{LOST}; its cleanup failed, and the server tries it again: {words}"
+                f"{LOST}; the cleanup after it failed, and the server tries again: {words}"
             )
             replica_state.postpone(self._monotonic(), LONGEST_RETRY_S)
 
@@ -190,7 +190,7 @@ class ReplicaController:
             self._act(replica_state)
         except OSError as error:
             replica_state.trouble = (
-                f"waits, because this machine can't start its supervisor: {error.strerror or error}"
+                f"waits: this machine can't start the supervisor: {error.strerror or error}"
             )
             replica_state.postpone(self._monotonic(), LONGEST_RETRY_S)
         observation = replica_state.observation()
@@ -241,7 +241,7 @@ class ReplicaController:
             if spawn_lock is None or not replica_state.home.is_untouched():
                 replica_state.postpone(self._monotonic(), LONGEST_START_S)
             elif replica_state.home.to_stop:
-                replica_state.home.write_gone("stopped before it started")
+                replica_state.home.write_gone("the replica was stopped before it started")
                 replica_state.settle()
             elif replica_state.spawned:
                 replica_state.home.write_gone(_stillborn(replica_state.home))
@@ -305,4 +305,4 @@ class ReplicaController:
 
 def _stillborn(home: Home) -> str:
     words = home.last_words()
-    return "its supervisor could not start" + (f": {words}" if words else "")
+    return "the replica's supervisor could not start" + (f": {words}" if words else "")

@@ -103,7 +103,7 @@ class Home:
         """
         descriptor = untrusted_files.take_lock(self.lock)
         if descriptor is None:
-            raise BlockingIOError("a supervisor holds the lock")
+            raise BlockingIOError("a running supervisor holds the lock of the replica's directory")
         try:
             fresh = self.path / ".gone"
             fresh.unlink(missing_ok=True)

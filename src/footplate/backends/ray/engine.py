@@ -36,8 +36,8 @@ _CHECK_S, _CHECK_POLL_S = 90.0, 0.2
 """How long a job that reads settings may take, and how often it is looked at."""
 _CHECK_AGAIN_S = 600.0
 UNKNOWN = (
-    "it is not known how soon Ray notices a node without a connection: the job that looks it up "
-    "failed"
+    "the server can't tell how soon Ray notices a disconnected node: the job that reads Ray's "
+    "settings failed"
 )
 
 _PHASES = {
@@ -47,7 +47,10 @@ _PHASES = {
     "SUCCEEDED": JobPhase.ENDED,
     "FAILED": JobPhase.ENDED,
 }
-_ENDS = {"STOPPED": "its job was stopped in Ray", "SUCCEEDED": "its launcher has ended"}
+_ENDS = {
+    "STOPPED": ("the replica's job was stopped in Ray"),
+    "SUCCEEDED": ("the replica's launcher has ended"),
+}
 UNKNOWN_NODES = "?"
 _MIB = 1 << 20
 _NODES = 10_000
@@ -149,7 +152,7 @@ class RayEngine:
             UNKNOWN if health is None else health.fact,
         )
         problems = tuple(
-            f"no node has the resource {name} of {machine}"
+            f"no node has the resource {name}, which machine type {machine} needs"
             for machine, wanted in self._settings.machines.items()
             for name in wanted
             if not any(name in total for total in totals)
@@ -263,10 +266,12 @@ def see_job(job: Mapping[str, Any], waiting: Mapping[str, Mapping[str, Any]]) ->
     if phase is JobPhase.RUNNING and group is not None:
         phase, reason = JobPhase.WAITING, _group_reason(group)
     elif phase is JobPhase.WAITING:
-        reason = _last_line(str(job.get("message") or "")) or "its job waits for Ray"
+        reason = _last_line(str(job.get("message") or "")) or "the replica's job waits for Ray"
     else:
         message = _last_line(str(job.get("message") or ""))
-        reason = _ENDS.get(status) or (f"its job failed in Ray: {message}" if message else "")
+        reason = _ENDS.get(status) or (
+            (f"the replica's job failed in Ray: {message}") if message else ""
+        )
     return EngineJob(
         id=name,
         name=name,
@@ -284,7 +289,7 @@ def _group_reason(group: Mapping[str, Any]) -> str:
         if bundles
         else ""
     )
-    wanted = f"{len(bundles)} times {{{first}}}" if bundles else "its replicas"
+    wanted = f"{len(bundles)} times {{{first}}}" if bundles else "the job's replicas"
     return f"Ray has no free resources for {wanted} now"
 
 

@@ -40,7 +40,7 @@ class HealthChecks:
 
     @property
     def fact(self) -> str:
-        return f"Ray notices a node without a connection after about {self.seen_after_s:.0f} s"
+        return f"Ray notices a disconnected node after about {self.seen_after_s:.0f} s"
 
     @property
     def problem(self) -> str | None:

@@ -54,7 +54,7 @@ class ContainerCheck:
         try:
             text = self._run(self._program)
         except EngineUnavailable as error:
-            return f"containers: no node was free to run the check of its engine ({error})", ""
+            return f"containers: no node was free to check its container engine ({error})", ""
         return read_answer(text)
 
 
@@ -66,10 +66,10 @@ def read_answer(text: str) -> tuple[str, str]:
     except (ValueError, IndexError, KeyError, TypeError):
         return (
             "",
-            f"containers: a node sent {text[:200]!r}, and not the answer of a container engine",
+            f"containers: the check on a node printed {text[:200]!r}, which isn't its result",
         )
     if not fault:
-        return f"containers: node {node} has an engine at {socket}", ""
+        return f"containers: node {node} has a container engine at {socket}", ""
     if socket:
-        fault = f"the engine at {socket} of node {node} can't be used: {fault}"
+        fault = f"node {node} can't use its container engine at {socket}: {fault}"
     return "", f"containers: {fault}"

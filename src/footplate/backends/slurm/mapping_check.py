@@ -35,5 +35,7 @@ def check_mapping(
         except EngineUnavailable as error:
             return replace(report, problems=(*wrong, f"Slurm does not answer: {error}"))
         if said is not None:
-            wrong.append(f"{name}: Slurm would refuse a job: {said}; change its options")
+            wrong.append(
+                f"machine type {name}: Slurm would refuse a job: {said}; change the type's options"
+            )
     return replace(report, problems=tuple(wrong))

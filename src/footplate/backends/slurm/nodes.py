@@ -48,7 +48,7 @@ def expand(nodes: str) -> frozenset[str]:
     for name in chain.from_iterable(map(_expand, _parts(nodes))):
         names.add(name)
         if len(names) > MAX_NAMES:
-            raise ValueError(f"{nodes[:100]!r} names more than {MAX_NAMES} nodes")
+            raise ValueError(f"Slurm's list {nodes[:100]!r} names more than {MAX_NAMES} nodes")
     return frozenset(names)
 
 
@@ -56,7 +56,7 @@ def _parts(nodes: str) -> Iterator[str]:
     """Splits at the commas outside brackets."""
     for part in _PARTS.findall(nodes):
         if part.count("[") != part.count("]"):
-            raise ValueError(f"{nodes[:100]!r} is not a list of nodes")
+            raise ValueError(f"Slurm's answer {nodes[:100]!r} is not a list of nodes")
         yield part
 
 
@@ -70,7 +70,7 @@ def _expand(part: str) -> Iterator[str]:
         first, _, last = each.partition("-")
         last = last or first
         if not (first.isdigit() and last.isdigit()) or int(last) - int(first) >= MAX_NAMES:
-            raise ValueError(f"{part[:100]!r} is not a list of nodes")
+            raise ValueError(f"Slurm's answer {part[:100]!r} is not a list of nodes")
         for number in range(int(first), int(last) + 1):
             for end in _expand(after) if after else ("",):
                 yield f"{before}{number:0{len(first)}}{end}"

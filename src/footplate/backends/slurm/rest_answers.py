@@ -32,7 +32,9 @@ def choose_version(document: Mapping[str, Any]) -> int:
     if not known:
         first, last = VERSIONS[0], VERSIONS[-1]
         has = ", ".join(f"v0.0.{number}" for number in sorted(offered)) or "no version"
-        raise ValueError(f"slurmrestd offers {has}; Footplate supports v0.0.{first} to v0.0.{last}")
+        raise ValueError(
+            f"slurmrestd has {has} of its API; Footplate supports v0.0.{first} to v0.0.{last}"
+        )
     return max(known)
 
 
@@ -103,7 +105,7 @@ def _read_job(job: Mapping[str, Any]) -> EngineJob:
             str(int(job["job_id"])), str(job["name"]), _state(job["job_state"]), reason, nodes
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"a job in its answer lacks {error}") from error
+        raise ValueError(f"a job in slurmrestd's answer lacks {error}") from error
 
 
 def _state(value: object) -> str:
@@ -121,7 +123,7 @@ def read_nodes(answer: Mapping[str, Any]) -> tuple[SlurmNode, ...]:
     try:
         return tuple(_read_node(node) for node in nodes)
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"a node in its answer lacks {error}") from error
+        raise ValueError(f"a node in slurmrestd's answer lacks {error}") from error
 
 
 def _read_node(node: Mapping[str, Any]) -> SlurmNode:
@@ -143,7 +145,7 @@ def _list_of(answer: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     found = answer.get(name)
     if isinstance(found, list) and all(isinstance(each, dict) for each in found):
         return found
-    raise ValueError(f"its answer has no list of {name}")
+    raise ValueError(f"slurmrestd's answer has no list of {name}")
 
 
 def _listed(value: object) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ class RestClient:
             return str(error)
 
     def run_on_node(self, program: bytes) -> str:  # noqa: ARG002  as all
-        raise EngineUnavailable("slurmrestd can't return what a program prints")
+        raise EngineUnavailable("slurmrestd can't return the output of a program")
 
     def _partition_nodes(self) -> tuple[nodes.SlurmNode, ...]:
         partition = self._settings.partition
@@ -151,11 +151,15 @@ class RestClient:
         text = answer.text[:200].strip()
         if answer.status_code in (401, 403):
             file, user = self._server.token_file, self._server.user
-            out = rest_token.way_out(file, user) if file else "set token_file and user"
+            out = (
+                rest_token.way_out(file, user)
+                if file
+                else ("set token_file and user of the region")
+            )
             raise self._fail(f"slurmrestd refuses the server's token: {text}; {out}")
         if answer.status_code == 404 and not text.startswith("{"):
             self._version = None
-            raise EngineUnavailable(f"slurmrestd does not know {answer.request.url.path}: {text}")
+            raise EngineUnavailable(f"slurmrestd has no path {answer.request.url.path}: {text}")
         try:
             found = json.loads(answer.content)
         except ValueError as error:

@@ -143,7 +143,7 @@ def _read_options(words: Iterable[str]) -> dict[str, str]:
 
 def _unknown(word: str) -> str:
     known = joined([f"--{name}" for name in OPTIONS])
-    return f"slurmrestd has no field for {word}; allowed: {known}"
+    return f"slurmrestd has no field for the option {word}; allowed: {known}"
 
 
 def _fields(
@@ -178,7 +178,9 @@ def _gres(name: str, value: str, version: int) -> dict[str, object]:
 
 def _exclusive(name: str, value: str, version: int) -> dict[str, object]:
     if value not in ("", "user", "mcs"):
-        raise OptionError(f"slurmrestd has no field for --exclusive={value}; allowed: user, mcs")
+        raise OptionError(
+            f"slurmrestd has no field for the option --exclusive={value}; allowed: user, mcs"
+        )
     if version < PARSED:
         return {name: value or name}
     return {"shared": [value or "none"]}

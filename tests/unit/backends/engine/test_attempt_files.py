@@ -52,7 +52,7 @@ def test_what_is_stopped_before_it_was_given_is_gone_and_never_runs(files: Attem
     assert files.give(ATTEMPT, replica)
     assert files.is_stopped(ATTEMPT, replica), "a launcher that comes later is to stop at once"
     attempt, replica = load(files)
-    assert (replica.gone, attempt.all_gone) == ("stopped before it started", True)
+    assert (replica.gone, attempt.all_gone) == ("the replica was stopped before it started", True)
 
 
 def test_what_was_given_and_is_stopped_is_gone_when_its_launcher_says_so(

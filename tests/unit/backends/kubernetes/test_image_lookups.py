@@ -44,7 +44,7 @@ def test_one_that_is_slow_is_asked_once() -> None:
     registry = Registry()
     lookups = ImageLookups(registry.read, 0.01)
     for name in ("a", "a", "b"):
-        with pytest.raises(SlowRegistry, match=f"what {name} is"):
+        with pytest.raises(SlowRegistry, match=f"described the image {name} yet"):
             lookups.find(name, {})
     registry.answers.set()
     while True:

@@ -101,5 +101,5 @@ def test_why_the_python_cannot_be_copied_is_the_end_of_the_pod() -> None:
     statuses = [{"name": "footplate-python", "image": "python", "state": ended}]
     pod["status"] = {"phase": "Failed", "initContainerStatuses": statuses}
     assert see_pod(pod).reason == (
-        "its Python can't be installed: the region's Python can't be copied: full"
+        "the Pod can't install Python: the region's Python can't be copied: full"
     )

@@ -162,7 +162,7 @@ def container(**state: object) -> dict[str, Any]:
         ({"phase": "Pending", "conditions": [UNSCHEDULABLE]}, "", PodState.WAITING, "Insufficient"),
         (
             {"phase": "Pending", **container(waiting={"reason": "ContainerCreating"})},
-            *("n1", PodState.WAITING, "Kubernetes makes its container on node n1"),
+            *("n1", PodState.WAITING, "Kubernetes creates the replica's container on node n1"),
         ),
         (
             {
@@ -227,7 +227,7 @@ def test_a_pod_on_a_node_that_is_away_does_not_wait() -> None:
     seen = see_pod(waiting, frozenset({"n1"}))
     assert (seen.state, seen.reason) == (
         PodState.UNREACHABLE,
-        "its node n1 doesn't answer Kubernetes",
+        "the replica's node n1 doesn't answer Kubernetes",
     )
 
 
@@ -290,11 +290,11 @@ def test_pods_that_are_not_there_were_deleted_perhaps_without_their_node() -> No
 def test_each_pod_of_a_job_is_seen_for_itself() -> None:
     running = [pod(0, RUNNING, "n1"), pod(1, {"phase": "Pending"}, "n2")]
     (job,) = see_jobs([made_secret()], running, frozenset({"n2"}))
-    away = EngineTask(stuck=True, reason="its node n2 doesn't answer Kubernetes")
+    away = EngineTask(stuck=True, reason="the replica's node n2 doesn't answer Kubernetes")
     assert (job.phase, job.tasks) == (JobPhase.RUNNING, (EngineTask(), away))
     failed = {"phase": "Failed", **container(terminated={"exitCode": 137})}
     (job,) = see_jobs([made_secret()], [pod(1, failed)])
-    ended = EngineTask(ended=True, reason="its launcher ended with status 137")
+    ended = EngineTask(ended=True, reason="the replica's launcher ended with status 137")
     assert job.tasks == (EngineTask(stuck=True, reason=DELETED, cancelled=True), ended)
 
 
@@ -305,7 +305,7 @@ def test_a_job_whose_pods_were_not_all_made_is_not_seen() -> None:
 def test_init_containers_of_the_template_are_seen_first() -> None:
     creating = [{"name": "replica", "state": {"waiting": {"reason": "PodInitializing"}}}]
     status = {"phase": "Pending", "containerStatuses": creating}
-    assert see_pod(pod(0, status)).reason == "Kubernetes makes its container on node n1"
+    assert see_pod(pod(0, status)).reason == "Kubernetes creates the replica's container on node n1"
     pull = {"reason": "ImagePullBackOff", "message": "Back-off"}
     waits = [{"name": "first", "image": "x", "state": {"waiting": pull}}]
     found = see_pod(pod(0, {**status, "initContainerStatuses": waits}))
@@ -315,4 +315,4 @@ def test_init_containers_of_the_template_are_seen_first() -> None:
 def test_a_container_that_cannot_start_has_its_reason() -> None:
     broken = {"reason": "StartError", "message": "no such file", "exitCode": 128}
     status = {"phase": "Failed", "containerStatuses": [{"state": {"terminated": broken}}]}
-    assert see_pod(pod(0, status)).reason == "its container can't start: no such file"
+    assert see_pod(pod(0, status)).reason == "the replica's container can't start: no such file"
