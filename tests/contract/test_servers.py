@@ -52,7 +52,7 @@ def test_another_machine_is_refused_by_name(servers: Servers) -> None:
 def test_private_folders_are_refused_by_name(servers: Servers) -> None:
     servers.join(ONE, LONG_S)
     private = replace(TWO, data_dir="/private", data_dir_id="another")
-    with pytest.raises(FailedPrecondition, match="start this one with --data-dir /data"):
+    with pytest.raises(FailedPrecondition, match="start this server with --data-dir /data"):
         servers.join(private, LONG_S)
 
 

@@ -94,7 +94,7 @@ class Admission:
         except NotFound:
             return False
         except DataLoss as error:
-            _log.error("%s; the server leaves this job as it is", error.message)
+            _log.error("%s; the server doesn't change this job", error.message)
             return False
 
     def _expire(self, uid: JobUid) -> bool:

@@ -95,7 +95,7 @@ def _missing(job: Job, seen: Mapping[str, ReplicaObservation], now: datetime) ->
             yield _leave(job, replica, now, "the backend no longer has this replica")
         elif observation.restart < replica.restart:
             if replica.name in ending and observation.presence is Presence.GONE:
-                yield _leave(job, replica, now, "the server did not start it again")
+                yield _leave(job, replica, now, "the server did not start the replica again")
         elif observation.presence is Presence.GONE:
             yield _leave(job, replica, now, observation.reason)
         elif observation.presence is Presence.LOST:

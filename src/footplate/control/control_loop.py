@@ -62,6 +62,6 @@ class Loop:
         except NotLeading:  # the new leader continues; this loop is about to be closed
             return RECOVERY_S
         except Exception:
-            _log.exception("a pass of the %s loop failed; the server tries it again", self._name)
+            _log.exception("a pass of the %s loop failed; the server tries again", self._name)
             return RECOVERY_S
         return BACKSTOP_S if due is None else max(0.0, min(due, BACKSTOP_S))

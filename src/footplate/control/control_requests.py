@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 MOST_OF_A_REPLICA = 8
 """Control requests that wait for the same replica."""
 _MANY_DIGITS = 19
-_CLOSED = ControlResponse(error="the server is stopping; ask again when it runs")
+_CLOSED = ControlResponse(error="the server is stopping; ask again when it runs again")
 _MOVED = ControlResponse(error="another server leads now; ask again")
 _PHASES = {
     Phase.WAITING: "hasn't started yet",
-    Phase.PREPARING: "is PREPARING: its program hasn't started yet",
-    Phase.READY: "is READY: its program starts when all replicas of the job are ready",
-    Phase.LOST: "is LOST: its supervisor is dead",
-    Phase.EXITED: "has EXITED: its program has ended",
-    Phase.GONE: "is GONE: its program has ended",
+    Phase.PREPARING: "is PREPARING: the program hasn't started yet",
+    Phase.READY: "is READY: the program starts when all replicas of the job are ready",
+    Phase.LOST: "is LOST: the replica's supervisor is dead",
+    Phase.EXITED: "has EXITED: the program has ended",
+    Phase.GONE: "is GONE: the program has ended",
 }
 
 
@@ -220,9 +220,11 @@ def running(job: Job, replica: str) -> Bearer:
     check_runs_itself(job)
     names = job.spec.replica_names()
     if replica not in names:
-        raise NotFound(f"{job.name} has no replica {quoted(replica)}; it has {listed(names)}")
+        raise NotFound(
+            f"job {job.name} has no replica {quoted(replica)}; its replicas: {listed(names)}"
+        )
     if job.state.terminal or not job.replicas:
-        raise FailedPrecondition(f"{job.name} is {job.state.value}: no program of it runs")
+        raise FailedPrecondition(f"job {job.name} is {job.state.value}: none of its programs runs")
     found = next(each for each in job.replicas if each.name == replica)
     if found.phase is not Phase.RUNNING:
         raise FailedPrecondition(f"replica {replica} {_PHASES[found.phase]}")

@@ -25,12 +25,14 @@ def current(store: Store, bearer: Bearer) -> Job:
     try:
         job = store.get_by_uid(uid)
     except NotFound:
-        raise PermissionDenied(f"attempt {bearer.attempt_id}: its job no longer exists") from None
+        raise PermissionDenied(f"the job of attempt {bearer.attempt_id} no longer exists") from None
     if job.attempt != attempt or job.state.terminal:
         raise PermissionDenied(f"attempt {bearer.attempt_id} is over")
     replica = next((each for each in job.replicas if each.name == bearer.replica), None)
     if replica is None:
         raise NotFound(f"the job has no replica {bearer.replica}")
     if replica.restart != bearer.restart:
-        raise PermissionDenied(f"replica {bearer.replica} has started again since")
+        raise PermissionDenied(
+            f"replica {bearer.replica} has started again; this call is of an earlier start"
+        )
     return job

@@ -73,6 +73,6 @@ def _places(
             continue
         if observation.engine_id:
             on = f" on {observation.node}" if observation.node else ""
-            text = f"runs in job {observation.engine_id} of {title}{on}"
+            text = f"the replica runs in job {observation.engine_id} of {title}{on}"
             key = f"{RUNS}/{job.attempt}/{replica.name}/{replica.restart}/{text}"
             yield JobEvent(now, RUNS, text, job.attempt, replica.name, key=key)

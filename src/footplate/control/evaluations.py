@@ -71,7 +71,7 @@ class Evaluations:
     def _evaluated(self, uri: GcsUri) -> Iterator[int]:
         path = self._buckets.local_path(uri)
         if path is None:
-            raise NotFound("its bucket is not a folder of this machine")
+            raise NotFound("the bucket of the checkpoints is not a folder of this machine")
         piece = self._events.read(str(path), {}, _MOST_BYTES)
         for scalar in piece.scalars:
             if _EVALUATIONS.search(scalar.folder):

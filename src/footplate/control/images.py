@@ -56,10 +56,10 @@ def _describe_runtime(program: ContainerProgram) -> str:
         return ""
     if program.command:
         return (
-            ". No runtime here stands for this prebuilt image; one may stand for another version "
-            "of the image"
+            ". Footplate has no runtime for this prebuilt image; another version of the image may "
+            "have one"
         )
-    return ". With a command, the job runs in a runtime here, without an engine"
+    return ". Set a command: then the job runs in Footplate's runtime, without a container engine"
 
 
 def _fault(engine: ContainerEngine, region: str, cluster: EngineMachines | None) -> str | None:
@@ -74,10 +74,10 @@ def _fault(engine: ContainerEngine, region: str, cluster: EngineMachines | None)
 
 def _no_containers(region: str, cluster: EngineMachines) -> str:
     return (
-        f"{region} is bound to {cluster.title}, whose nodes run no containers by its settings. If "
-        "they have Podman or Docker, set containers = true in the region's [[regions]] table. "
-        "Else send the job to a region of this machine (`footplate regions list`), or train from "
-        "a package"
+        f"region {region} runs jobs on {cluster.title}, where its settings allow no containers. If "
+        "the nodes have Podman or Docker, set containers = true in the region's [[regions]] "
+        "table. Else send the job to a region of this machine (`footplate regions list`), or "
+        "train from a package"
     )
 
 
@@ -112,7 +112,7 @@ class Images:
         programs = [pool.program for pool in job.spec.pools]
         named = {p.image_uri for p in programs if isinstance(p, ContainerProgram)}
         if name not in named:
-            raise NotFound(f"the job runs no image {name[:200]!r}")
+            raise NotFound(f"the job has no image {name[:200]!r}")
         if not _REFERENCE.fullmatch(reference):
             raise InvalidArgument(f"{reference[:200]!r} is not the digest or id of an image")
         for _ in range(TRIES):

@@ -36,7 +36,7 @@ class JobDeletion:
         job = self._store.get(name)
         if job.tuning_job is not None:
             raise FailedPrecondition(
-                f"{name} runs trial {job.spec.trial} of a tuning job, and is deleted with that"
+                f"job {name} runs trial {job.spec.trial} of a tuning job; delete the tuning job"
             )
         if not job.state.terminal:
             raise FailedPrecondition(
@@ -75,6 +75,6 @@ class JobDeletion:
             return
         if pipeline is not None and not pipeline.state.terminal:
             raise FailedPrecondition(
-                f"{job.name} runs the program of {pipeline.name}, which is {pipeline.state.value}; "
-                "delete it when that has ended"
+                f"job {job.name} runs the program of training pipeline {pipeline.name}, which is "
+                f"{pipeline.state.value}; delete the job when the pipeline has ended"
             )

@@ -225,7 +225,7 @@ class Jobs:
             job = self._store.get(name)
             if version is not None and job.version != version:
                 raise Aborted(
-                    f"{name} has changed since you read it (its etag is another); read it again"
+                    f"{name} has changed since you read it (its etag differs); read it again"
                 )
             now = self._clock.now()
             changed = replace(change(job), update_time=now, version=job.version + 1)

@@ -76,7 +76,7 @@ class Leadership:
             return self._try() if self._lease is None else self._hold(self._lease)
         except ServiceError as error:
             if self._lease is not None and not self.leads:
-                self._lose(f"this server could not renew the lease: {error.message}")
+                self._lose(f"this server could not renew its lease on the lead: {error.message}")
             return self._life_s / _AGAIN
 
     def close(self) -> None:
@@ -91,16 +91,16 @@ class Leadership:
         try:
             self._leases.release(lease)
         except ServiceError as error:
-            _log.warning("this server can't give the lead back: %s", error.message)
+            _log.warning("this server can't hand the lead to another server: %s", error.message)
 
     def _hold(self, lease: Lease) -> float:
         if not self.leads:
-            self._lose("this server didn't run in time to renew the lease")
+            self._lose("this server was too slow to renew its lease on the lead")
             return 0.0
         asked_at = self._monotonic()
         renewed = self._leases.renew(lease, self._life_s)
         if renewed is None:
-            self._lose("another server has the lease")
+            self._lose("another server has the lease on the lead")
             return 0.0
         self._lease, self._until = renewed, asked_at + self._life_s
         self._keep()

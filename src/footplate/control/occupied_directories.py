@@ -39,10 +39,8 @@ def trial_violations(submission: Submission, last: int, buckets: Buckets) -> Ite
     if taken is None:
         return
     place = shortened(f"{directory}/{taken}/")
-    said = (
-        f"{place} isn't empty, and trial {taken} of this job would take the files there for its own"
-    )
-    way = "give another directory, or move the old one away"
+    said = f"{place} isn't empty: trial {taken} of this job would read the files in it as its own"
+    way = "give another directory, or move the old directory away"
     yield Violation(submission.spec.directories[0].field, f"{said}; {way}")
 
 
@@ -63,9 +61,9 @@ def warn_of_owner(
     said = f"{shortened(directory)} isn't empty: {_name(owners[0], submission)} writes there, too"
     if owners[0].state.terminal:
         said = f"{shortened(directory)} isn't empty: {_name(owners[0], submission)} wrote there"
-    risk = "the program may go on from its checkpoints, or report its results as new ones"
+    risk = "the program may go on from that job's checkpoints, or report its results as new ones"
     field = submission.spec.directories[0].field
-    yield f"{said}; {risk}. Give another {field}, unless this is what you want"
+    yield f"{said}; {risk}. If you don't want this, give another {field}"
 
 
 def _name(job: Job, submission: Submission) -> str:

@@ -67,9 +67,9 @@ class PersistentResources:
         engine = self.site(resource.name.location).engine
         if engine is not None:
             raise FailedPrecondition(
-                f"{resource.name.location} is bound to {engine.title}, which gives machines "
-                "only to jobs. Reserve machines there, or create the resource in a region of "
-                "this machine (`footplate regions list`)"
+                f"region {resource.name.location} runs on {engine.title}, which gives machines "
+                f"only to jobs. Reserve machines in {engine.title}, or create the resource in a "
+                "region of this machine (`footplate regions list`)"
             )
         self._check_room(resource)
         try:
@@ -124,8 +124,8 @@ class PersistentResources:
         if running:
             names = listed([job.id for job in running], 3)
             raise FailedPrecondition(
-                f"{name} runs {names}: wait for the end of these jobs, or cancel them, then "
-                "reboot it"
+                f"{name} runs the jobs {names}: wait for their end, or cancel them, then reboot "
+                "the resource"
             )
         now = self.clock.now()
         return self._change(name, lambda resource: begin_reboot(resource, now))

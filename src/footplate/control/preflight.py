@@ -109,7 +109,7 @@ class _Preflight:
                 return
             self._require_bucket(uri)
             if self._buckets.bucket(uri.bucket).read_only:
-                text = f"{shortened(str(uri))} is in a read-only bucket; choose another"
+                text = f"{shortened(str(uri))} is in a read-only bucket; choose another bucket"
                 yield Violation(directory.field, text)
                 return
             taken = self._find_object(uri, folder=self._buckets.local_path(uri) is not None)

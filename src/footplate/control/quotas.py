@@ -178,7 +178,9 @@ def _checked(configured: tuple[Quota, ...], rules: QuotaRules) -> tuple[Quota, .
         scope = rules.scope(quota.project, quota.region, violations, prefix)
         limits = rules.limits(quota.limits, violations, prefix)
         if scope in checked:
-            text = f"project {scope[0]} in region {scope[1]} has another table; allowed: one"
+            text = (
+                f"project {scope[0]} in region {scope[1]} has two [[quotas]] tables; allowed: one"
+            )
             violations.append(Violation(f"quotas[{index}]", text))
         checked[scope] = Quota(*scope, limits)
     _raise_any(violations)

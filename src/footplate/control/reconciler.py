@@ -189,7 +189,7 @@ class Reconciler:
         except NotFound:
             return None
         except DataLoss as error:
-            _log.error("%s; the server leaves this job as it is", error.message)
+            _log.error("%s; the server doesn't change this job", error.message)
             return None
         return job if _runs_itself(job) else None
 

@@ -396,7 +396,7 @@ def _pool(spec: JobSpec, replica: str) -> WorkerPool:
 def _python(pool: WorkerPool) -> PythonProgram:
     if isinstance(pool.program, PythonProgram):
         return pool.program
-    raise NotFound("a container has no packages")
+    raise NotFound("this replica runs a container, which has no packages")
 
 
 def _expand(words: tuple[str, ...] | None, variables: Mapping[str, str]) -> tuple[str, ...] | None:

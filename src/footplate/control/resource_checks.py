@@ -68,7 +68,7 @@ def _parent_violations(
         return
     model = find(name)
     if name.location != location:
-        said = f"{upload.parent!r} given; allowed: a model in {location}, where the pipeline is"
+        said = f"{upload.parent!r} given; allowed: a model in {location}, the pipeline's region"
     elif model is None:
         said = f"{upload.parent!r} given, which doesn't exist; leave it out for a new model"
     elif version and not any(
@@ -102,7 +102,9 @@ def resource_violations(
         )
     elif resource.state is ResourceState.STOPPING:
         yield Violation(
-            field, f"{name.resource_id!r} given, which is being deleted; allowed: another one"
+            field,
+            f"{name.resource_id!r} given, a persistent resource that is being deleted; name "
+            "another",
         )
     else:
         yield from misfits(spec, resource, catalogue)

@@ -84,7 +84,7 @@ class ResourceSteps:
         """Cancels the jobs that use the resource, then deletes it; returns whether it is gone."""
         jobs = jobs_on(self.jobs, resource.name)
         for job in jobs:
-            why = f"persistent resource {resource.id} is deleted"
+            why = f"a request deletes persistent resource {resource.id}"
             with suppress(NotFound, Aborted):
                 apply(self.jobs, job.uid, CancelRequested(self.clock.now(), why=why))
         if jobs:

@@ -89,7 +89,7 @@ class Stacks:
     def _taken(self) -> Iterator[None]:
         if not self._room.acquire(blocking=False):
             raise ResourceExhausted(
-                f"{MOST_AT_ONCE} jobs are asked for their stacks already; try again in a moment"
+                f"the server already reads the stacks of {MOST_AT_ONCE} jobs; try again in a moment"
             )
         try:
             yield
@@ -110,4 +110,4 @@ def _read(name: str, text: str, dumps: dict[str, Dump], missing: list[Missing]) 
     try:
         dumps[name] = decode_dump(text)
     except InvalidArgument as error:
-        missing.append(Missing(name, f"its answer can't be read: {error.message}"))
+        missing.append(Missing(name, f"the replica's answer can't be read: {error.message}"))

@@ -161,7 +161,10 @@ class SubmissionChecks:
             if place is submission:
                 continue  # its own rules look at the region that it says itself
             if not zones_for([pool.machine for pool in pools], region, self.catalogue):
-                text = f"no zone of {region} has all accelerators of this job; leave the zone out"
+                text = (
+                    f"no zone of region {region} has all accelerators of this job; leave the zone "
+                    "out"
+                )
                 yield Violation(f"labels.{LABEL}", text)
 
     def warnings(
@@ -254,7 +257,11 @@ class SubmissionChecks:
     def _engine_fault(self, submission: Submission) -> ServiceError | None:
         spec = submission.spec
         said = self.regions.fault(spec.region, machines_of(spec, self.catalogue))
-        return FailedPrecondition(f"this job can never start there: {said}") if said else None
+        return (
+            FailedPrecondition(f"this job can never start in region {spec.region}: {said}")
+            if said
+            else None
+        )
 
     def _over_quota(self, submission: Submission) -> ServiceError | None:
         counts = counts_of(submission.spec, self.catalogue)

@@ -259,7 +259,7 @@ def test_metrics_that_the_study_does_not_have_are_refused(http: httpx.Client) ->
     unknown = {"metrics": [{"metricId": "speed", "value": 1}]}
     trial = f"/v1/{study}/trials/1"
     response = http.post(f"{trial}:addTrialMeasurement", json={"measurement": unknown})
-    assert "allowed: metrics of the study: loss, size" in refusal(response)[2]
+    assert "allowed: the study's metrics loss, size" in refusal(response)[2]
     response = http.post(f"{trial}:complete", json={"finalMeasurement": reading(1.0)})
     assert "finalMeasurement.metrics: size missing" in refusal(response)[2]
 
@@ -304,7 +304,7 @@ def test_a_study_is_inactive_once_it_is_over_and_says_why(http: httpx.Client) ->
     told = http.get(f"/v1/{study}").json()
     assert (told["state"], told["inactiveReason"]) == (
         "INACTIVE",
-        "all of its 2 trials have been made",
+        "the study has all of its 2 trials",
     )
     again = suggest(http, study, 1, "a")["response"]
     assert [trial["id"] for trial in again["trials"]] == ["1"]

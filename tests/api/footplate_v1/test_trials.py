@@ -161,14 +161,14 @@ def test_why_a_trial_ended_so(world: World) -> None:
         succeeded(2, 0.5),
         state=TrialState.INFEASIBLE,
         final=None,
-        infeasible_reason="metric loss never reported; tags seen: lost",
+        infeasible_reason="metric loss ; tags seen: lost",
         tags_seen=("lost",),
         client_id="me",
     )
     world.trials.keep(world.job, stopped, failed)
     one, two = world.get().json()["trials"]
     assert (one["stoppedEarly"], one["stopReason"]) == (True, "at step 10: 0.5, above 0.4")
-    assert two["infeasibleReason"] == "metric loss never reported; tags seen: lost"
+    assert two["infeasibleReason"] == "metric loss ; tags seen: lost"
     assert (two["tagsSeen"], two["clientId"]) == (["lost"], "me")
 
 

@@ -185,7 +185,7 @@ def test_the_end_of_the_server_lets_everybody_go(control_requests: ControlReques
     assert control_requests.hold(ASKED, woken.set) is None
     late = control_requests.ask(JOB, WORKER, ControlRequestKind.STACKS)
     for answer in control_requests.wait([control_request, late], 60):
-        assert answer.error == "the server is stopping; ask again when it runs"
+        assert answer.error == "the server is stopping; ask again when it runs again"
 
 
 def test_an_asker_that_gave_up_does_no_harm(control_requests: ControlRequests) -> None:
@@ -198,10 +198,10 @@ def test_an_asker_that_gave_up_does_no_harm(control_requests: ControlRequests) -
     ("phase", "words"),
     [
         (Phase.WAITING, "hasn't started yet"),
-        (Phase.PREPARING, "is PREPARING: its program hasn't started yet"),
-        (Phase.READY, "is READY: its program starts when all replicas of the job are ready"),
-        (Phase.EXITED, "has EXITED: its program has ended"),
-        (Phase.GONE, "is GONE: its program has ended"),
+        (Phase.PREPARING, "is PREPARING: the program hasn't started yet"),
+        (Phase.READY, "is READY: the program starts when all replicas of the job are ready"),
+        (Phase.EXITED, "has EXITED: the program has ended"),
+        (Phase.GONE, "is GONE: the program has ended"),
     ],
 )
 def test_a_replica_whose_program_does_not_run_is_asked_nothing(
@@ -220,12 +220,12 @@ def test_nor_is_one_of_a_job_that_does_not_run(
 ) -> None:
     replicas = () if state is State.QUEUED else JOB.replicas
     job = replace(JOB, state=state, replicas=replicas)
-    with pytest.raises(FailedPrecondition, match=f"is {state.value}: no program of it runs"):
+    with pytest.raises(FailedPrecondition, match=f"is {state.value}: none of its programs runs"):
         control_requests.ask(job, MASTER, ControlRequestKind.STACKS)
 
 
 def test_a_replica_that_is_not_there_is_named_with_those_that_are(
     control_requests: ControlRequests,
 ) -> None:
-    with pytest.raises(NotFound, match=f"no replica 'ps-0'; it has {MASTER}, {WORKER}"):
+    with pytest.raises(NotFound, match=f"no replica 'ps-0'; its replicas: {MASTER}, {WORKER}"):
         control_requests.ask(JOB, "ps-0", ControlRequestKind.STACKS)

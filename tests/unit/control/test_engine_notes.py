@@ -83,7 +83,7 @@ def test_why_it_waits_is_told_in_the_engines_words() -> None:
 
     assert engine_wait(rig.events(), 1) == RESOURCES
     assert rig.explained() == (
-        f"Being prepared for 0 s: none of 2 replicas has started; {RESOURCES}."
+        f"Being prepared for 0 s: none of the 2 replicas has started; {RESOURCES}."
     )
 
 
@@ -112,10 +112,13 @@ def test_where_its_replicas_run_is_told() -> None:
     rig.reconcile()
     rig.reconcile()
 
-    assert rig.told(RUNS) == ["runs in job 42 of Slurm on n1", "runs in job 42 of Slurm"]
+    assert rig.told(RUNS) == [
+        ("the replica runs in job 42 of Slurm on n1"),
+        ("the replica runs in job 42 of Slurm"),
+    ]
     assert engine_jobs(rig.events(), 1) == {
-        MASTER: "runs in job 42 of Slurm on n1",
-        WORKER: "runs in job 42 of Slurm",
+        MASTER: "the replica runs in job 42 of Slurm on n1",
+        WORKER: "the replica runs in job 42 of Slurm",
     }
     assert engine_jobs(rig.events(), 2) == {}
 

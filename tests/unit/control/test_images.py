@@ -38,7 +38,9 @@ def test_a_region_of_a_cluster_takes_packages_alone() -> None:
     slurm = EngineMachines("Slurm")
     ((field, said),) = wrongs(of_an_image(), FakeContainerEngine(), slurm)
     assert field == "jobSpec.workerPoolSpecs[0].imageUri"
-    assert said.startswith(f"{IMAGE} given, which is a container image: europe-west4 is bound to")
+    assert said.startswith(
+        f"{IMAGE} given, which is a container image: region europe-west4 runs jobs on"
+    )
     assert "set containers = true in the region's [[regions]] table" in said
     assert wrongs(make_spec(), FakeContainerEngine(), slurm) == []
 
@@ -51,12 +53,15 @@ def test_a_region_whose_nodes_run_containers_needs_no_engine_here() -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (None, "With a command, the job runs in a runtime here, without an engine"),
+        (
+            None,
+            ("Set a command: then the job runs in Footplate's runtime, without a container engine"),
+        ),
         (
             ("true",),
             (
-                "No runtime here stands for this prebuilt image; one may stand for another "
-                "version of the image"
+                "Footplate has no runtime for this prebuilt image; another version of the "
+                "image may have one"
             ),
         ),
     ],

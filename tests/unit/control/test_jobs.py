@@ -212,7 +212,7 @@ def test_a_job_that_its_quota_never_allows(context: Desk) -> None:
     with pytest.raises(ResourceExhausted) as caught:
         context.jobs.submit(submission(name=TrainingJobName("poor", "job_1")))
 
-    assert "the job asks for 4 vCPUs; project poor may hold 2 vCPUs in us-central1" in str(
+    assert "the job asks for 4 vCPUs, but project poor may hold only 2 vCPUs in us-central1" in str(
         caught.value
     )
     assert "footplate quotas set" in str(caught.value)
@@ -223,7 +223,7 @@ def test_a_job_that_can_never_fit_where_machines_are_reserved(tmp_path: Path) ->
     context.buckets.create_bucket("demo-bucket")
     context.buckets.write("demo-bucket", "trainer-0.1.tar.gz", [b"..."])
 
-    with pytest.raises(FailedPrecondition, match="asks for 4 vCPUs; this machine has 2 vCPUs"):
+    with pytest.raises(FailedPrecondition, match="asks for 4 vCPUs, but this machine has 2 vCPUs"):
         context.jobs.submit(submission())
 
 

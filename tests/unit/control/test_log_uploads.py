@@ -239,7 +239,7 @@ def test_a_deleted_tensorboard_ends_it(rig: Rig) -> None:
     assert rig.step() is None
     assert rig.uploads.all() == ()
     messages = [stored.event.message for stored in rig.jobs.events(job.uid)]
-    assert any("no longer reads its event files" in message for message in messages)
+    assert any("no longer reads the job's event files" in message for message in messages)
 
 
 def test_jobs_without_a_tensorboard_or_logs_are_left_alone(rig: Rig) -> None:

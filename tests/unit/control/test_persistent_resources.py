@@ -161,7 +161,9 @@ def test_its_machines_stay_reserved_after_a_restart_and_count_in_the_quota() -> 
     with pytest.raises(ResourceExhausted, match="the persistent resource asks for 32 vCPUs"):
         rig.create("more", count=8)
     rig.quotas = Quotas()
-    with pytest.raises(FailedPrecondition, match="can never get its machines here: it asks for"):
+    with pytest.raises(
+        FailedPrecondition, match="can never get its machines here: the request asks for"
+    ):
         rig.create("most", count=9)
 
 
@@ -219,7 +221,7 @@ def test_a_reboot_needs_a_resource_without_running_jobs() -> None:
     rig.admit()
     runs = rig.send("night", workers=1)
     rig.admit()
-    with pytest.raises(FailedPrecondition, match="night runs 1: wait for the end of these jobs"):
+    with pytest.raises(FailedPrecondition, match="night runs the jobs 1: wait for their end"):
         rig.service.reboot(resource.name)
     rig.end(runs)
     rig.service.reboot(resource.name)
@@ -252,7 +254,7 @@ def test_a_job_names_one_that_exists() -> None:
     assert faults() == []
     rig.service.delete(make_resource().name)
     (said,) = faults()
-    assert "which is being deleted" in said
+    assert "that is being deleted" in said
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -350,6 +352,6 @@ def test_machines_of_an_engine_can_not_be_reserved() -> None:
     rig.regions = make_regions(make_engine_site())
     rig.restart()
 
-    with pytest.raises(FailedPrecondition, match="us-central1 is bound to Slurm, which gives"):
+    with pytest.raises(FailedPrecondition, match="us-central1 runs on Slurm, which gives"):
         rig.create()
     assert rig.resources.all() == ()

@@ -131,7 +131,7 @@ def test_the_buckets_of_an_algorithm_s_data(buckets: FolderBuckets) -> None:
     (found,) = violations(asked, buckets, RUNTIMES)
 
     assert found.field == "trainingInput.args[1]"
-    assert "there is no bucket 'nowhere' here; make it with" in found.description
+    assert "there is no bucket 'nowhere' here; create it with" in found.description
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_a_loss_that_is_seen_with_a_failure_that_is_due_comes_first() -> None:
     rig.clock.advance(REPORT_GRACE_S)
     rig.exit(FAILED)
     rig.clock.advance(ECHO_S + 20.0)
-    rig.backend.end(rig.job.attempt_id, WORKER, "its supervisor was lost")
+    rig.backend.end(rig.job.attempt_id, WORKER, "the replica's supervisor was lost")
     rig.reconcile()
 
     assert (rig.job.ending, rig.job.attempt) == (None, 1)

@@ -56,7 +56,7 @@ def test_what_is_to_start_is_found_though_nobody_tells_of_it() -> None:
     rig.reconcile()
     rig.deaf = True
     rig.backend.end(rig.job.attempt_id)
-    rig.happen(ReplicaGone(rig.clock.now(), 1, MASTER, "its supervisor was lost"))
+    rig.happen(ReplicaGone(rig.clock.now(), 1, MASTER, "the replica's supervisor was lost"))
     rig.reconcile()
     assert len(rig.backend.requests) == 1
 
@@ -84,7 +84,7 @@ def test_what_its_backend_sees_of_a_job_is_followed_though_nothing_was_written()
     rig = Rig()
     rig.run()
     rig.reconcile()
-    rig.backend.end(rig.job.attempt_id, reason="its supervisor was lost")
+    rig.backend.end(rig.job.attempt_id, reason="the replica's supervisor was lost")
     rig.reconcile()
 
     assert rig.job.replicas[0].restart == 1

@@ -58,7 +58,7 @@ def test_an_attempt_that_is_over_is_forgotten_and_another_one_starts() -> None:
     rig = Rig(limits=replace(LIMITS, max_restarts=0))
     rig.run()
     first = rig.job.attempt_id
-    rig.backend.end(first, reason="its supervisor was lost")
+    rig.backend.end(first, reason="the replica's supervisor was lost")
     rig.reconcile()
 
     assert rig.job.attempt == 2
@@ -69,7 +69,7 @@ def test_an_attempt_that_is_over_is_forgotten_and_another_one_starts() -> None:
 def test_a_lost_replica_is_started_again_beside_the_others() -> None:
     rig = Rig(workers=1)
     rig.run(WORKER)
-    rig.backend.end(rig.job.attempt_id, WORKER, "its supervisor was lost")
+    rig.backend.end(rig.job.attempt_id, WORKER, "the replica's supervisor was lost")
     rig.reconcile()
     rig.reconcile()
 
@@ -85,7 +85,7 @@ def test_a_restart_that_can_not_be_had_yet_is_asked_for_again() -> None:
     rig = Rig(workers=1)
     rig.run(WORKER)
     rig.backend.refusal = Unavailable("no room on the disk")
-    rig.backend.end(rig.job.attempt_id, WORKER, "its supervisor was lost")
+    rig.backend.end(rig.job.attempt_id, WORKER, "the replica's supervisor was lost")
     assert rig.reconcile() == RETRY_S
 
     rig.backend.refusal = None
@@ -98,7 +98,7 @@ def test_a_replica_that_is_not_started_again_any_more_is_gone() -> None:
     rig = Rig(workers=1)
     rig.run(WORKER)
     rig.backend.refusal = Unavailable("no room on the disk")
-    rig.backend.end(rig.job.attempt_id, WORKER, "its supervisor was lost")
+    rig.backend.end(rig.job.attempt_id, WORKER, "the replica's supervisor was lost")
     rig.reconcile()
     rig.happen(CancelRequested(rig.clock.now()))
     rig.backend.end(rig.job.attempt_id, MASTER)
@@ -122,8 +122,8 @@ def test_an_attempt_that_its_backend_has_lost_comes_to_its_end() -> None:
 def test_an_evaluator_that_was_lost_starts_again_in_its_grace() -> None:
     rig = Rig(workers=1, evaluators=1, limits=Scheduling())
     rig.run(WORKER, EVALUATOR)
-    rig.backend.end(rig.job.attempt_id, EVALUATOR, "its supervisor was lost")
-    rig.happen(ReplicaGone(rig.clock.now(), 1, EVALUATOR, "its supervisor was lost"))
+    rig.backend.end(rig.job.attempt_id, EVALUATOR, "the replica's supervisor was lost")
+    rig.happen(ReplicaGone(rig.clock.now(), 1, EVALUATOR, "the replica's supervisor was lost"))
     rig.happen(ReplicaExited(rig.clock.now(), 1, MASTER, OK))
     rig.reconcile()
 
@@ -137,8 +137,8 @@ def test_nobody_who_is_to_stop_starts_again_beside_it() -> None:
     rig = Rig(workers=1, evaluators=1, limits=Scheduling())
     rig.run(WORKER, EVALUATOR)
     for name in (EVALUATOR, WORKER):
-        rig.backend.end(rig.job.attempt_id, name, "its supervisor was lost")
-        rig.happen(ReplicaGone(rig.clock.now(), 1, name, "its supervisor was lost"))
+        rig.backend.end(rig.job.attempt_id, name, "the replica's supervisor was lost")
+        rig.happen(ReplicaGone(rig.clock.now(), 1, name, "the replica's supervisor was lost"))
     rig.happen(ReplicaExited(rig.clock.now(), 1, MASTER, OK))
     rig.reconcile()
     rig.backend.end(rig.job.attempt_id, MASTER)

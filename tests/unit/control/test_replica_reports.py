@@ -321,7 +321,7 @@ def test_a_gang_that_reports_all_at_once_is_decided_upon_once_each() -> None:
 
 
 def test_who_was_started_again_may_not_speak_any_more(context: Desk) -> None:
-    context.happen(ReplicaGone(context.clock.now(), 1, MASTER, "its supervisor was lost"))
+    context.happen(ReplicaGone(context.clock.now(), 1, MASTER, "the replica's supervisor was lost"))
     old, new = (Bearer(context.job.attempt_id, MASTER, restart) for restart in (0, 1))
 
     with pytest.raises(PermissionDenied, match="started again"):
@@ -332,7 +332,7 @@ def test_who_was_started_again_may_not_speak_any_more(context: Desk) -> None:
 
 @pytest.mark.parametrize("number", [1, RESTART_SPAN, 2 * RESTART_SPAN + 1])
 def test_records_of_one_start_can_not_pass_for_those_of_another(context: Desk, number: int) -> None:
-    context.happen(ReplicaGone(context.clock.now(), 1, MASTER, "its supervisor was lost"))
+    context.happen(ReplicaGone(context.clock.now(), 1, MASTER, "the replica's supervisor was lost"))
 
     with pytest.raises(InvalidArgument, match="restart 1"):
         context.reports.accept(Bearer(context.job.attempt_id, MASTER, 1), [context.line(number)])

@@ -299,7 +299,7 @@ def test_a_gang_is_told_of_its_cluster_when_all_are_ready(
 @pytest.mark.parametrize(
     "event",
     [
-        ReplicaGone(CREATED, 1, WORKER, "its supervisor was lost"),
+        ReplicaGone(CREATED, 1, WORKER, "the replica's supervisor was lost"),
         ReplicaExited(CREATED, 1, WORKER, Exit(ExitKind.UNPREPARED, 0, "no room")),
         ReplicaExited(CREATED, 1, WORKER, Exit(ExitKind.STOPPED, 0, "by hand")),
         CancelRequested(CREATED),
@@ -418,7 +418,7 @@ def test_a_replica_that_comes_back_is_told_where_it_was(
 ) -> None:
     first = tasks.task(Bearer(gang.attempt_id, WORKER))
     is_ready(store, gang, WORKER, 4001)
-    apply(store, gang.uid, ReplicaGone(clock.now(), 1, WORKER, "its supervisor was lost"))
+    apply(store, gang.uid, ReplicaGone(clock.now(), 1, WORKER, "the replica's supervisor was lost"))
     again = tasks.task(Bearer(gang.attempt_id, WORKER, 1))
 
     assert (first.restart, first.address) == (0, None)

@@ -90,7 +90,7 @@ def test_who_does_not_answer_is_named_with_the_reason() -> None:
     missing = world.stacks.collect(world.job, limit_s=0.01).comparison.missing
     assert [each.replica for each in missing] == [MASTER, FIRST, SECOND]
     assert missing[0].reason == "py-spy isn't permitted"
-    assert missing[1].reason.startswith("its answer can't be read: the body is not JSON")
+    assert missing[1].reason.startswith("the replica's answer can't be read: the body is not JSON")
     assert missing[2].reason == "no answer within 0.01 s"
 
 
@@ -99,13 +99,13 @@ def test_who_does_not_run_is_named_and_not_waited_for() -> None:
     job = make(Phase.RUNNING, Phase.EXITED, Phase.RUNNING)
     report = world.stacks.collect(job, limit_s=LONG_S)
     assert [(each.replica, each.reason) for each in report.comparison.missing] == [
-        (FIRST, f"replica {FIRST} has EXITED: its program has ended")
+        (FIRST, f"replica {FIRST} has EXITED: the program has ended")
     ]
 
 
 def test_where_nobody_runs_there_is_nothing_to_ask() -> None:
     world = World(ALL)
-    with pytest.raises(FailedPrecondition, match="is SUCCEEDED: no program of it runs"):
+    with pytest.raises(FailedPrecondition, match="is SUCCEEDED: none of its programs runs"):
         world.stacks.collect(make(state=State.SUCCEEDED))
     with pytest.raises(FailedPrecondition, match=f"replica {MASTER} is PREPARING"):
         world.stacks.collect(make(*[Phase.PREPARING] * 3))
@@ -131,11 +131,11 @@ def test_only_so_many_wait_at_once() -> None:
         asked.clear()
         thread.start()
         assert asked.wait(LONG_S)
-    with pytest.raises(
-        ResourceExhausted, match="8 jobs are asked for their stacks already; try again"
-    ):
+    with pytest.raises(ResourceExhausted, match="reads the stacks of 8 jobs; try again"):
         world.stacks.collect(world.job)
-    assert world.stacks.tell(world.job).startswith("no stacks: 8 jobs are asked for their stacks")
+    assert world.stacks.tell(world.job).startswith(
+        "no stacks: the server already reads the stacks of 8 jobs"
+    )
     world.control_requests.close()
     for thread in asking:
         thread.join()
@@ -152,4 +152,6 @@ def test_as_a_text() -> None:
         "  load (trainer/task.py:3)"
     )
     ended = make(state=State.FAILED)
-    assert world.stacks.tell(ended) == f"no stacks: {ended.name} is FAILED: no program of it runs"
+    assert world.stacks.tell(ended) == (
+        f"no stacks: job {ended.name} is FAILED: none of its programs runs"
+    )

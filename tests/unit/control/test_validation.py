@@ -175,7 +175,9 @@ def test_what_an_engine_can_never_have_is_refused(tmp_path: Path) -> None:
 
     verdict = context.validation.validate(given)
 
-    assert verdict.refusal == "this job can never start there: no nodes for n1-standard-4"
+    assert verdict.refusal == (
+        "this job can never start in region us-central1: no nodes for n1-standard-4"
+    )
 
 
 def test_a_label_has_programs_get_paths(context: Desk) -> None:
@@ -222,7 +224,7 @@ def test_what_is_only_missing_here_may_be_there(context: Desk) -> None:
     assert verdict.parity.accepted is None
     assert (
         verdict.parity.reasons[0]
-        == "this service refuses trainingInput.packageUris[0], and Google's may accept it"
+        == "this service refuses trainingInput.packageUris[0], but Google's service may accept it"
     )
 
 

@@ -102,7 +102,7 @@ class Models:
                 self.at(kept, tuner.newest(_without_trials(kept), kept.study.ended))
         except Exception:
             if not self._closed:
-                _log.exception("a model of study %s can't be fitted now", uid)
+                _log.exception("the server can't fit a model to the trials of study %s now", uid)
 
     def _known(self, uid: StudyUid) -> dict[int, Model | None]:
         with self._lock:

@@ -59,7 +59,7 @@ class Lineage:
         known = {link.target for link in self._store.links((context,), (LinkKind.CHILD,))}
         strange = sorted(str(child) for child in set(children) - known)
         if strange:
-            raise FailedPrecondition(f"{strange[0]} is not a child of {context}")
+            raise FailedPrecondition(f"context {strange[0]} is not a child of context {context}")
         self._store.unlink(context, children)
 
     def parents(self, contexts: Collection[TrackingName]) -> dict[TrackingName, list[TrackingName]]:

@@ -129,7 +129,7 @@ class LogUploads:
             _log.warning(
                 "the server doesn't read the event files of job %s: %s", upload.uid, error.message
             )
-            self._tell(job, f"the server no longer reads its event files: {error.message}")
+            self._tell(job, f"the server no longer reads the job's event files: {error.message}")
             self._finish(upload)
             return None
         if piece.positions != upload.positions:
@@ -161,7 +161,7 @@ class LogUploads:
             source = {} if job is None else {"source": str(job.name)}
             shown = experiment.id if job is None else job.display_name or experiment.id
             self._make(experiment, {DISPLAY_NAME: shown, **source})
-            self._tell(job, f"{experiment} shows its event files")
+            self._tell(job, f"the experiment {experiment} shows the job's event files")
         points: dict[TrackingName, dict[int, Point]] = {}
         runs: dict[str, TrackingName] = {}
         for each in scalars:

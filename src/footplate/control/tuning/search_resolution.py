@@ -69,9 +69,11 @@ class SearchResolver:
             allowed = f"a finished tuning job of {name.collection}"
             yield Violation(RESUMED, f"{given}, which does not exist; allowed: {allowed}")
         elif job.spec.search is None:
-            yield Violation(RESUMED, f"{given}, which isn't a tuning job; allowed: one that is")
+            yield Violation(
+                RESUMED, f"{given}, which isn't a tuning job; allowed: a finished tuning job"
+            )
         elif not job.state.terminal:
-            way = "wait for its end, or cancel it"
+            way = "wait for the job's end, or cancel it"
             yield Violation(RESUMED, f"{given}, which is {job.state.value}; {way}")
         else:
             yield from differences(request, job.spec.search)
@@ -88,9 +90,12 @@ class SearchResolver:
         search, known = search_of(request), kept.study.config
         if search.study.metrics != known.metrics:
             has = ", ".join(f"{m.name} ({m.goal.name})" for m in known.metrics)
-            yield Violation(LEARNED, f"{quoted(name)} measures {has}; allowed: the same metrics")
+            yield Violation(
+                LEARNED,
+                f"{quoted(name)} has the metrics {has}; allowed: a job with the same metrics",
+            )
         elif search.study.space.names.isdisjoint(known.space.names):
-            yield Violation(LEARNED, f"{quoted(name)} has none of these parameters")
+            yield Violation(LEARNED, f"{quoted(name)} has none of this job's parameters")
 
     def _find(self, name: JobName) -> Job | None:
         try:

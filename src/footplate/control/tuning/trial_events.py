@@ -43,7 +43,7 @@ def prior_event(search: Search, study: StudyRecord, now: datetime) -> JobEvent |
         return None
     said = describe_prior(prior, search)
     if study.made:
-        said += f"; the trials of this search have the numbers from {study.made + 1} on"
+        said += f"; the trials of this search are numbered from {study.made + 1} on"
     return JobEvent(now, "EARLIER_TRIALS", said, key="earlier-trials")
 
 
@@ -76,8 +76,8 @@ def hint(job: Job, metrics: Sequence[Metric], trial: TrialRecord, now: datetime)
     seen = f"set {field} to one of the tags seen, or " if trial.tags_seen else ""
     if lacks_evaluator(job.spec):
         seen += (
-            "if its program calls tf.estimator.train_and_evaluate, which evaluates in an evaluator "
-            f"alone where there are workers, {add_evaluator(job.spec)}, or "
+            "if the program calls tf.estimator.train_and_evaluate, which beside workers evaluates "
+            f"only in an evaluator, {add_evaluator(job.spec)}, or "
         )
     message = (
         f"trial {trial.number} ran to its end without reporting {name!r}: {seen}have the program "
@@ -91,8 +91,8 @@ def outdated_event(trial: TrialRecord, step: int, now: datetime) -> JobEvent:
     """Returns a warning that a trial's evaluator ended before it evaluated the last checkpoint."""
     of = 0 if trial.final is None else trial.final.step
     message = (
-        f"trial {trial.number}: its metric is of step {of}, but its model of step {step}, "
-        "because its evaluator ended before the last evaluation. Set a shorter throttle_secs "
+        f"trial {trial.number} reported its metric at step {of}, but its model is of step {step}: "
+        "its evaluator ended before the last evaluation. Set a shorter throttle_secs "
         "in EvalSpec, or a longer evaluator_limit_s"
     )
     return JobEvent(now, "WARNING", message, key=f"trial/{trial.number}/outdated")

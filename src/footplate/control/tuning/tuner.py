@@ -155,8 +155,10 @@ class Tuner:
         if isinstance(error, Aborted | NotLeading) or self._failed.get(uid, 0) >= _TOLD:
             return
         if isinstance(error, ServiceError):
-            _log.error("tuning job %s: %s; the server tries it again", uid, error.message)
+            _log.error("tuning job %s: %s; the server tries again", uid, error.message)
         else:
             _log.error(
-                "tuning job %s could not advance; the server tries it again", uid, exc_info=error
+                "the server could not start or end trials of tuning job %s; it tries again",
+                uid,
+                exc_info=error,
             )

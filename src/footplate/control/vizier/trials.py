@@ -165,5 +165,5 @@ def _check_final(study: StudyRecord, final: Measurement | None) -> None:
 
 def _changed(made: Change | None) -> TrialRecord:
     if made is None:
-        raise RuntimeError("a trial that was made changes its study")
+        raise RuntimeError("the study with the new trial was not stored")
     return made.trials[0]

@@ -157,8 +157,8 @@ def context(tmp_path: Path) -> Desk:
 
 SENTENCES = {
     "an unknown job": "'no' given, which does not exist; allowed: a finished tuning job of",
-    "an unfinished job": "'goes_on' given, which is RUNNING; wait for its end, or cancel it",
-    "a plain job": "'plain' given, which isn't a tuning job; allowed: one that is",
+    "an unfinished job": "'goes_on' given, which is RUNNING; wait for the job's end, or cancel it",
+    "a plain job": "'plain' given, which isn't a tuning job; allowed: a finished tuning job",
     "a job of another project": "jobs of other projects can't be resumed",
 }
 
@@ -222,10 +222,9 @@ def test_a_directory_that_a_trial_of_a_resumed_search_would_find_full_is_refused
             (
                 "trainingInput.jobDir",
                 (
-                    f"gs://demo-bucket/out/{taken}/ isn't empty, and trial {taken} of this job "
-                    "would take the files there for its own; give another directory, or move "
-                    "the old "
-                    "one away"
+                    f"gs://demo-bucket/out/{taken}/ isn't empty: trial {taken} of this job would "
+                    "read the files in it as its own; give another directory, or move the old "
+                    "directory away"
                 ),
             )
         ]
@@ -254,9 +253,9 @@ def test_a_directory_with_files_of_another_job_is_warned_of(
     context.buckets.write("demo-bucket", "out/1/checkpoint", [b"..."])
     submission = in_directory(context, {"params": [RATE]})
     said = (
-        f"gs://demo-bucket/out isn't empty: job {owner} wrote there; the program may go on from "
-        "its checkpoints, or report its results as new ones. Give another trainingInput.jobDir, "
-        "unless this is what you want"
+        f"gs://demo-bucket/out isn't empty: job {owner} wrote there; the program may go on "
+        "from that job's checkpoints, or report its results as new ones. If you don't want "
+        "this, give another trainingInput.jobDir"
     )
 
     assert said in context.validation.validate(submission).warnings
@@ -321,7 +320,7 @@ def test_a_search_over_regions_is_refused_for_what_one_of_them_has_not(tmp_path:
     submission = read_submission(body, "demo", built_in())
     (violation,) = context.validation.validate(submission).violations
     assert violation.field == "trainingInput.masterType"
-    assert "europe-west4 maps to nothing on Slurm" in violation.description
+    assert "europe-west4 on Slurm doesn't offer" in violation.description
 
 
 def test_a_search_over_regions_is_refused_where_one_has_no_such_accelerator(context: Desk) -> None:
@@ -337,5 +336,5 @@ def test_a_search_over_regions_is_refused_where_one_has_no_such_accelerator(cont
 
     found = {violation.field: violation.description for violation in verdict.violations}
     assert found["labels.footplate-trial-regions"] == (
-        "no zone of southamerica-east1 has all accelerators of this job; leave the zone out"
+        "no zone of region southamerica-east1 has all accelerators of this job; leave the zone out"
     )

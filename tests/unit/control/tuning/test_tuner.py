@@ -136,7 +136,7 @@ def test_a_job_whose_first_trial_fails_fails_and_ends_the_others(rig: SearchRig)
     assert rig.ending is not None
     assert "ImportError" in rig.ending.message
     assert rig.state_now() is State.RUNNING, "its second trial still runs"
-    assert rig.runs()[2].ending is not None, "it was told to end"
+    assert rig.runs()[2].ending is not None, "it was asked to end"
 
     stopped = rig.runs()[2].ending
     assert stopped is not None
@@ -160,7 +160,7 @@ def test_a_trial_without_its_metric_fails_with_what_it_did_report_and_a_hint(
         rig.end(number)
     rig.settle()
 
-    reason = "metric rmse never reported; tags seen: loss, val loss"
+    reason = "the program never reported metric rmse; tags seen: loss, val loss"
     assert rig.trial(1).infeasible_reason == reason
     assert rig.state_now() is State.RUNNING
     assert len(rig.told("HINT")) == 1
@@ -182,7 +182,9 @@ def test_a_trial_whose_metric_is_older_than_its_model_says_so(rig: SearchRig) ->
     rig.settle()
 
     [told] = [text for text in rig.told("WARNING") if "its model" in text]
-    assert told.startswith("trial 1: its metric is of step 500, but its model of step 2000, ")
+    assert told.startswith(
+        "trial 1 reported its metric at step 500, but its model is of step 2000: "
+    )
 
 
 def test_a_trial_whose_event_file_stayed_empty_says_so(rig: SearchRig) -> None:
@@ -194,7 +196,7 @@ def test_a_trial_whose_event_file_stayed_empty_says_so(rig: SearchRig) -> None:
     rig.end(1)
     rig.settle()
 
-    reason = f"metric rmse never reported; tags seen: none; {said}"
+    reason = f"the program never reported metric rmse; tags seen: none; {said}"
     assert rig.trial(1).infeasible_reason == reason
 
 
@@ -239,14 +241,14 @@ def test_a_search_whose_trials_all_reach_their_limit_says_so(rig: SearchRig) -> 
     for number in (1, 2):
         rig.begin(number)
         rig.report(number, 0.5)
-        rig.end(number, State.CANCELLED, "cancelled at the running time limit of the job")
+        rig.end(number, State.CANCELLED, "the job was cancelled at the limit of its running time")
     rig.settle()
 
     assert rig.state_now() is State.FAILED
     assert rig.ending is not None
     assert rig.ending.message == (
-        "2 of 2 trials reported rmse, but no trial has a result; the last: trial 2: cancelled at "
-        "the running time limit of the job"
+        "2 of 2 trials reported rmse, but no trial has a result; the last: trial 2: the job "
+        "was cancelled at the limit of its running time"
     )
 
 
@@ -263,8 +265,8 @@ def test_a_search_that_resumes_says_how_many_trials_inform_it(rig: SearchRig) ->
     (said,) = rig.told("EARLIER_TRIALS")
     assert said.startswith("goes on from search: 4 earlier trials inform this search")
     assert said.endswith(
-        "the best is trial 4 of search, rmse = 0.25; the trials of this search have the numbers "
-        "from 5 on"
+        "the best is trial 4 of search, rmse = 0.25; the trials of this search are numbered from "
+        "5 on"
     )
 
 
@@ -336,7 +338,7 @@ def test_a_trial_that_is_clearly_worse_is_stopped_with_its_reason(rig: SearchRig
     trial = rig.trial(7)
     assert trial.state is TrialState.STOPPING
     assert "median" in trial.stop_reason
-    assert rig.runs()[7].ending is not None, "its run was told to end"
+    assert rig.runs()[7].ending is not None, "its run was asked to end"
     assert rig.told("TRIAL_STOPPED") == [f"trial 7 stops early: {trial.stop_reason}"]
 
     rig.end(7, State.CANCELLED)
@@ -461,9 +463,7 @@ def test_the_first_trial_of_a_search_that_resumes_ends_it_with_its_failure(rig: 
     rig.settle()
 
     assert rig.ending is not None
-    assert rig.ending.message.startswith(
-        "trial 4 failed: no such file. A search that sets no number"
-    )
+    assert rig.ending.message.startswith("trial 4 failed: no such file. A search without a limit")
 
 
 def test_deleting_what_it_learned_from_takes_nothing_away(rig: SearchRig) -> None:
@@ -545,7 +545,7 @@ def test_a_trial_that_ends_with_its_job_is_not_told_as_a_failure(rig: SearchRig)
     rig.begin(1)
     rig.cancel()
     rig.settle()
-    why = "stopped with its tuning job, which was cancelled by request"
+    why = "stopped because the tuning job was cancelled by request"
     rig.end(1, State.CANCELLED, why)
     rig.settle()
 
