@@ -69,13 +69,13 @@ With      gs://b/t.tar.gz
 Sets      CLOUD_ML_JOB_ID, TF_CONFIG, MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
 Counts    184 vCPUs, 40 NVIDIA_TESLA_T4, 1 job
 
-1. It starts as soon as there is room for all 13 replicas at once.
+1. The job starts as soon as there is room for all 13 replicas at once.
 2. All 13 replicas start together, from master-replica-0 to ps-replica-2.
-3. It ends when master-replica-0 ends, with the same result; the others are
-   stopped then.
-4. If another replica's program fails before that, the others go on. Only if all
-   of them then fall silent and idle (setting hang_s) the job fails.
-5. After running for 7 days it is cancelled.
+3. The job ends when replica master-replica-0 ends, with the same result; then
+   the server stops the others.
+4. If another replica's program fails before that, the others go on. The job
+   fails only if all of them then print nothing and stay idle (setting hang_s).
+5. The server cancels the job when it has run for 7 days.
 6. A replica whose machine is lost starts again in place, at most 5 times.
 7. After that all replicas start again, at most 3 times."""
     )

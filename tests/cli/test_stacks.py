@@ -84,7 +84,7 @@ def test_where_nothing_is_known_it_ends_with_1(
 
 
 def test_a_job_that_does_not_run(invoke: Callable[..., Result], fake: FakeService) -> None:
-    words = f"{TRAINING} is QUEUED: no program of it runs"
+    words = f"{TRAINING} is QUEUED: none of its programs runs"
     fake.refusals["POST", f"/footplate/v1/{TRAINING}:stacks"] = failure(
         400, "FAILED_PRECONDITION", words
     )

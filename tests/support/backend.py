@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from footplate.domain.names import AttemptId
     from footplate.ports.backend import AttemptStart, Ticket
 
-LOST = "its supervisor was lost"
+LOST = "the replica's supervisor was lost"
 
 
 class FakeBackend:
@@ -70,7 +70,7 @@ class FakeBackend:
         if not named:
             return
         self.stopping.setdefault(attempt_id, set()).update(named)
-        reason = "stopped before it started"
+        reason = "the replica was stopped before it started"
         for replica in named:
             self._turn(attempt_id, replica, Presence.GONE, reason, Presence.WAITING)
 

@@ -64,7 +64,7 @@ class MemoryStudies:
         for study in self._listed(collection):
             if study.display_name == display_name:
                 return study
-        raise NotFound(f"{collection!a} has no study of the display name {display_name!a}")
+        raise NotFound(f"{collection!a} has no study with the display name {display_name!a}")
 
     def list(self, collection: str, *, limit: int, after: str | None) -> Page[StudyRecord]:
         place = None if after is None else Position.parse(after)

@@ -48,13 +48,16 @@ def find_gone(known: Mapping[str, Known], there: Collection[str]) -> list[str]:
 def find_problem(part: str) -> str:
     """Returns why no file name can be this part of an object's name; empty: the part is allowed."""
     if not part:
-        return "no part between two slashes, nor the first one, can be empty"
+        return (
+            "a file's name can't be empty: the object's name begins with a slash, or has two "
+            "together"
+        )
     if part in (".", ".."):
-        return f"{part!r} between slashes has a meaning of its own in folders"
+        return f"a file can't have the name {part!r}"
     if "\x00" in part:
-        return "no name can have the character U+0000"
+        return "a file's name can't have the character U+0000"
     if len(part.encode()) > MAX_SEGMENT_BYTES:
-        return f"the parts between slashes have at most {MAX_SEGMENT_BYTES} bytes"
+        return f"a file's name between slashes can have at most {MAX_SEGMENT_BYTES} bytes"
     return ""
 
 
@@ -68,11 +71,13 @@ def describe_fetched(
 ) -> str:
     named = ", ".join(f"gs://{bucket}/{prefix}" for prefix in prefixes[:MAX_NAMED])
     sentence = (
-        f"{count(objects, 'object')} ({size_bytes} bytes) of {source} copied to /gcs/{bucket}: "
+        f"copied {count(objects, 'object')} ({size_bytes} bytes) of {source} to /gcs/{bucket}: "
         f"the files that the job names ({named}). Programs see no other files of the bucket"
     )
     if skipped:
-        sentence += f". {len(skipped)} have names that a folder can't hold, such as {skipped[0]!r}"
+        sentence += (
+            f". {len(skipped)} objects have names that no file can have, such as {skipped[0]!r}"
+        )
     return sentence
 
 
@@ -80,7 +85,7 @@ def describe_saved(bucket: str, target: str, objects: int, size_bytes: int) -> s
     """Describes the objects that were written to a bucket; empty: none were."""
     if not objects:
         return ""
-    return f"{count(objects, 'object')} ({size_bytes} bytes) of /gcs/{bucket} written to {target}"
+    return f"copied {count(objects, 'object')} ({size_bytes} bytes) of /gcs/{bucket} to {target}"
 
 
 def describe_unsaved(
@@ -90,7 +95,7 @@ def describe_unsaved(
     return (
         f"the service can't write {count(len(names), 'file')} of /gcs/{bucket} to {target}: "
         f"{reason}. "
-        f"They are in {folder}: {named}"
+        f"The files are in the folder {folder}: {named}"
     )
 
 

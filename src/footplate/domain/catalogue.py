@@ -35,7 +35,7 @@ def inconsistencies(catalogue: Catalogue) -> Iterator[Inconsistency]:
         ("regions", catalogue.regions),
     ):
         if not found:
-            yield Inconsistency((kind,), "none is left; a catalogue needs at least one")
+            yield Inconsistency((kind,), f"the catalogue has no {kind}; it needs at least one")
     for machine_type in catalogue.machine_types.values():
         yield from _in_machine_type(machine_type, catalogue)
     for region in catalogue.regions.values():
@@ -47,7 +47,9 @@ def inconsistencies(catalogue: Catalogue) -> Iterator[Inconsistency]:
 def _in_machine_type(machine: MachineType, catalogue: Catalogue) -> Iterator[Inconsistency]:
     path = ("machine_types", machine.name)
     if machine.family is Family.LEGACY and machine.accelerators:
-        text = "legacy types take no accelerators; allowed: included = { accelerator, count }"
+        text = (
+            "legacy machine types take no accelerators; allowed: included = { accelerator, count }"
+        )
         yield Inconsistency((*path, "accelerators"), text)
     if machine.like is not None:
         yield from _in_like(machine, catalogue)
@@ -68,7 +70,9 @@ def _in_like(machine: MachineType, catalogue: Catalogue) -> Iterator[Inconsisten
     model = catalogue.machine_types.get(like)
     yield from _unknown(path, like, catalogue.machine_types, "machine type")
     if model is not None and model.family is not Family.COMPUTE_ENGINE:
-        yield Inconsistency(path, f"{like!r} given; allowed: a type of the family COMPUTE_ENGINE")
+        yield Inconsistency(
+            path, f"{like!r} given; allowed: a machine type of the family COMPUTE_ENGINE"
+        )
 
 
 def _beyond_limits(
@@ -89,8 +93,8 @@ def _beyond_limits(
         ):
             if most is not None and have > most:
                 text = (
-                    f"{machine.name} has {have:g} {unit}, but a machine with {count} {name} "
-                    f"has at most {most:g}: take more of them, or a smaller machine"
+                    f"machine type {machine.name} has {have:g} {unit}, but a machine with {count} "
+                    f"{name} has at most {most:g}: take more accelerators, or a smaller machine"
                 )
                 yield Inconsistency(path, text)
 
@@ -98,7 +102,7 @@ def _beyond_limits(
 def _in_region(region: Region, catalogue: Catalogue) -> Iterator[Inconsistency]:
     path = ("regions", region.name, "zones")
     if not region.zones:
-        yield Inconsistency(path, "there is no zone; a region needs at least one")
+        yield Inconsistency(path, "the region has no zone; it needs at least one")
     for zone in region.zones:
         for name in sorted(zone.accelerators):
             where = (*path, zone.name.removeprefix(f"{region.name}-"))
@@ -119,7 +123,7 @@ def _in_scale_tier(name: str, tier: ScaleTier, catalogue: Catalogue) -> Iterator
         if known is not None and known.family is not Family.TPU:
             families[known.family] = machine.machine_type
     if len(families) > 1:
-        text = f"legacy and Compute Engine types together: {', '.join(families.values())}"
+        text = f"legacy and Compute Engine machine types given: {', '.join(families.values())}"
         yield Inconsistency(("scale_tiers", name), f"{text}; allowed: types of one family")
 
 
@@ -134,7 +138,7 @@ def _in_role(
     yield from _unknown((*path, "accelerator"), name, catalogue.accelerators, "accelerator")
     valid = _valid_counts(machine, name, catalogue)
     if name in catalogue.accelerators and count not in valid:
-        allowed = ", ".join(map(str, sorted(valid))) or f"none: it takes no {name}"
+        allowed = ", ".join(map(str, sorted(valid))) or f"none: this machine type takes no {name}"
         text = f"{count} {name} on {machine.machine_type} given; allowed: {allowed}"
         yield Inconsistency((*path, "accelerator_count"), text)
 

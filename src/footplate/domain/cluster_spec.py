@@ -64,8 +64,8 @@ def lacks_evaluator(spec: JobSpec) -> bool:
 def add_evaluator(spec: JobSpec) -> str:
     """Returns advice to add an evaluator, in the spelling of the job's own API."""
     if spec.primary.cluster_role == "workerpool0":
-        return "add one (workerPoolSpecs[3] with replicaCount: 1)"
-    return "add one (evaluatorType, and evaluatorCount: 1)"
+        return "add an evaluator (workerPoolSpecs[3] with replicaCount: 1)"
+    return "add an evaluator (evaluatorType, and evaluatorCount: 1)"
 
 
 def _cluster_spec(

@@ -107,8 +107,8 @@ def name_taken(name: object) -> AlreadyExists:
 def no_bucket(name: str) -> NotFound:
     """Makes the error for a missing bucket; the storage API, submits and their dry run share it."""
     return NotFound(
-        f"there is no bucket {name!r} here; make it with `footplate storage buckets create "
-        f"gs://{name}`. With `--bind gs://{name}` it is the one in the cloud"
+        f"there is no bucket {name!r} here; create it with `footplate storage buckets create "
+        f"gs://{name}`. Add `--bind gs://{name}` to use the bucket of this name in the cloud"
     )
 
 

@@ -8,14 +8,17 @@ TYPE_CHECKING = False  # typing would cost time
 _DOMAINS = (".googleapis.com", ".pkg.dev", ".gcr.io")
 _REGISTRIES = (".pkg.dev", ".gcr.io")
 _API = (
-    "Where the setting api_access names the project and the job has a serviceAccount, its Python "
-    "clients reach this service"
+    "Google's Python clients reach Footplate instead if the setting api_access names the project "
+    "and the job has a serviceAccount"
 )
-_FILES = "Copy what it holds into a bucket, and give that to the job"
+_FILES = "Copy the data into a bucket, and give the job its path"
 _HERE = {
     "aiplatform": ("Vertex AI", _API),
     "cloudresourcemanager": ("Resource Manager", _API),
-    "logging": ("Cloud Logging", "Print what you want to log: the job's log keeps it"),
+    "logging": (
+        "Cloud Logging",
+        ("Print what you want to log: the job's log keeps what programs print"),
+    ),
     "ml": ("AI Platform Training", _API),
     "storage": (
         "Cloud Storage",
@@ -25,28 +28,37 @@ _HERE = {
 _ELSEWHERE = {
     "artifactregistry": (
         "Artifact Registry",
-        "Put packages into a bucket and name them in packageUris, or use an index of your own",
+        "Put packages into a bucket and name them in packageUris, or use your own package index",
     ),
     "bigquery": ("BigQuery", "Export the table into a bucket (bq extract), and read the files"),
     "bigtable": ("Bigtable", _FILES),
-    "cloudbuild": ("Cloud Build", "Build before the job, and name the image or package in it"),
-    "cloudkms": ("Cloud KMS", "Give the key as a variable of the job or as a file in a bucket"),
-    "cloudtrace": ("Cloud Trace", "Print what you want to keep: the job's log has it"),
-    "compute": ("Compute Engine", "The job's own machines are in its worker pools"),
-    "container": ("Kubernetes Engine", "The job's own machines are in its worker pools"),
-    "dataflow": ("Dataflow", "Prepare data before the job, and put it into a bucket"),
-    "dataproc": ("Dataproc", "Prepare data before the job, and put it into a bucket"),
+    "cloudbuild": ("Cloud Build", "Build the image or package first, and name it in the job"),
+    "cloudkms": ("Cloud KMS", "Give the job the key as a variable (env), or as a file in a bucket"),
+    "cloudtrace": (
+        "Cloud Trace",
+        ("Print what you want to keep: the job's log keeps what programs print"),
+    ),
+    "compute": ("Compute Engine", "Ask for the machines that the job needs in its worker pools"),
+    "container": (
+        "Kubernetes Engine",
+        ("Ask for the machines that the job needs in its worker pools"),
+    ),
+    "dataflow": ("Dataflow", "Prepare the data before you send the job, and put it into a bucket"),
+    "dataproc": ("Dataproc", "Prepare the data before you send the job, and put it into a bucket"),
     "datastore": ("Datastore", _FILES),
     "drive": ("Google Drive", _FILES),
     "firestore": ("Firestore", _FILES),
-    "iam": ("IAM", "The program's account exists here alone, and has no keys"),
-    "iamcredentials": ("IAM", "The program's account exists here alone, and signs nothing"),
-    "monitoring": ("Cloud Monitoring", "Print figures, or write them as TensorBoard's summaries"),
-    "pubsub": ("Pub/Sub", "Print what you want to know, or write it into a bucket"),
-    "run": ("Cloud Run", "Footplate trains models, and serves nothing"),
+    "iam": ("IAM", "The service account of a program exists only in Footplate, and has no keys"),
+    "iamcredentials": (
+        "IAM",
+        ("The service account of a program exists only in Footplate, and can't sign anything"),
+    ),
+    "monitoring": ("Cloud Monitoring", "Print the figures, or write them as TensorBoard summaries"),
+    "pubsub": ("Pub/Sub", "Print the messages, or write them into a bucket"),
+    "run": ("Cloud Run", "Footplate only trains models; it runs no services"),
     "secretmanager": (
         "Secret Manager",
-        "Give the secret as a variable of the job (env), or as a file in a bucket",
+        "Give the job the secret as a variable (env), or as a file in a bucket",
     ),
     "sheets": ("Google Sheets", _FILES),
     "spanner": ("Spanner", _FILES),

@@ -172,15 +172,18 @@ def _silent(sign: Sign, now: datetime, rules: Rules) -> str | None:
     if not _is_unheard(sign, now, rules):
         return None if sign.heard_at is None else ""
     return (
-        f"its supervisor has not reported since {_spell(sign.last_report_time)}: a signal has "
-        "stopped it, or its machine is too busy. The server doesn't know what its program "
-        "does"
+        f"the replica's supervisor has not reported since {_spell(sign.last_report_time)}: a "
+        "signal has stopped it, or its machine is too busy. The server doesn't know what the "
+        "program does"
     )
 
 
 def _stopped(sign: Sign) -> str | None:
     if sign.stopped >= STOPPED_SAMPLES:
-        return "a signal such as SIGSTOP has stopped all its processes; SIGCONT lets them go on"
+        return (
+            "a signal such as SIGSTOP has stopped all processes of the program; SIGCONT resumes "
+            "them"
+        )
     return None if sign.stopped or sign.sampled_at is None else ""
 
 

@@ -37,9 +37,11 @@ def check_parameter_names(
     first: dict[str, str] = {}
     for field, name in names:
         if not name:
-            yield Violation(field, "required: the name, which the program gets as --NAME=VALUE")
+            yield Violation(
+                field, "required: the parameter's name, which the program gets as --NAME=VALUE"
+            )
         elif "=" in name or any(c.isspace() or not c.isprintable() for c in name):
-            allowed = "a name without = and blanks"
+            allowed = "a name without the character = and without spaces"
             yield Violation(field, f"{quoted(name)} given; allowed: {allowed}")
         elif len(name) > MAX_NAME_LENGTH:
             said = f"{len(name)} characters given; allowed: at most {MAX_NAME_LENGTH}"
@@ -162,7 +164,7 @@ def check_trial_counts(
         elif count < 1:
             yield Violation(field, f"{count} given; allowed: at least 1")
     if failed < 0:
-        yield Violation(fields[2], f"{failed} given; allowed: 0 (the service decides) or more")
+        yield Violation(fields[2], f"{failed} given; allowed: 0 (then the service decides) or more")
     elif trials is not None and failed > trials >= 1:
         said = f"{failed} given; allowed: at most {trials}, the number of trials"
         yield Violation(fields[2], said)

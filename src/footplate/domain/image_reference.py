@@ -77,12 +77,14 @@ def parse_reference(text: str) -> ImageReference:
     name, tag = (rest[:colon], rest[colon + 1 :]) if colon > slash else (rest, None)
     if tag is not None and not _TAG.fullmatch(tag):
         allowed = "letters, digits, '_', '.' and '-', at most 128, first neither '.' nor '-'"
-        raise MalformedReference(f"its tag {_quoted(tag)} is malformed; allowed: {allowed}")
+        raise MalformedReference(f"the image's tag {_quoted(tag)} is malformed; allowed: {allowed}")
     registry, repository = _split(name)
     _check_registry(registry)
     _check_repository(repository)
     if len(name) > MAX_NAME:
-        raise MalformedReference(f"its name has {len(name)} characters; allowed: {MAX_NAME}")
+        raise MalformedReference(
+            f"the image's name has {len(name)} characters; allowed: at most {MAX_NAME}"
+        )
     return ImageReference(registry, repository, tag, digest if at else None)
 
 
@@ -92,9 +94,11 @@ def _refuse_common_mistakes(text: str) -> None:
     if any(character.isspace() for character in text):
         raise MalformedReference("it has a space")
     if scheme := _SCHEME.match(text):
-        raise MalformedReference(f"it begins with {scheme[0]}; leave that out")
+        raise MalformedReference(f"the image's name begins with {scheme[0]}; leave {scheme[0]} out")
     if _IDENTIFIER.fullmatch(text):
-        raise MalformedReference("it is the id of an image; give its name, or tag it first")
+        raise MalformedReference(
+            "this is the id of an image; give the image's name, or tag the image first"
+        )
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -112,7 +116,7 @@ def _split(name: str) -> tuple[str, str]:
 def _check_registry(registry: str) -> None:
     if not _HOST.fullmatch(registry):
         raise MalformedReference(
-            f"its registry {_quoted(registry)} is malformed; allowed: HOST or HOST:PORT"
+            f"the image's registry {_quoted(registry)} is malformed; allowed: HOST or HOST:PORT"
         )
 
 
@@ -126,12 +130,14 @@ def _check_repository(repository: str) -> None:
         if _COMPONENT.fullmatch(component):
             continue
         if not component:
-            raise MalformedReference("a part between its slashes is empty")
+            raise MalformedReference("the image's name has two slashes together, or one at its end")
         if component != component.lower():
-            raise MalformedReference(f"its part {_quoted(component)} has capitals; write it small")
+            raise MalformedReference(
+                f"{_quoted(component)} in the image's name has capital letters; use small letters"
+            )
         raise MalformedReference(
-            f"its part {_quoted(component)} is malformed; allowed: small letters and digits, "
-            "with '.', '_', '__' or '-' between them"
+            f"{_quoted(component)} in the image's name is malformed; allowed: small letters and "
+            "digits, with '.', '_', '__' or '-' between them"
         )
 
 
@@ -139,12 +145,13 @@ def _check_digest(digest: str) -> None:
     algorithm, _, value = digest.partition(":")
     if not _DIGEST.fullmatch(digest):
         raise MalformedReference(
-            f"its digest {_quoted(digest)} is malformed; allowed: sha256: and 64 hexadecimal digits"
+            f"the image's digest {_quoted(digest)} is malformed; allowed: sha256: and 64 "
+            "hexadecimal digits"
         )
     length = _LENGTHS.get(algorithm)
     if length is not None and (len(value) != length or value != value.lower()):
         raise MalformedReference(
-            f"its digest has {len(value)} digits after {algorithm}:; "
+            f"the image's digest has {len(value)} digits after {algorithm}:; "
             f"allowed: {length} of 0 to 9 and a to f"
         )
 

@@ -66,7 +66,7 @@ def _values(job: Job, field: Field) -> list[Value]:
         case Field.END_TIME:
             return _time(job.end_time)
         case _:
-            raise ValueError(f"jobs have no order by {field.value}")
+            raise ValueError(f"the server can't sort jobs by {field.value}")
 
 
 def _time(moment: datetime | None) -> list[Value]:

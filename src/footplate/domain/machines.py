@@ -119,7 +119,7 @@ def check_accelerators(
         field = request.accelerator_type_field if name else request.accelerator_count_field
         yield Violation(field, _legacy(kind))
     elif name is None:
-        said = f"required beside a count of {count}{_takes(kind)}"
+        said = f"required: the accelerator type, because the count is {count}{_takes(kind)}"
         yield Violation(request.accelerator_type_field, said)
     elif name not in catalogue.accelerators:
         said = f"{quoted(name)} given, which is not an accelerator of the catalogue{_takes(kind)}"
@@ -166,7 +166,7 @@ def _counts(kind: MachineType, valid: tuple[int, ...], on: str | None = None) ->
 
 
 def _legacy(kind: MachineType) -> str:
-    own = "{1} {0}, which the type has already".format(*kind.included) if kind.included else "none"
+    own = "{1} {0}, which this type always has".format(*kind.included) if kind.included else "none"
     like = f", such as {kind.like}" if kind.like else ""
     return (
         f"{kind.name} is a legacy machine type, which takes no accelerators (it comes with {own}); "
@@ -215,7 +215,10 @@ def _reason(kind: MachineType, accelerator: Accelerator, count: int, valid: tupl
     nearest = max(known, key=lambda limit: limit.count, default=None)
     if nearest is None or count > min(valid) or not _exceeds(kind, nearest):
         return ""
-    return f"; {_size(kind)}, {_serves(accelerator, nearest)}, so it needs at least {min(valid)}"
+    return (
+        f"; {_size(kind)}, {_serves(accelerator, nearest)}, so this type needs at least "
+        f"{min(valid)}"
+    )
 
 
 def _exceeds(kind: MachineType, limit: DeviceLimit) -> bool:
@@ -297,12 +300,12 @@ def _check_families(
 
 
 def _mixed(kind: MachineType, first: MachineRequest, other: MachineType) -> str:
-    names = {Family.LEGACY: "a legacy machine type", Family.COMPUTE_ENGINE: "a Compute Engine one"}
+    names = {Family.LEGACY: "a legacy machine type", Family.COMPUTE_ENGINE: "a Compute Engine type"}
     legacy = kind if kind.family is Family.LEGACY else other
     return (
-        f"{quoted(kind.name)} given, {names.get(kind.family)}, and {first.type_field} "
-        f"{quoted(other.name)} is {names.get(other.family)}; allowed: one kind for all replicas of "
-        f"a job{_instead(legacy)}"
+        f"{quoted(kind.name)} given, {names.get(kind.family)}, but {quoted(other.name)} in "
+        f"{first.type_field} is {names.get(other.family)}; allowed: one kind of machine type "
+        f"for all replicas of a job{_instead(legacy)}"
     )
 
 

@@ -149,7 +149,7 @@ def merge_aliases(model: Model, key: str, changes: Sequence[str], at: datetime) 
     version = find_version(model, key)
     removed = {change[1:] for change in changes if change.startswith("-")}
     if DEFAULT in removed:
-        said = "default can't be removed; allowed: give it to another version"
+        said = "the alias default can't be removed; give it to another version instead"
         raise InvalidArgument.of((Violation("versionAliases", said),))
     added = tuple(change for change in changes if not change.startswith("-"))
     kept = tuple(alias for alias in version.aliases if alias not in removed)
@@ -174,7 +174,7 @@ def delete_version(model: Model, key: str, at: datetime) -> Model:
         raise FailedPrecondition(f"{model.name} has no other version: delete the model instead")
     if DEFAULT in version.aliases:
         raise FailedPrecondition(
-            f"version {version.number} of {model.name} is the default one: give the alias "
+            f"version {version.number} of {model.name} is the default version: give the alias "
             "default to another version first"
         )
     left = tuple(each for each in model.versions if each is not version)

@@ -127,12 +127,12 @@ def misfits(
         label = machine_label(pool.machine, catalogue)
         if label not in has:
             way_out = (
-                "ask for one of its machines, or add a pool of such machines to a new resource"
+                "ask for one of the resource's machines, or create a resource with such machines"
             )
             yield Violation(f"{at}.machineSpec", f"{label} given; {there}: {way_out}")
         elif asked[label] > has[label]:
             given = f"{pool.replica_count} given, but the job needs {asked[label]} {label} in all"
-            way_out = "ask for fewer, or raise replicaCount of its pool"
+            way_out = "ask for fewer, or raise replicaCount of the resource's pool"
             yield Violation(f"{at}.replicaCount", f"{given}; {there}: {way_out}")
 
 
@@ -166,8 +166,8 @@ def patch(resource: PersistentResource, change: Change, at: datetime) -> Persist
         raise _wrong_state(resource, "updated", "RUNNING")
     if [(p.id, p.machine) for p in change.pools] != [(p.id, p.machine) for p in resource.pools]:
         raise FailedPrecondition(
-            f"the pools of {resource.name} and their machines can't change: only replicaCount "
-            "and autoscalingSpec can. Create another resource for other machines"
+            f"the pools of {resource.name} can't change, but for replicaCount and autoscalingSpec; "
+            "create another resource for other machines"
         )
     pairs = zip(resource.provisioned, change.pools, strict=True)
     kept = tuple(
@@ -203,7 +203,7 @@ def begin_deletion(resource: PersistentResource, at: datetime) -> PersistentReso
 
 def _wrong_state(resource: PersistentResource, what: str, when: str) -> FailedPrecondition:
     return FailedPrecondition(
-        f"{resource.name} is {resource.state.value}; it can be {what} when it is {when}"
+        f"{resource.name} is {resource.state.value}; only a resource that is {when} can be {what}"
     )
 
 

@@ -46,11 +46,11 @@ def _describe(
     waits: str,
 ) -> str:
     if not awaited:
-        return "its programs are about to start"
+        return "the programs of the job are about to start"
     if len(replicas) == 1:
         return _stage(awaited[0], reported, waits)
     if waits and all(replica.phase is Phase.WAITING for replica in replicas):
-        return f"none of {len(replicas)} replicas has started; {waits}"
+        return f"none of the {len(replicas)} replicas has started; {waits}"
     named = [f"{each.name} ({_stage(each, reported, waits)})" for each in awaited[:_NAMED]]
     rest = len(awaited) - len(named)
     others = f" and {rest} other{'s' if rest > 1 else ''}" if rest else ""
@@ -63,7 +63,7 @@ def _describe(
 
 def _stage(replica: Replica, reported: dict[str, str], waits: str) -> str:
     if replica.phase is Phase.WAITING:
-        return waits or "its supervisor has not started yet"
+        return waits or "the replica's supervisor has not started yet"
     if replica.phase is Phase.LOST:
-        return "its machine or supervisor was lost, and it starts again"
-    return reported.get(replica.name) or "the server looks for an environment that fits it"
+        return "the replica's machine or supervisor was lost; the replica starts again"
+    return reported.get(replica.name) or "the server looks for an environment that fits the replica"

@@ -48,10 +48,10 @@ def _bad_prices(table: Mapping[str, object]) -> Iterator[Violation]:
 
 def _bad_table(field_name: str, value: object) -> Iterator[Violation]:
     if not isinstance(value, dict):
-        yield Violation(field_name, f"{value!r} given; allowed: a table of prices of an hour")
+        yield Violation(field_name, f"{value!r} given; allowed: a table of prices per hour")
         return
     for name, price in value.items():
         number = isinstance(price, int | float) and not isinstance(price, bool)
         if not (number and 0 <= price < float("inf")):
-            text = f"{price!r} given; allowed: the price of an hour, 0 or more"
+            text = f"{price!r} given; allowed: a price per hour, 0 or more"
             yield Violation(f"{field_name}.{name}", text)

@@ -41,7 +41,9 @@ def _bad_quota(index: int, table: Mapping[str, object]) -> Iterator[Violation]:
         if name in _SCOPE and not (isinstance(value, str) and value):
             yield Violation(f"{quota}.{name}", f"{value!r} given; allowed: a name, or *")
     if not table.keys() - set(_SCOPE):
-        yield Violation(quota, "has no limit; allowed: one or more such as vcpus = 64")
+        yield Violation(
+            quota, "this table has no limit; allowed: one limit or more, such as vcpus = 64"
+        )
 
 
 def _quota(table: Mapping[str, Any]) -> Quota:

@@ -111,7 +111,7 @@ class QuotaRules:
     def _unknown(self, name: str) -> str:
         short = sorted(one for one in self.accelerators if fold(one).endswith(f"_{name}"))
         near = nearest(short[0] if short else name, self.accelerators, "accelerators")
-        return f"no such resource; allowed: {VCPUS}, {JOBS} or an accelerator: {near}"
+        return f"quotas have no such resource; allowed: {VCPUS}, {JOBS} or an accelerator: {near}"
 
 
 def _bad_project(project: str, prefix: str) -> Iterable[Violation]:
@@ -207,6 +207,6 @@ def _too_much(resource: str, count: int, limit: int, project: str, region: str) 
     # The project's own quota in the region beats all others, so raising that one always helps.
     command = f"footplate quotas set {resource}={count} --project={project} --region={region}"
     return (
-        f"asks for {say_amount(resource, count)}; project {project} may hold "
-        f"{say_amount(resource, limit)} in {region}; raise it with `{command}`"
+        f"asks for {say_amount(resource, count)}, but project {project} may hold only "
+        f"{say_amount(resource, limit)} in {region}; raise the quota with `{command}`"
     )

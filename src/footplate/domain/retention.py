@@ -61,7 +61,7 @@ def read_keep_times(name: str, value: object) -> KeepTimes:
 def _bad_ages(name: str, table: Mapping[str, object]) -> Iterator[Violation]:
     for project, age in table.items():
         if not project:
-            yield Violation(name, "no project before '='; allowed: PROJECT=AGE, or *=AGE")
+            yield Violation(name, "a project is missing before '='; allowed: PROJECT=AGE, or *=AGE")
         elif not isinstance(age, str) or (age.strip() != FOREVER and parse_age(age) is None):
             key = name if project == ANY_PROJECT else f"{name}.{project}"
             yield Violation(key, f"{age!r} given; allowed: {AGE_RULE}, or {FOREVER}")

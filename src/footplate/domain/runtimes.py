@@ -165,7 +165,9 @@ class Runtimes:
         try:
             return self.locks[sha256]
         except KeyError:
-            raise NotFound(f"the catalogue has no lock {sha256}") from None
+            raise NotFound(
+                f"the catalogue has no list of pinned packages (lock) {sha256}"
+            ) from None
 
     def _by_version(self) -> dict[str, Runtime]:
         return {version: offer.runtime for offer in self.offers for version in offer.versions}

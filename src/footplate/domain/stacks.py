@@ -138,7 +138,7 @@ def compare(dumps: Mapping[str, Dump], missing: Iterable[Missing]) -> Comparison
             if frames:
                 (programs if process.program else children).append((member, frames))
             else:
-                reason = process.error or "no Python code runs in it"
+                reason = process.error or "the process runs no Python code"
                 unknown.append(Missing(replica, f"process {process.pid}: {reason}"))
     places = _find_places(programs)
     crowd = len(places[0].members) if places else 0
@@ -205,7 +205,7 @@ def describe(comparison: Comparison) -> str:
     total = sum(len(place.members) for place in places)
     blocks = []
     if len(places) > 1 and not majority:
-        blocks.append(["No place has more than half of them."])
+        blocks.append(["No place in the code has more than half of the processes."])
     blocks += [_describe_place(place, total) for place in places[: 1 if majority else None]]
     blocks += [_describe_other(place, places[0]) for place in places[1:] if majority]
     blocks += [_describe_children(place) for place in comparison.children]
@@ -250,7 +250,7 @@ def _describe_steps(place: Place) -> list[str]:
     for spot in place.spots[1:]:
         verb = "is" if len(spot.members) == 1 else "are"
         where = place_name(spot.frames[0])
-        lines.append(f"  {_names(spot.members)} {verb} there too, just now in {where}")
+        lines.append(f"  {_names(spot.members)} {verb} at this place, too, in {where} just now")
     return lines
 
 
@@ -262,7 +262,7 @@ def _describe_parting(frames: Sequence[Frame], others: Sequence[Frame]) -> list[
     own, theirs = frames[-1 - same], others[-1 - same]
     if (own.function, own.file) != (theirs.function, theirs.file):
         return [f"  (the others are in {place_name(theirs)} instead of {place_name(own)})"]
-    lines = f"it is at line {own.line}, the others are at line {theirs.line}"
+    lines = f"these are at line {own.line}, the others are at line {theirs.line}"
     return [f"  (in {own.function} of {shorten(own.file)} {lines})"]
 
 

@@ -17,8 +17,9 @@ def unsupported(spec: JobSpec, *, reduction: bool) -> str | None:
     """
     if has_reducers(spec) and not reduction:
         return (
-            "the job is valid, but this server lacks the package footplate-reduction, which its "
-            "reduction servers run. Install a C++ compiler (g++), run `pip install ./reduction` in "
-            "the clone of Footplate with the server's Python, and restart the server"
+            "the job is valid, but this server lacks the package footplate-reduction, which the "
+            "job's reduction servers run. Install a C++ compiler (g++), run `pip install "
+            "./reduction` in the clone of Footplate with the server's Python, and restart the "
+            "server"
         )
     return None

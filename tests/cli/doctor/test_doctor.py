@@ -67,8 +67,8 @@ def test_a_machine_that_has_everything() -> None:
         shown(findings)
         == """\
 OK       disk          400.0 of 500.0 GB free for /srv/footplate
-OK       isolation     cgroup: everything the program starts is killed by its control group; it \
-sees no process but its own
+OK       isolation     cgroup: the kernel kills all processes of the program by their control \
+group; the program sees only its own processes
 OK       containers    Docker 28.2.2, root, cgroups v2 (systemd), storage overlay2 in /docker
 OK       gpus          2 NVIDIA L4
 OK       python        3.7, 3.11 for packages
@@ -98,10 +98,10 @@ def test_a_machine_that_lacks_things_names_each_way_out() -> None:
         == f"""\
 LIMITED  disk          2.0 of 20.0 GB free for /home/ada/fp: a runtime with PyTorch takes up to \
 5 GB; remove files, or set cache_dir to another disk
-LIMITED  isolation     subreaper: everything the program starts is killed; if the supervisor \
-itself was killed before, what still has a mark in its environment; not guaranteed: it sees all \
-processes, and can signal those of its user; memory and CPU can't be limited (no unshare); \
-install util-linux, or run the service as root
+LIMITED  isolation     subreaper: all processes of the program are killed; if the supervisor was \
+killed before, only processes that still have its variable in their environment; not guaranteed: \
+the program sees all processes, and can signal those of its user; memory and CPU can't be \
+limited (no unshare); install util-linux, or run the service as root
 LIMITED  containers    container images can't run: the server found no container engine on this \
 machine; {REMEDY}
 LIMITED  containers    Podman 4.3.1, rootless, cgroups v1 (cgroupfs), storage overlay in \
@@ -168,7 +168,10 @@ def test_this_machine_can_run_jobs(tmp_path: Path) -> None:
     assert parts["containers"] == {
         "part": "containers",
         "verdict": "LIMITED",
-        "text": "container images can't run: container_engine is none; set it to a socket's path",
+        "text": (
+            "container images can't run: the setting container_engine is none; set it to a "
+            "socket's path"
+        ),
     }
 
 

@@ -75,7 +75,10 @@ def test_what_the_service_refuses_is_told(invoke: Callable[..., Result], quotas:
     for told in (
         "Error: 3 things are wrong:\n- ",
         "\n- region: 'us-centrl1' given; allowed: * or a region of the catalogue: did you mean",
-        "\n- limits.gpus: no such resource; allowed: vcpus, jobs or an accelerator: there are 2",
+        (
+            "\n- limits.gpus: quotas have no such resource; allowed: vcpus, jobs or an "
+            "accelerator: there are 2"
+        ),
         "\n- limits.vcpus: -1 given; allowed: a whole number from 0 to 1000000000",
     ):
         assert told in result.stderr

@@ -71,7 +71,7 @@ def test_all_runtimes_are_listed_with_their_interpreters(machine: Machine) -> No
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("9.8", "Error: runtime broken can't be made for Python 3."),
+        ("9.8", "Error: runtime broken can't be installed for Python 3."),
         ("9.7", "Error: Python 2.6, which runtime ancient needs, isn't on this machine"),
         ("7.7", "'7.7' given, which the catalogue doesn't have; allowed: runtime versions "),
         ("tf-cpu.9-1", "which the catalogue doesn't have; allowed: "),

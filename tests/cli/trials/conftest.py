@@ -76,7 +76,7 @@ def job(fake: FakeService) -> str:
                 stopReason="at step 10: 0.9, above 0.7",
             ),
             best=[2],
-            tie="trial 9 is as good; this one came first",
+            tie="trial 9 is as good; this trial came first",
         )
     ]
     return "census_1"

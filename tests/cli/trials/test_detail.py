@@ -22,14 +22,18 @@ def test_one_that_went_well(invoke: Callable[..., Result], fake: FakeService, jo
     curve: list[tuple[float | str, int]] = [(0.9, 10), (0.5, 50), (0.21234567, 100), ("NaN", 110)]
     fake.measurements[JOB, 2] = [{**told, **measured(value, step)} for value, step in curve]
     assert invoke(*TRIALS, job, "--trial=2").stdout == (
-        "trial:       2 of job census_1\nstate:       SUCCEEDED, the best so far\nparameters:  "
-        "learning_rate  0.001\n             optimizer      sgd\n             momentum       "
-        "0.9\nresult:      rmse 0.212346 at step 100\ncurve:       █▄▁  rmse: 0.9 at step 10 to "
-        "0.212346 at step 100, 3 measurements\ntime:        30s, 1m 00s of machine time, from "
-        "2026-11-21T08:02:00Z\nsuggested:   exploit: expects rmse between 0.3 and "
-        "0.5\nprediction:  rmse: 0.4 (0.3 to 0.5), came out at 0.212346: better than "
-        "expected\nbest:        trial 9 is as good; this one came first\nlogs:        footplate "
-        "ai-platform jobs stream-logs census_1-2\n"
+        "trial:       2 of job census_1\n"
+        "state:       SUCCEEDED, the best so far\n"
+        "parameters:  learning_rate  0.001\n"
+        "             optimizer      sgd\n"
+        "             momentum       0.9\n"
+        "result:      rmse 0.212346 at step 100\n"
+        "curve:       █▄▁  rmse: 0.9 at step 10 to 0.212346 at 100, 3 measurements\n"
+        "time:        30s, 1m 00s of machine time, from 2026-11-21T08:02:00Z\n"
+        "suggested:   exploit: expects rmse between 0.3 and 0.5\n"
+        "prediction:  rmse: 0.4 (0.3 to 0.5), came out at 0.212346: better than expected\n"
+        "best:        trial 9 is as good; this trial came first\n"
+        "logs:        footplate ai-platform jobs stream-logs census_1-2\n"
     )
 
 

@@ -37,7 +37,7 @@ def test_the_table(invoke: Callable[..., Result], job: str) -> None:
         "1m 00s        yes    at step 10: 0.9, above 0.7\n"
     )
     assert result.stderr == (
-        "Best: trial 2 with rmse 0.212346 at step 100: trial 9 is as good; this one came first.\n"
+        "Best: trial 2 with rmse 0.212346 at step 100: trial 9 is as good; this trial came first.\n"
     )
 
 

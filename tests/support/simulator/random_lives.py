@@ -264,7 +264,7 @@ class _Life:
             if self.rng.random() < 0.5:
                 self.world.backend.lose(*supervisor.key)
                 self.pass_()
-            self._leave(supervisor, "its supervisor was lost")
+            self._leave(supervisor, "the replica's supervisor was lost")
 
     def echo(self) -> None:
         """A report of a supervisor that is no more arrives once more, late."""

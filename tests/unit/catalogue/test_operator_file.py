@@ -155,9 +155,9 @@ zones.a = []
             "catalogue; did you mean n1-standard-64 or n1-standard-4 or n1-standard-16?"
         ),
         (
-            "11: attachments[0].accelerators.NVIDIA_TESLA_K80: n1-standard-64 has 240 GB of memory"
-            ", but a machine with 8 NVIDIA_TESLA_K80 has at most 208: take more of them, or a "
-            "smaller machine"
+            "11: attachments[0].accelerators.NVIDIA_TESLA_K80: machine type n1-standard-64 has "
+            "240 GB of memory, but a machine with 8 NVIDIA_TESLA_K80 has at most 208: take more "
+            "accelerators, or a smaller machine"
         ),
         (
             "12: regions.Mars: 'Mars' given as a name; allowed: small letters and -, then digits, "
@@ -208,7 +208,10 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
         ),
         (
             BOX.replace("16", "500") + "included = { accelerator = 'NVIDIA_TESLA_K80', count = 8 }",
-            "4: machine_types.box.included: box has 500 GB of memory, but a machine with 8 NVIDIA",
+            (
+                "4: machine_types.box.included: machine type box has 500 GB of memory, but a "
+                "machine with 8 NVIDIA"
+            ),
         ),
         (
             BOX + "included = { accelerator = 'NVIDIA_K80', count = 8 }",
@@ -216,14 +219,17 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
         ),
         (
             "[machine_types.old]\nfamily = 'LEGACY'\nlike = 'standard'",
-            "3: machine_types.old.like: 'standard' given; allowed: a type of the family COMPUTE",
+            "3: machine_types.old.like: 'standard' given; allowed: a machine type of the family",
         ),
         (
             (
                 "[machine_types.old]\nfamily = 'LEGACY'\nlike = 'n1-standard-4'\n"
                 "accelerators.NVIDIA_TESLA_T4 = [1]"
             ),
-            "4: machine_types.old.accelerators: legacy types take no accelerators; allowed: incl",
+            (
+                "4: machine_types.old.accelerators: legacy machine types take no accelerators; "
+                "allowed: incl"
+            ),
         ),
         (
             "[series.box]\nvcpus = [4]\nmemory_gb_per_vcpu = 4\n" + BOX.replace("box", "box-4"),
@@ -264,7 +270,7 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
             ),
             "4: accelerators.NVIDIA_X1.limits: two limits have the same count; allowed: one",
         ),
-        ("[regions.home1]", "1: regions.home1.zones: there is no zone; a region needs at least"),
+        ("[regions.home1]", "1: regions.home1.zones: the region has no zone; it needs at least"),
         (
             "[regions.home1]\nzones.A = []",
             "2: regions.home1.zones.A: 'A' given as a name; allowed: the end of a zone's name",
@@ -315,7 +321,10 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
                 "[scale_tiers.BASIC]\nmaster = { machine_type = 'n1-standard-4' }\n"
                 "worker = { machine_type = 'standard', count = 2 }"
             ),
-            "1: scale_tiers.BASIC: legacy and Compute Engine types together: n1-standard-4, stan",
+            (
+                "1: scale_tiers.BASIC: legacy and Compute Engine machine types given: "
+                "n1-standard-4, stan"
+            ),
         ),
         (
             (
@@ -343,7 +352,10 @@ BOX = "[machine_types.box]\nvcpus = 4\nmemory_gb = 16\n"
                 "leave this list out"
             ),
         ),
-        ("replace = true", " machine_types: none is left; a catalogue needs at least one"),
+        (
+            "replace = true",
+            (" machine_types: the catalogue has no machine_types; it needs at least one"),
+        ),
         ("[runtime.mine]", "1: runtime: unknown key; did you mean runtimes?"),
     ],
 )

@@ -13,18 +13,18 @@ from footplate.domain.google_products import explain_host, explain_package, is_s
         ("bigquery.googleapis.com", "", "Footplate has no BigQuery (bigquery.googleapis.com). "),
         ("bigquerystorage.googleapis.com", "", "no BigQuery (bigquerystorage.googleapis.com)"),
         ("us-central1-pubsub.googleapis.com", "", "Pub/Sub (us-central1-pubsub.googleapis.com)"),
-        ("SecretManager.googleapis.com", "", "Give the secret as a variable of the job"),
+        ("SecretManager.googleapis.com", "", "Give the job the secret as a variable"),
         ("europe-python.pkg.dev", "", "Artifact Registry"),
         ("eu.gcr.io", "", "Artifact Registry"),
         ("www.googleapis.com", "/drive/v3/files", "Google Drive"),
-        ("new.googleapis.com", "", "Footplate has no new.googleapis.com. Copy what it holds"),
+        ("new.googleapis.com", "", "Footplate has no new.googleapis.com. Copy the data"),
         ("googleapis.com", "", "Footplate has no googleapis.com"),
         (
             "storage.googleapis.com",
             "",
             "(storage.googleapis.com) from here. Its clients use STORAGE_EMUL",
         ),
-        ("us-central1-aiplatform.googleapis.com", "", "from here. Where the setting"),
+        ("us-central1-aiplatform.googleapis.com", "", "from here. Google's Python clients"),
     ],
 )
 def test_a_host_of_googles(host: str, path: str, said: str) -> None:

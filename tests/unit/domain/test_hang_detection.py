@@ -123,7 +123,9 @@ def test_a_supervisor_that_is_stopped_does_not_hide_a_hang() -> None:
     told = findings.troubles[HANG, ""]
     assert told is not None
     assert told.endswith("worker-replica-1 is not heard of; the others are idle")
-    assert "its supervisor has not reported since" in str(findings.troubles[SILENT, ALL[2]])
+    assert ("the replica's supervisor has not reported since") in str(
+        findings.troubles[SILENT, ALL[2]]
+    )
     assert findings.troubles[SILENT, MASTER] is None
 
 

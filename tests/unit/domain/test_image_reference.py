@@ -65,23 +65,28 @@ def test_names_without_a_registry_are_of_docker_hub(text: str, meant: str) -> No
     [
         ("", "it is empty"),
         ("gcr.io/p /i", "it has a space"),
-        ("https://gcr.io/p/i", "it begins with https://; leave that out"),
-        ("docker://x", "it begins with docker://; leave that out"),
-        ("gcr.io/Team/i", "its part 'Team' has capitals; write it small"),
-        ("gcr.io//i", "a part between its slashes is empty"),
-        ("gcr.io/", "a part between its slashes is empty"),
-        ("gcr.io/p/i:", ("its tag '' is malformed; allowed: letters, digits, '_', '.' and '-', "
-         "at most 128, first neither '.' nor '-'")),
-        ("gcr.io/p/-i", ("its part '-i' is malformed; allowed: small letters and digits, with "
-         "'.', '_', '__' or '-' between them")),
-        ("gcr.io:x/i", "its registry 'gcr.io:x' is malformed; allowed: HOST or HOST:PORT"),
-        ("i@sha256:12", ("its digest 'sha256:12' is malformed; allowed: sha256: and 64 hexadecimal "
-         "digits")),
-        (f"i@{SHA}0", "its digest has 65 digits after sha256:; allowed: 64 of 0 to 9 and a to f"),
-        ("0" * 64, "it is the id of an image; give its name, or tag it first"),
-        ("gcr.io/" + "a" * 250, "its name has 257 characters; allowed: 255"),
-        ("gcr.io/ä", ("its part 'ä' is malformed; allowed: small letters and digits, with '.', "
-         "'_', '__' or '-' between them")),
+        ("https://gcr.io/p/i", "the image's name begins with https://; leave https:// out"),
+        ("docker://x", "the image's name begins with docker://; leave docker:// out"),
+        ("gcr.io/Team/i", "'Team' in the image's name has capital letters; use small letters"),
+        ("gcr.io//i", "the image's name has two slashes together, or one at its end"),
+        ("gcr.io/", "the image's name has two slashes together, or one at its end"),
+        ("gcr.io/p/i:",
+         ("the image's tag '' is malformed; allowed: letters, digits, '_', '.' and '-', at "
+          "most 128, first neither '.' nor '-'")),
+        ("gcr.io/p/-i",
+         ("'-i' in the image's name is malformed; allowed: small letters and digits, with '.', "
+          "'_', '__' or '-' between them")),
+        ("gcr.io:x/i", "the image's registry 'gcr.io:x' is malformed; allowed: HOST or HOST:PORT"),
+        ("i@sha256:12",
+         ("the image's digest 'sha256:12' is malformed; allowed: sha256: and 64 hexadecimal "
+          "digits")),
+        (f"i@{SHA}0",
+         ("the image's digest has 65 digits after sha256:; allowed: 64 of 0 to 9 and a to f")),
+        ("0" * 64, "this is the id of an image; give the image's name, or tag the image first"),
+        ("gcr.io/" + "a" * 250, "the image's name has 257 characters; allowed: at most 255"),
+        ("gcr.io/ä",
+         ("'ä' in the image's name is malformed; allowed: small letters and digits, with '.', "
+          "'_', '__' or '-' between them")),
     ],
 )  # fmt: skip
 def test_a_refusal_names_what_is_wrong(text: str, said: str) -> None:

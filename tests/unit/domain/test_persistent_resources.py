@@ -61,9 +61,11 @@ def test_more_machines_are_waited_for_and_fewer_count_at_once() -> None:
 
 def test_its_machines_stay_what_they_are() -> None:
     pools = (ResourcePool("resource-pool-0", TWO_T4, 2),)
-    with pytest.raises(FailedPrecondition, match="only replicaCount"):
+    with pytest.raises(FailedPrecondition, match="but for replicaCount"):
         patch(running(), Change(pools=pools), CREATED)
-    with pytest.raises(FailedPrecondition, match="is PROVISIONING; it can be updated when"):
+    with pytest.raises(
+        FailedPrecondition, match="is PROVISIONING; only a resource that is RUNNING can be updated"
+    ):
         patch(make_resource(), resized(make_resource(), 1), CREATED)
 
 
@@ -77,10 +79,14 @@ def test_names_and_labels_change_in_every_state() -> None:
 
 
 def test_only_one_that_runs_reboots_and_none_that_reboots_is_deleted() -> None:
-    with pytest.raises(FailedPrecondition, match="is PROVISIONING; it can be rebooted when"):
+    with pytest.raises(
+        FailedPrecondition, match="is PROVISIONING; only a resource that is RUNNING can be rebooted"
+    ):
         begin_reboot(make_resource(), CREATED)
     rebooting = begin_reboot(running(), CREATED)
-    with pytest.raises(FailedPrecondition, match="is REBOOTING; it can be deleted when"):
+    with pytest.raises(
+        FailedPrecondition, match="is REBOOTING; only a resource that is RUNNING can be deleted"
+    ):
         begin_deletion(rebooting, CREATED)
     assert end_reboot(rebooting, CREATED).state is ResourceState.RUNNING
     stopping = begin_deletion(running(), CREATED)

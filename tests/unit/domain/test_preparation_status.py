@@ -31,7 +31,7 @@ def test_of_one_replica_its_last_step_is_told() -> None:
     begun = tell(58)
     assert (
         said(job, begun)
-        == "Being prepared for 42 s: the server looks for an environment that fits it."
+        == "Being prepared for 42 s: the server looks for an environment that fits the replica."
     )
     steps = (tell(60, "building trainer.tar.gz", MASTER), tell(70, "your packages: 1 of 3", MASTER))
     assert said(job, begun, *steps) == "Being prepared for 42 s: your packages: 1 of 3."
@@ -42,7 +42,9 @@ def test_of_one_replica_its_last_step_is_told() -> None:
 def test_earlier_attempts_do_not_count() -> None:
     job = preparing(master_replica_0=Phase.WAITING)
     events = (tell(1, attempt=1), tell(2, "x", MASTER, attempt=1), tell(90))
-    assert said(job, *events) == "Being prepared for 10 s: its supervisor has not started yet."
+    assert said(job, *events) == (
+        "Being prepared for 10 s: the replica's supervisor has not started yet."
+    )
 
 
 def test_of_a_gang_those_are_told_that_are_awaited() -> None:
@@ -54,14 +56,15 @@ def test_of_a_gang_those_are_told_that_are_awaited() -> None:
         worker_replica_3=Phase.PREPARING,
     )
     assert said(job, tell(40), tell(41, "runtime 2.21: 3 of 60 packages", WORKER)) == (
-        "Being prepared for 60 s: 1 of 5 replicas are ready; the job waits for "
-        "worker-replica-0 (runtime "
-        "2.21: 3 of 60 packages), worker-replica-1 (its machine or supervisor was lost, and "
-        "it starts again), "
-        "worker-replica-2 (its supervisor has not started yet) and 1 other."
+        "Being prepared for 60 s: 1 of 5 replicas are ready; the job waits for worker-replica-0 "
+        "(runtime 2.21: 3 of 60 packages), worker-replica-1 (the replica's machine or supervisor "
+        "was lost; the replica starts again), worker-replica-2 (the replica's supervisor has not "
+        "started yet) and 1 other."
     )
     ready = preparing(master_replica_0=Phase.READY, worker_replica_0=Phase.READY)
-    assert said(ready, tell(99)) == "Being prepared for 1 s: its programs are about to start."
+    assert said(ready, tell(99)) == (
+        "Being prepared for 1 s: the programs of the job are about to start."
+    )
 
 
 def test_a_clock_that_was_set_back_makes_no_nonsense() -> None:

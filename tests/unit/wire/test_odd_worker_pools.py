@@ -105,7 +105,7 @@ def test_several_evaluators_are_accepted_with_a_warning() -> None:
         assert (ClusterRole.EVALUATOR, 2) in parts(made)
         (said,) = advice(made)
         assert said == (
-            "2 evaluators are asked for, and TensorFlow expects one: each of them evaluates the "
+            "the job has 2 evaluators, and TensorFlow expects one: each evaluator evaluates the "
             "same checkpoints"
         )
 

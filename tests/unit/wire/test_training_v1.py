@@ -285,7 +285,7 @@ def test_a_job_that_succeeded_has_no_error_but_may_have_an_explanation() -> None
 
 
 def test_a_job_on_an_engine_says_where_its_replicas_run() -> None:
-    where = {"master-replica-0": "runs in job 42 of Slurm on n1"}
+    where = {"master-replica-0": "the replica runs in job 42 of Slurm on n1"}
     assert job_json(make_job(), engine_jobs=where)["engineJobs"] == where
     assert "engineJobs" not in job_json(make_job())
 

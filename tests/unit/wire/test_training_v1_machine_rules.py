@@ -64,9 +64,10 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         [CUSTOM, {"workerType": "standard_gpu", "workerCount": 1}],
         "workerType",
         (
-            "'standard_gpu' given, a legacy machine type, and trainingInput.masterType "
-            "'n1-standard-4' is a Compute Engine one; allowed: one kind for all replicas of a job; "
-            "standard_gpu is like n1-standard-8 with 1 NVIDIA_TESLA_K80"
+            "'standard_gpu' given, a legacy machine type, but 'n1-standard-4' in "
+            "trainingInput.masterType is a Compute Engine type; allowed: one kind of machine "
+            "type for all replicas of a job; standard_gpu is like n1-standard-8 with 1 "
+            "NVIDIA_TESLA_K80"
         ),
     ),
     "an accelerator on a legacy type": (
@@ -95,9 +96,9 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
         ],
         "masterConfig.acceleratorConfig.count",
         (
-            "NVIDIA_TESLA_V100 x1 on n1-standard-32: valid counts are 4, 8; n1-standard-32 has 32 "
-            "vCPU and 120 GB, 1 NVIDIA_TESLA_V100 serves at most 12 vCPU and 76 GB, so it needs at "
-            "least 4"
+            "NVIDIA_TESLA_V100 x1 on n1-standard-32: valid counts are 4, 8; n1-standard-32 has "
+            "32 vCPU and 120 GB, 1 NVIDIA_TESLA_V100 serves at most 12 vCPU and 76 GB, so this "
+            "type needs at least 4"
         ),
     ),
     "eight K80 on too much memory": (
@@ -141,7 +142,10 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
             {"masterType": "n1-highcpu-8", "masterConfig": {"acceleratorConfig": {"count": 1}}},
         ],
         "masterConfig.acceleratorConfig.type",
-        "required beside a count of 1; n1-highcpu-8 takes no accelerators",
+        (
+            "required: the accelerator type, because the count is 1; n1-highcpu-8 takes no "
+            "accelerators"
+        ),
     ),
     "an accelerator that there isn't": (
         [CUSTOM, {"masterConfig": gpus("NVIDIA_TESLA_Z9", 1)}],

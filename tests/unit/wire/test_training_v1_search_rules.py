@@ -60,7 +60,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a negative number of failures": (
         [search(maxFailedTrials=-1)],
         "hyperparameters.maxFailedTrials",
-        "-1 given; allowed: 0 (the service decides) or more",
+        "-1 given; allowed: 0 (then the service decides) or more",
     ),
     "more failures than trials": (
         [search(maxTrials=3, maxFailedTrials=4)],
@@ -83,7 +83,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a parameter without a name": (
         [search(param(parameterName=None))],
         "hyperparameters.params[0].parameterName",
-        "required: the name, which the program gets as --NAME=VALUE",
+        "required: the parameter's name, which the program gets as --NAME=VALUE",
     ),
     "two parameters of one name": (
         [search(param(), param())],
@@ -97,7 +97,7 @@ REFUSED: dict[str, tuple[list[JsonObject], str, str]] = {
     "a name that no program could read": (
         [search(param(parameterName="a=b"))],
         "hyperparameters.params[0].parameterName",
-        "'a=b' given; allowed: a name without = and blanks",
+        "'a=b' given; allowed: a name without the character = and without spaces",
     ),
     "a name with the dashes that are put before it": (
         [search(param(parameterName="--a"))],

@@ -197,7 +197,7 @@ def test_a_job_that_succeeded_has_no_error_but_may_have_an_explanation() -> None
 
 
 def test_a_job_on_an_engine_says_where_its_replicas_run() -> None:
-    where = {"workerpool0-0": "runs in job 42 of Slurm on n1"}
+    where = {"workerpool0-0": "the replica runs in job 42 of Slurm on n1"}
     assert custom_job_json(make_job(NAME), engine_jobs=where)["engineJobs"] == where
     assert "engineJobs" not in custom_job_json(make_job(NAME))
 

@@ -48,6 +48,8 @@ class Claim:
     """Of its project's quota: vCPUs, accelerators, and 1 job."""
     bounded: bool = False
     """Whether ``longest_s`` was asked for, and so says something about its end."""
+    what: str = "job"
+    """The noun by which explanations call it."""
 
 
 def claim_of(job: Job, site: Site, catalogue: Catalogue) -> Claim:

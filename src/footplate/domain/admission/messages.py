@@ -63,12 +63,14 @@ def explanation(
     starts_by = latest if latest is not None and latest > now else None
     sentences = [sentence(claim, why)]
     if not isinstance(why, Soon | TooLarge):
-        sentences.append(_in_line(place, length, claim.accelerator))
+        sentences.append(_in_line(claim, place, length))
     if starts_by is not None:
         by = _time(starts_by, now)
-        sentences.append(f"It starts by {by} at the latest, unless other jobs come before it.")
+        sentences.append(
+            f"The {claim.what} starts by {by} at the latest, unless other jobs come before it."
+        )
     if way_out is not None:
-        sentences.append(f"{way_out[:1].upper()}{way_out[1:]} it would start now.")
+        sentences.append(f"{way_out[:1].upper()}{way_out[1:]} the {claim.what} would start now.")
     return Explanation(place, reason(claim, why), " ".join(sentences), starts_by)
 
 
@@ -76,14 +78,14 @@ def reason(claim: Claim, why: Why) -> str:
     """Returns the reason for the wait, without details that change while the shortage lasts."""
     match why:
         case TooLarge(shortages):
-            return f"Can never start here: it asks for {_asked(shortages)}"
+            return f"Can never start here: the {claim.what} asks for {_asked(shortages)}"
         case OverQuota(shortages):
             names = _and([say_resource(shortage.resource) for shortage in shortages])
             return f"Waits for the quota of project {claim.project} in {claim.region}: {names}"
         case NoRoom(shortages):
             return f"Waits for {_asked(shortages)} on {_place(claim)}"
         case Behind():
-            return "Waits for its turn: it would delay jobs that come first"
+            return f"Waits for its turn: the {claim.what} would delay jobs that come first"
         case Soon():
             return "Starts in a moment"
         case _:
@@ -117,7 +119,7 @@ def whole_limit(seconds: float) -> float:
 
 
 def with_limit(limit_s: float) -> str:
-    return f"with a limit of {_duration(limit_s)} on its running time (maxRunningTime or timeout)"
+    return f"with a running time of at most {_duration(limit_s)} (maxRunningTime or timeout)"
 
 
 def _place(claim: Claim) -> str:
@@ -126,14 +128,14 @@ def _place(claim: Claim) -> str:
     return f"persistent resource {resource_id}" if of_resource else claim.site
 
 
-def _in_line(place: int, length: int, accelerator: str) -> str:
+def _in_line(claim: Claim, place: int, length: int) -> str:
     of = f" of {length}" if length > 1 else ""
-    line = f"for {accelerator}" if accelerator else "of jobs without accelerators"
-    return f"It is {_ordinal(place)}{of} in the line {line}."
+    line = f"for {claim.accelerator}" if claim.accelerator else "of jobs without accelerators"
+    return f"The {claim.what} is {_ordinal(place)}{of} in the line {line}."
 
 
 def _over_quota(claim: Claim, shortages: Sequence[Shortage]) -> str:
-    limits = "; ".join(_limit(shortage) for shortage in shortages)
+    limits = "; ".join(_limit(claim, shortage) for shortage in shortages)
     more = " ".join(f"{s.resource}={s.held + s.asked}" for s in shortages)
     command = f"footplate quotas set {more} --project={claim.project} --region={claim.region}"
     return (
@@ -142,19 +144,20 @@ def _over_quota(claim: Claim, shortages: Sequence[Shortage]) -> str:
     )
 
 
-def _limit(short: Shortage) -> str:
+def _limit(claim: Claim, short: Shortage) -> str:
     limit = f"at most {_amount(short.resource, short.total)} at once"
     if short.resource == JOBS:
         return f"{limit}, and {_count(short.held, 'has started', 'have started')}"
-    return f"{limit}, {_count(short.held, 'is held', 'are held')}, and it asks for {short.asked}"
+    held = _count(short.held, "is held", "are held")
+    return f"{limit}, {held}, and the {claim.what} asks for {short.asked}"
 
 
 def _behind(claim: Claim, first: Claim, shortages: Sequence[Shortage]) -> str:
     waits = f" and waits for {_asked(shortages)}" if shortages else ""
     delayed = _job(first, claim.project)
     return (
-        f"There is room for it on {_place(claim)}, but it would delay {delayed}, which comes "
-        f"first{waits}."
+        f"There is room on {_place(claim)}, but the {claim.what} would delay {delayed}, which "
+        f"comes first{waits}."
     )
 
 
@@ -170,7 +173,7 @@ def _free(shortages: Sequence[Shortage]) -> str:
         return f"{free_gb} of {say_gb(short.total)} are free"
     if short.resource == REPLICAS:
         free = _count(short.free, "is free", "are free")
-        return f"it runs {short.total} at once (max_replicas), and {free}"
+        return f"the region runs {short.total} at once (max_replicas), and {free}"
     return _count(short.free, f"of {short.total} is free", f"of {short.total} are free")
 
 

@@ -93,6 +93,7 @@ def _claim(
         longest_s=math.inf,
         holds=holds,
         counts=counts,
+        what="resource",
     )
 
 

@@ -110,12 +110,12 @@ _LOOKS_ON = "evaluators don't decide how a job ends"
 
 
 def _follows(job: Job) -> str:
-    return f"{job.primary.name} decides how the job ends"
+    return f"replica {job.primary.name} decides how the job ends"
 
 
 def goes_on_without(job: Job, replica: Replica) -> str:
-    """Returns the message about a failure that the job survives."""
-    return f"the job goes on without {replica.name}, which failed; {_follows(job)}"
+    """The message about a failure that the job survives."""
+    return f"the job goes on without replica {replica.name}, which failed; {_follows(job)}"
 
 
 def explain_success(job: Job) -> str:
@@ -255,7 +255,7 @@ def describe(replica: str, end: Exit) -> str:
         case ExitKind.UNPREPARED:
             return f"replica {replica} could not be prepared{because}"
         case ExitKind.TIME_LIMIT:
-            return f"cancelled at the running time limit of the job{because}"
+            return f"the job was cancelled at the limit of its running time{because}"
         case ExitKind.OUT_OF_MEMORY:
             return f"replica {replica} was killed because memory ran out{because}"
         case ExitKind.OUT_OF_DISK:

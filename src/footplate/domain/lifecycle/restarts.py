@@ -66,8 +66,8 @@ def _restart_lost(job: Job, at: datetime) -> Change:
 def _restart_echoes(job: Job, at: datetime) -> Change:
     events: list[JobEvent] = []
     how = (
-        "it failed because another replica did, or because of its own restart: only this replica "
-        "starts again"
+        "the replica failed because another one did, or because of its own restart: only this "
+        "replica starts again"
     )
     for replica in job.replicas:
         if _is_gone(replica) and replica_losses.is_echo(job, replica):
@@ -114,7 +114,7 @@ def _spent(job: Job) -> str:
     limits = job.spec.scheduling
     if limits.max_restarts + limits.max_retries == 0:
         return "the job allows no restart"
-    return f"attempt {job.attempt}, the last one allowed"
+    return f"attempt {job.attempt} was the last that the job allows"
 
 
 def retry(job: Job, loss: Replica, at: datetime) -> Change:
@@ -128,6 +128,6 @@ def retry(job: Job, loss: Replica, at: datetime) -> Change:
     if retries > limits.max_retries:
         ending = Ending(State.FAILED, Code.ABORTED, f"{cause} ({_spent(job)})")
         return replace(job, ending=ending, state=State.FAILED), ()
-    who = "it" if len(counted) == 1 else "all replicas"
-    message = f"{cause}; starting {who} again, as attempt {job.attempt + 1}"
+    who = "the replica" if len(counted) == 1 else "all replicas"
+    message = f"{cause}; the server starts {who} again, as attempt {job.attempt + 1}"
     return next_attempt(job, counted), (JobEvent(at, "RETRY", message, job.attempt, loss.name),)

@@ -10,20 +10,20 @@ _WRAP = 256
 _OFTEN_PASSED_ON = frozenset({2, 6, 7, 9, 11, 15})
 """INT, ABRT, BUS, KILL, SEGV, TERM: not 1, as 255 is rather a program's own -1."""
 _OWN_DOING = {
-    2: "the program did this: Python ends so at a KeyboardInterrupt that nothing catches",
-    4: "the program did this: it ran an instruction that this processor lacks",
-    5: "the program did this: a trap",
-    6: "the program did this: it aborted itself",
-    7: "invalid memory access, such as a full /dev/shm or a truncated file",
-    8: "the program did this: an arithmetic operation without a result",
-    11: "the program did this: it used memory that isn't its own",
-    13: "the program did this: it wrote to a pipe that no process reads any more",
-    14: "the program did this: its alarm went off",
-    24: "the program did this: it reached its limit of CPU time",
-    25: "the program did this: it reached its limit of the size of files",
-    26: "the program did this: its timer went off",
-    27: "the program did this: its timer went off",
-    31: "the program did this: it made a system call that it may not make",
+    2: "sent by the program itself: a KeyboardInterrupt that no Python code caught",
+    4: "because the program ran an instruction that this processor lacks",
+    5: "because the program ran a breakpoint instruction (trap)",
+    6: "because the program called abort()",
+    7: "because of an invalid memory access, such as a full /dev/shm or a truncated file",
+    8: "because the program did arithmetic without a result, such as a division by 0",
+    11: "because the program used memory that isn't its own",
+    13: "because the program wrote to a pipe that no process reads any more",
+    14: "because the program's alarm went off",
+    24: "because the program reached its limit of CPU time",
+    25: "because the program reached its limit of the size of files",
+    26: "because the program's timer went off",
+    27: "because the program's timer went off",
+    31: "because the program made a system call that it may not make",
 }
 OWN_SIGNALS = frozenset(_OWN_DOING)
 """Those that a program brings on itself (Linux numbers).
@@ -58,6 +58,9 @@ def read_code(code: int) -> str:
     if not 0 < number < _MAX_SIGNAL:
         return ""
     try:
-        return f" (which often means that {signal.Signals(number).name} killed a process below it)"
+        return (
+            f" (which often means that {signal.Signals(number).name} killed a child process of "
+            "the program)"
+        )
     except ValueError:
         return ""

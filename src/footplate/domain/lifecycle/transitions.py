@@ -208,7 +208,7 @@ def _expire_wait(job: Job) -> Change:
     if job.state not in (State.QUEUED, State.PREPARING) or job.start_time is not None:
         return job, ()
     limit_s = job.spec.scheduling.max_wait_time_s or 0.0
-    message = f"cancelled: it was not running within its longest waiting time of {limit_s:g} s"
+    message = f"cancelled: the job did not run within its longest waiting time of {limit_s:g} s"
     return _end(job, Ending(State.CANCELLED, Code.DEADLINE_EXCEEDED, message))
 
 
@@ -216,7 +216,7 @@ def _expire_run(job: Job) -> Change:
     if job.start_time is None:
         return job, ()
     limit_s = job.spec.scheduling.max_running_time_s
-    limit = Exit(ExitKind.TIME_LIMIT, cause=f"it ran longer than its limit of {limit_s:g} s")
+    limit = Exit(ExitKind.TIME_LIMIT, cause=f"the job ran longer than its limit of {limit_s:g} s")
     return _end(job, exit_analysis.ending_of(job.primary.name, limit))
 
 
@@ -386,7 +386,7 @@ def _settle(job: Job, event: _End) -> Change:
 def _enter(before: Job, after: Job, at: datetime) -> Job:
     """Checks the step against the transition table, and sets the times of the new state."""
     if after.state not in TRANSITIONS[before.state]:
-        raise AssertionError(f"no way from {before.state.value} to {after.state.value}")
+        raise AssertionError(f"a job can't go from {before.state.value} to {after.state.value}")
     if after.state is State.RUNNING and after.start_time is None:
         after = replace(after, start_time=at)
     if after.state.terminal:

@@ -72,29 +72,26 @@ def _accelerators(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if gpu is None:
         if _variant(pool) == "gpu":
             yield (
-                f"{pool.cluster_role}: its image is made for GPUs, but it asks for none, so "
-                "it runs on the CPU"
+                f"{pool.cluster_role} asks for no GPU, but its image is made for GPUs: the program "
+                "runs on the CPU"
             )
         return
     part, have = role_of(pool), f"{pool.cluster_role}'s {gpu}"
     if part is ClusterRole.PARAMETER_SERVER:
-        yield f"{have} would likely stand idle: {part.value} seldom compute on GPUs"
+        yield f"{have} would likely stand idle, because {part.value} seldom compute on GPUs"
     elif part is ClusterRole.REDUCER:
-        yield f"{have} would stand idle: {part.value} don't use GPUs"
+        yield f"{have} would stand idle, because {part.value} don't use GPUs"
     elif part is ClusterRole.EVALUATOR:
-        yield (
-            f"{have} would be held all the time, but work only while the evaluator evaluates a "
-            "checkpoint"
-        )
+        yield (f"{have} would stand idle except while the evaluator evaluates a checkpoint")
     if _without_gpu(pool, catalogue):
-        yield f"{have} would stand idle: what it runs in, {_software(pool)}, has no GPU support"
+        yield f"{have} would stand idle, because {_software(pool)} has no GPU support"
     cuda = _machine_cuda(pool, catalogue)
     if cuda:
         yield (
-            f"{have} would stand idle unless the machine has CUDA {cuda} with cuDNN: "
+            f"{have} would stand idle unless the machine has CUDA {cuda} with cuDNN, which "
             f"{_software(pool)} "
-            "looks for these in the service's LD_LIBRARY_PATH. Runtime versions from 2.14 on "
-            "bring their own"
+            "looks for in the service's LD_LIBRARY_PATH. Runtime versions from 2.14 on bring "
+            "CUDA with them"
         )
 
 
@@ -153,7 +150,7 @@ def _evaluators(pools: Sequence[WorkerPool]) -> Iterator[str]:
     count = sum(pool.replica_count for pool in pools if role_of(pool) is ClusterRole.EVALUATOR)
     if count > 1:
         yield (
-            f"{count} evaluators are asked for, and TensorFlow expects one: each of them evaluates "
+            f"the job has {count} evaluators, and TensorFlow expects one: each evaluator evaluates "
             "the same checkpoints"
         )
 
@@ -170,9 +167,9 @@ def _evaluators_beside_a_master(spec: JobSpec, pools: Sequence[WorkerPool]) -> I
     if isinstance(spec.primary.program, ContainerProgram):
         way = "set useChiefInTfConfig"
     yield (
-        "its evaluator would fail: TF_CONFIG has a `master`, beside which TensorFlow's "
-        "estimators refuse an evaluator. Leave it out, because a master evaluates itself, "
-        f"or {way}"
+        "the evaluator would fail: TF_CONFIG has a `master`, beside which TensorFlow's "
+        "estimators refuse an evaluator. Leave the evaluator out, because a master evaluates "
+        f"itself, or {way}"
     )
 
 
@@ -190,7 +187,7 @@ def _no_evaluator(spec: JobSpec, tuning: Tuning | None) -> Iterator[str]:
         return
     without = "no trial would report its metric" if tuning else "no evaluation would take place"
     yield (
-        f"if its program calls tf.estimator.train_and_evaluate, {without}: beside a chief only an "
+        f"if the program calls tf.estimator.train_and_evaluate, {without}: beside a chief only an "
         f"evaluator evaluates; {add_evaluator(spec)}"
     )
 
@@ -200,7 +197,6 @@ def _crowd(pools: Sequence[WorkerPool], site: Site) -> Iterator[str]:
     replicas = sum(pool.replica_count for pool in pools)
     if site.mode is Mode.EMULATE and replicas > site.replicas and site.engine is None:
         yield (
-            f"its {replicas} replicas are more than the {site.replicas} that this machine "
-            "runs at once. So the job waits until nothing else runs, and may be short of "
-            "memory"
+            f"the job has {replicas} replicas, and this machine runs {site.replicas} at once: the "
+            "job waits until nothing else runs, and may be short of memory"
         )

@@ -78,7 +78,7 @@ def _advise(
     if estimator:
         yield (
             f"{estimator} uses tf.estimator, which ended with TensorFlow 2.15, and the runtime has "
-            f"{version}: take {_older(spec)}"
+            f"TensorFlow {version}: take {_older(spec)}"
         )
     if any(name == SETTING for name, _ in pool.environment):
         return
@@ -90,8 +90,8 @@ def _advise(
         )
     if place := found.get(Pattern.LONE_LAYER):
         yield (
-            f"{place} gives Sequential a layer, and {keras} wants a list. {_set_variable(spec)}, "
-            "or write Sequential([...])"
+            f"{place} gives Sequential a single layer, and {keras} needs a list. "
+            f"{_set_variable(spec)}, or write Sequential([...])"
         )
 
 
@@ -104,7 +104,7 @@ def _set_variable(spec: JobSpec) -> str:
 
 def _older(spec: JobSpec) -> str:
     if _is_vertex(spec):
-        return "the image tf-cpu.2-15.py310 or its tf-gpu"
+        return "the image tf-cpu.2-15.py310 or tf-gpu.2-15.py310"
     return "runtimeVersion 2.15"
 
 

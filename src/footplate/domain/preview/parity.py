@@ -45,7 +45,7 @@ def reducer_doubts(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterato
 
 def _pool_doubts(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if not _has_gpu(pool, catalogue):
-        yield "no GPU; Google's Reduction Server requires GPU workers that all-reduce by NCCL"
+        yield "Google's Reduction Server requires workers with GPUs that all-reduce by NCCL"
     image = _image(pool)
     match = _IMAGE.search(image)
     if match is None:
@@ -115,7 +115,7 @@ def parity_of(
     lacks, doubts = tuple(_lacks(spec, catalogue)), tuple(_doubts(spec, catalogue))
     same = (REFUSED_ALIKE,) if submission.violations else ()
     away = (
-        f"this service refuses {violation.field}, and Google's may accept it"
+        f"this service refuses {violation.field}, but Google's service may accept it"
         for violation in absent
     )
     reasons = (*same, *submission.parity, *lacks, *doubts, *away)
@@ -157,8 +157,8 @@ def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
         kind = catalogue.machine_types.get(name)
         if kind is not None and name not in catalogue.own and (made := _made_with(kind)):
             yield (
-                f"machine type {name} always has {made}, but the job asks for none; it is not "
-                "known here whether Google's service accepts that"
+                f"machine type {name} always has {made}, but the job asks for no accelerators; "
+                "Footplate doesn't know whether Google's service accepts that"
             )
     for name in dict.fromkeys(pool.machine.machine_type for pool in spec.pools):
         if _is_small(name) and name not in catalogue.own:
@@ -176,7 +176,7 @@ def _doubts(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
         except InvalidArgument:
             continue
         if _number(python) > LAST_IMAGE_PYTHON:
-            yield f"it is not known here whether Google has the image {name}, for Python {python}"
+            yield f"Footplate doesn't know whether Google has the image {name}, for Python {python}"
 
 
 def _is_small(machine_type: str) -> bool:

@@ -57,9 +57,11 @@ def trial_steps(spec: JobSpec, search: SearchRequest, first: int = 1) -> Iterato
     yield f"The search runs {trials} of {each}" + (f", {together}." if counts.trials > 1 else ".")
     yield f"Each trial runs like trial {first}, shown here, with its own values and directories."
     if first > 1:
-        yield f"Its trials have the numbers from {first} on, after those of earlier searches."
+        yield f"Its trials are numbered from {first} on, after the trials of earlier searches."
     if search.space is None and search.resumes is not None:
-        yield f"Each gets the parameters of {search.resumes}, whose search goes on, too."
+        yield (
+            f"Each trial gets the parameters of {search.resumes}, whose search this job continues."
+        )
 
 
 JOB_ID = "JOB_ID"
@@ -248,29 +250,32 @@ def _steps(spec: JobSpec) -> Iterator[str]:
     scheduling, names = spec.scheduling, spec.replica_names()
     if not names:
         return
-    room = "for it" if len(names) == 1 else f"for all {len(names)} replicas at once"
+    room = "for its replica" if len(names) == 1 else f"for all {len(names)} replicas at once"
     order = f" with priority {scheduling.priority}" if scheduling.priority else ""
-    yield f"It starts{order} as soon as there is room {room}."
+    yield f"The job starts{order} as soon as there is room {room}."
     if scheduling.max_wait_time_s is not None:
         yield (
-            f"If it isn't running {words(scheduling.max_wait_time_s)} after it was submitted, "
-            "it is cancelled."
+            f"The server cancels the job if it isn't running "
+            f"{words(scheduling.max_wait_time_s)} after it was submitted."
         )
     primary = names[0]
     if len(names) > 1:
         yield f"All {len(names)} replicas start together, from {primary} to {names[-1]}."
     yield from _ends(spec, primary, alone=len(names) == 1)
     if scheduling.max_running_time_s > 0:
-        yield f"After running for {words(scheduling.max_running_time_s)} it is cancelled."
+        yield (
+            "The server cancels the job when it has run for "
+            f"{words(scheduling.max_running_time_s)}."
+        )
     yield from _restarts(scheduling, alone=len(names) == 1)
 
 
 def _restarts(scheduling: Scheduling, *, alone: bool) -> Iterator[str]:
     again, all_again = scheduling.max_restarts, scheduling.max_retries
     if again + all_again == 0:
-        yield "If a machine is lost, it fails."
+        yield "If a machine is lost, the job fails."
     elif alone or scheduling.restarts_together or again == 0:
-        whole = "it starts" if alone else "all replicas start"
+        whole = "the job starts" if alone else "all replicas start"
         yield f"If a machine is lost, {whole} again, at most {times(again + all_again)}."
     else:
         yield f"A replica whose machine is lost starts again in place, at most {times(again)}."
@@ -284,7 +289,7 @@ def _cost_step(spec: JobSpec, catalogue: Catalogue, prices: Prices, trials: int)
     hours = hours_of(spec, catalogue, limit_s * trials)
     cost = prices.cost(hours)
     if cost is not None and limit_s > 0:
-        yield f"It costs at most {say_cost(cost, prices.currency)}, for {say_hours(hours)}."
+        yield f"The job costs at most {say_cost(cost, prices.currency)}, for {say_hours(hours)}."
 
 
 def times(count: int) -> str:
@@ -293,13 +298,16 @@ def times(count: int) -> str:
 
 def _ends(spec: JobSpec, primary: str, *, alone: bool) -> Iterator[str]:
     if alone:
-        yield f"It ends when {primary} ends, with the same result."
+        yield f"The job ends when replica {primary} ends, with the same result."
         return
-    yield f"It ends when {primary} ends, with the same result; the others are stopped then."
+    yield (
+        f"The job ends when replica {primary} ends, with the same result; then the server stops "
+        "the others."
+    )
     if any(role_of(pool) in _AWAITED and pool.replica_count for pool in spec.pools[1:]):
         yield (
-            "If another replica's program fails before that, the others go on. Only if all of them "
-            "then fall silent and idle (setting hang_s) the job fails."
+            "If another replica's program fails before that, the others go on. The job fails only "
+            "if all of them then print nothing and stay idle (setting hang_s)."
         )
 
 

@@ -29,7 +29,7 @@ FUSION_BYTES = 128 << 20
 _FAMILIES = ("n1-", "n2-")
 _FRAMEWORK = "PyTorch"
 _INSTEAD = (
-    "its replicas all-reduce among themselves, with the same result, and its reduction "
+    "the replicas all-reduce among themselves, with the same result, and the reduction "
     "servers stand idle"
 )
 
@@ -45,7 +45,7 @@ def advise_reducers(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterat
     if reducers:
         yield (
             "reduction servers are faster with large messages: wrap the model with "
-            f"DistributedDataParallel(..., bucket_cap_mb={BUCKET_MB}); its default is 25"
+            f"DistributedDataParallel(..., bucket_cap_mb={BUCKET_MB}); the default is 25"
         )
         yield from _horovod(workers)
 
@@ -57,8 +57,8 @@ def bandwidth_step(pools: Sequence[WorkerPool], catalogue: Catalogue) -> Iterato
     sent, taken = _bandwidth_gbps(workers, catalogue), _bandwidth_gbps(reducers, catalogue)
     if sent and taken:
         yield (
-            f"The workers send at most {sent:g} Gbps in all, and the reduction servers take "
-            f"{taken:g} Gbps, by the machine types."
+            f"By the machine types the workers send at most {sent:g} Gbps in all, and the "
+            f"reduction servers receive {taken:g} Gbps."
         )
 
 
@@ -68,7 +68,7 @@ def _machine(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if kind is not None and (not name.startswith(_FAMILIES) or kind.vcpus < REDUCER_VCPUS):
         yield (
             f"reduction servers need an n1 or n2 machine of at least {REDUCER_VCPUS} vCPUs, "
-            f"such as n1-highcpu-16, for its bandwidth; {pool.cluster_role} has {name}"
+            f"such as n1-highcpu-16, for the bandwidth; {pool.cluster_role} has {name}"
         )
 
 
@@ -76,10 +76,10 @@ def _count(pool: WorkerPool, workers: Sequence[WorkerPool], catalogue: Catalogue
     """Yields advice if workers are too few to gain, or reducers too few to serve them."""
     members = sum(worker.replica_count for worker in workers)
     if members == 1:
-        yield "1 worker has no other worker to reduce with: its reduction servers would stand idle"
+        yield "a single worker has no other to reduce with: the reduction servers would stand idle"
         return
     if members == 2:
-        yield "with 2 workers a ring is as fast as reduction servers, and needs none"
+        yield "2 workers all-reduce as fast in a ring, without reduction servers"
         return
     kind = catalogue.machine_types.get(pool.machine.machine_type)
     sent_gbps = _bandwidth_gbps(workers, catalogue)
@@ -109,9 +109,9 @@ def _count_bandwidth(
     least = _break_even(members, sent_gbps / egress_gbps)
     slower = pool.replica_count < least
     yield (
-        f"{pool.replica_count} x {kind.name} take {pool.replica_count * egress_gbps:g} Gbps "
-        f"and the workers send {sent_gbps:g} Gbps: {matching} reduction servers would match"
-        + (f", and fewer than {least} are slower than a ring" if slower else "")
+        f"{pool.replica_count} x {kind.name} receive {pool.replica_count * egress_gbps:g} Gbps, "
+        f"but the workers send {sent_gbps:g} Gbps: {matching} reduction servers would match"
+        + (f", and fewer than {least} are slower than a ring of workers" if slower else "")
     )
 
 
@@ -140,7 +140,7 @@ def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if not isinstance(pool.program, PythonProgram):
         yield (
             "the image needs the package footplate-reduction (pip install ./reduction from "
-            f"Footplate's clone), and its program a call of it: else {_INSTEAD}"
+            f"Footplate's clone), and the program must call it: else {_INSTEAD}"
         )
         return
     try:
@@ -151,12 +151,12 @@ def _unserved(pool: WorkerPool, catalogue: Catalogue) -> Iterator[str]:
     if is_too_old(pool, catalogue.runtimes):
         least = ".".join(map(str, MIN_PYTHON))
         yield (
-            f"{name} has Python {runtime.python}, and reduction servers serve "
-            f"{least} and later here: {_INSTEAD}. An import of footplate_reduction fails there"
+            f"{name} has Python {runtime.python}, and reduction servers need Python {least} or "
+            f"later: {_INSTEAD}. Programs of {name} can't import footplate_reduction"
         )
     elif not runtime.name.startswith(_FRAMEWORK):
         yield (
-            f"reduction servers serve {_FRAMEWORK} here, and {name} has none: "
+            f"reduction servers serve {_FRAMEWORK} here, and {name} lacks {_FRAMEWORK}: "
             f"unless the program calls footplate_reduction itself, {_INSTEAD}"
         )
 
@@ -170,11 +170,12 @@ def _horovod(workers: Sequence[WorkerPool]) -> Iterator[str]:
             f"{role}: {FUSION_VARIABLE} is {shortened(value)}; with reduction servers at least "
             f"{FUSION_BYTES} (128 MB) is recommended"
         )
-    advice = "" if any(given.values()) else f"; there set {FUSION_VARIABLE}={FUSION_BYTES} (128 MB)"
+    setting = f"; on Vertex AI set {FUSION_VARIABLE}={FUSION_BYTES} (128 MB)"
+    advice = "" if any(given.values()) else setting
     yield (
         (
-            "Horovod all-reduces by itself here, and its reduction servers stand idle; Google's "
-            "serve it"
+            "Horovod all-reduces without reduction servers here, which stand idle; Google's "
+            "reduction servers serve Horovod"
         )
         + advice
     )

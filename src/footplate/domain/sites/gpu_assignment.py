@@ -145,14 +145,14 @@ def _without_gpus(spec: JobSpec, catalogue: Catalogue, site: Site) -> Iterator[s
     has = f"this machine has {'none' if not there else '1 GPU' if there == 1 else f'{there} GPUs'}"
     for kind, count in wanted.items():
         if not granted[kind]:
-            yield f"runs without its {count} {kind}: {has}"
+            yield f"the job runs without its {count} {kind}: {has}"
         elif granted[kind] < count:
-            yield f"runs with {granted[kind]} of its {count} {kind}: {has}"
+            yield f"the job runs with {granted[kind]} of its {count} {kind}: {has}"
         if granted[kind] and all(gpu.simulated for gpu in site.gpus):
-            yield f"its {kind} are simulated: programs find no GPU"
+            yield f"the {kind} of the job are simulated: programs find no GPU"
         elif granted[kind] and all(gpu.accelerator != kind for gpu in site.gpus):
             models = ", ".join(sorted({gpu.model or "another model" for gpu in site.gpus}))
-            yield f"gets {models}, which this machine has, in place of {kind}"
+            yield f"the job gets {models}, which this machine has, instead of {kind}"
 
 
 def _by_type(requested_devices: ControlRequests) -> Counter[str]:
@@ -169,7 +169,7 @@ def _without_tpus(spec: JobSpec, catalogue: Catalogue) -> Iterator[str]:
         counts[kind] += count * pool.replica_count
     for kind, count in counts.items():
         if count:
-            yield f"runs on the CPU without its {count} {kind}: this machine has none"
+            yield f"the job runs on the CPU without its {count} {kind}: this machine has no TPUs"
 
 
 def variables(

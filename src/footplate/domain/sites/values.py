@@ -173,7 +173,7 @@ def too_large(machines: Machines, site: Site, catalogue: Catalogue) -> str | Non
     asked = joined([say_amount(resource, wanted[resource]) for resource in short])
     has = joined([say_amount(resource, there.get(resource, 0)) for resource in short])
     return (
-        f"it asks for {asked}; {site.name} has {has}. Ask for "
+        f"the request asks for {asked}, but {site.name} has {has}. Ask for "
         'less, or run the server with mode = "emulate", which reserves nothing'
     )
 

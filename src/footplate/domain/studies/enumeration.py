@@ -26,7 +26,7 @@ def nth_point(parameters: Sequence[Parameter], index: int) -> dict[str, Value]:
     """
     size = count_points(parameters)
     if size is None:
-        raise ValueError("a space with a range of real numbers has no numbered points")
+        raise ValueError("a search space with a range of real numbers has no numbered points")
     if not 0 <= index < size:
         raise IndexError(index)
     return dict(_nth(parameters, index))

@@ -55,14 +55,14 @@ def _is_early(limits: StudyLimits, ended: int, now: datetime, created: datetime)
 def _time_is_up(limits: StudyLimits, created: datetime, now: datetime) -> Iterator[str]:
     longest, end = limits.max_duration_s, limits.max_end
     if longest is not None and _passed(created, longest, now):
-        yield f"the study is {longest:g} s old, which is its limit"
+        yield f"the study has reached its longest duration of {longest:g} s"
     if end is not None and now >= end:
-        yield f"the study's time ended at {end:%Y-%m-%d %H:%M:%S} UTC"
+        yield f"the study had to end at {end:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _has_all_trials(limits: StudyLimits, made: int) -> Iterator[str]:
     if limits.max_trials and made >= limits.max_trials:
-        yield f"all of its {limits.max_trials} trials have been made"
+        yield f"the study has all of its {limits.max_trials} trials"
 
 
 def _is_stuck(

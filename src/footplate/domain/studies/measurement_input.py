@@ -22,7 +22,7 @@ def check_metrics(measurement: Measurement, known: Collection[str], field: str) 
     """Checks that a measurement has only metrics of the study. Raises InvalidArgument."""
     unknown = [name for name in measurement.values if name not in known]
     if unknown:
-        allowed = f"metrics of the study: {listed(sorted(known))}"
+        allowed = f"the study's metrics {listed(sorted(known))}"
         said = f"{listed([quoted(name) for name in unknown])} given; allowed: {allowed}"
         raise InvalidArgument.of((Violation(f"{field}.metrics", said),))
 
@@ -34,7 +34,7 @@ def check_whole(measurement: Measurement, metrics: Sequence[Metric], field: str)
     """
     missing = [metric.name for metric in metrics if metric.name not in measurement.values]
     if missing:
-        said = f"{listed(missing)} missing; allowed: a value, or NaN, for each metric"
+        said = f"metric {listed(missing)} is missing; give each metric a value, or NaN"
         raise InvalidArgument.of((Violation(f"{field}.metrics", said),))
 
 

@@ -111,7 +111,9 @@ class DiscreteParameter:
         if not self.values or any(
             a >= b for a, b in zip(self.values, self.values[1:], strict=False)
         ):
-            raise ValueError(f"{self.name}: {self.values} given; allowed: increasing numbers")
+            raise ValueError(
+                f"parameter {self.name}: {self.values} given; allowed: increasing numbers"
+            )
         _check_range(self.name, self.values[0], self.values[-1], self.scale)
         _check_default(self, self.default)
         _check_branches(self)
@@ -139,7 +141,9 @@ class CategoricalParameter:
 
     def __post_init__(self) -> None:
         if not self.values or len(set(self.values)) < len(self.values):
-            raise ValueError(f"{self.name}: {self.values} given; allowed: different texts")
+            raise ValueError(
+                f"parameter {self.name}: {self.values} given; allowed: different texts"
+            )
         _check_default(self, self.default)
         _check_branches(self)
 
@@ -171,19 +175,25 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 def _check_range(name: str, low: float, high: float, scale: Scale) -> None:
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-        raise ValueError(f"{name}: {low} to {high} given; allowed: finite, lower bound first")
+        raise ValueError(
+            f"parameter {name}: {low} to {high} given; allowed: finite bounds, the lower one first"
+        )
     if scale.logarithmic and low <= 0:
-        raise ValueError(f"{name}: from {low} given; allowed with {scale.value}: more than 0")
+        raise ValueError(
+            f"parameter {name}: lower bound {low} given; allowed with {scale.value}: more than 0"
+        )
 
 
 def _check_default(parameter: Parameter, default: Value | None) -> None:
     if default is not None and not parameter.has(default):
-        raise ValueError(f"{parameter.name}: default {default!r}; allowed: one of its values")
+        raise ValueError(
+            f"parameter {parameter.name}: default {default!r} given; allowed: one of its values"
+        )
 
 
 def _check_branches(parameter: CountableParameter) -> None:
     for branch in parameter.branches:
         unknown = [value for value in branch.values if not parameter.has(value)]
         if unknown or not branch.values:
-            below = f"{branch.parameter.name} below {parameter.name}"
-            raise ValueError(f"{below}: for {branch.values}; allowed: values of {parameter.name}")
+            at = f"parameter {branch.parameter.name}: parent values {branch.values} given"
+            raise ValueError(f"{at}; allowed: values of the parent parameter {parameter.name}")

@@ -66,8 +66,8 @@ def _tie(first: Trial, equal: Sequence[Trial]) -> str:
     others = f"{len(equal)} other trials are" if len(equal) > 1 else f"trial {equal[0].number} is"
     if first.machine_s < equal[0].machine_s:
         saved = _compared(first.machine_s, equal[0].machine_s)
-        return f"{others} as good; this one was the cheapest: {saved}"
-    return f"{others} as good; this one came first"
+        return f"{others} as good; this trial was the cheapest: {saved}"
+    return f"{others} as good; this trial came first"
 
 
 def _compared(less_s: float, more_s: float) -> str:

@@ -124,14 +124,14 @@ class SearchSpace:
         """Returns why a parameter can't be in a point where it isn't active."""
         if name not in self.names:
             known = listed(sorted(self.names))
-            return f"{quoted(name)}: given, and no parameter of the study; allowed: {known}"
+            return f"{quoted(name)} given, which is no parameter of the study; allowed: {known}"
         slots = [slot for slot in self.slots if slot.parameter.name == name]
         below = {
             f"{self.slots[slot.parent].parameter.name} of {spelled(sorted(slot.values, key=str))}"
             for slot in slots
             if slot.parent is not None
         }
-        return f"{name}: given; allowed: only with {' or '.join(sorted(below))}"
+        return f"parameter {name} given; allowed only with {' or '.join(sorted(below))}"
 
     def has(self, point: Point) -> bool:
         return next(self.problems(point), None) is None
@@ -174,7 +174,7 @@ def _check_names(parameters: Sequence[Parameter], taken: frozenset[str] = frozen
         names = _names(parameter)
         clash = sorted(names & beside)
         if clash:
-            raise ValueError(f"{listed(clash)}: given twice; allowed: one parameter of a name")
+            raise ValueError(f"parameter {listed(clash)} given twice; allowed: each name once")
         beside |= names
         _check_branches(parameter, taken | {parameter.name})
 
@@ -188,7 +188,7 @@ def _check_branches(parameter: Parameter, taken: frozenset[str]) -> None:
         clash = sorted(n for n in names if not used.get(n, set()).isdisjoint(branch.values))
         if clash:
             allowed = f"distinct values of {parameter.name}"
-            raise ValueError(f"{listed(clash)}: given twice; allowed: for {allowed}")
+            raise ValueError(f"parameter {listed(clash)} given twice; allowed: for {allowed}")
         for name in names:
             used.setdefault(name, set()).update(branch.values)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from footplate.domain.studies.metrics import Measurement
     from footplate.domain.studies.records import StudyRecord, TrialRecord
 
-ASKED_TO_STOP = "a client has asked for it"
+ASKED_TO_STOP = "a client asked to stop the trial"
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,10 @@ def halt(study: StudyRecord, state: StudyState, why: str) -> Change | None:
 def refuse_ended(trial: TrialRecord) -> None:
     """Raises FailedPrecondition if the trial has ended."""
     if trial.state.ended:
-        given = f"trial {trial.number} has ended as {trial.state.name}"
-        raise FailedPrecondition(f"{given}; a trial that has ended doesn't change any more")
+        raise FailedPrecondition(
+            f"trial {trial.number} has ended as {trial.state.name}; a trial that has ended can't "
+            "change"
+        )
 
 
 def as_handed_out(trial: TrialRecord) -> TrialRecord:
@@ -137,9 +139,8 @@ def _selected(
     seen = sorted({name for measurement in measurements for name in measurement.values})
     raise FailedPrecondition(
         f"trial {trial.number} has no measurement of {wanted} (measured so far: "
-        f"{listed(seen) or 'nothing'}), "
-        "so it has no result. Add one, give a finalMeasurement, or complete it with "
-        "trialInfeasible"
+        f"{listed(seen) or 'nothing'}), so the trial has no result. Add a measurement, give a "
+        "finalMeasurement, or complete it with trialInfeasible"
     )
 
 

@@ -109,6 +109,6 @@ def _judged(study: StudyRecord, trial: TrialRecord, new: NewTrial) -> TrialRecor
     config = study.config
     final = new.final or select(new.measurements, config.metrics, config.selection)
     if final is None:
-        allowed = "with finalMeasurement, or measurements of all metrics"
+        allowed = "SUCCEEDED with finalMeasurement, or with measurements of all metrics"
         raise InvalidArgument.of((Violation("state", f"SUCCEEDED given; allowed: {allowed}"),))
     return replace(trial, final=final)

@@ -57,7 +57,7 @@ def prior_trials(search: Search, earlier: Sequence[Study]) -> PriorTrials | None
 def describe_prior(prior: PriorTrials, search: Search) -> str:
     """Describes prior trials in one sentence, for the events of the job."""
     if not prior.count:
-        return f"{prior.source} has no finished trial: this search starts without earlier ones"
+        return f"{prior.source} has no finished trial: this search starts without earlier trials"
     trials = (
         f"{prior.count} earlier trials inform" if prior.count > 1 else "1 earlier trial informs"
     )

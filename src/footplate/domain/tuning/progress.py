@@ -33,10 +33,10 @@ MOST_AT_ONCE = 200
 """Trials that run or wait, however many the job wants at once: each is a job, and a cluster."""
 
 _MOST_TAGS = 20
-_FIRST_FAILED = "A search that sets no number of failed trials ends when its first trial fails"
+_FIRST_FAILED = "A search without a limit of failed trials ends when its first trial fails"
 _REMEDY = (
     "Programs report with cloudml-hypertune's report_hyperparameter_tuning_metric, or in "
-    "TensorFlow summaries, under exactly this name"
+    "TensorFlow summaries, under exactly the name of the metric"
 )
 
 
@@ -109,9 +109,7 @@ def too_many_failures(counts: TrialCounts, trials: Sequence[TrialRecord]) -> str
     if counts.failed:
         if len(failed) < counts.failed:
             return ""
-        return (
-            f"{_number(len(failed))} failed, as many as the job allows; the last: {_told(failed)}"
-        )
+        return f"{_number(len(failed))} failed, which is the job's limit; the last: {_told(failed)}"
     crashed = [trial for trial in failed if trial.outcome is State.FAILED]
     return _crashes(counts, trials, crashed)
 
@@ -131,7 +129,7 @@ def none_reported(search: Search, trials: Sequence[TrialRecord], reported: Colle
 def why_stopped(ending: Ending) -> str:
     """Returns the reason to record for a trial that is cancelled because its search ends."""
     if ending.state is State.CANCELLED:
-        return f"stopped with its tuning job, which was {ending.message or 'cancelled'}"
+        return f"stopped because the tuning job was {ending.message or 'cancelled'}"
     if ending.state is State.SUCCEEDED:
         return "stopped because the search has ended"
     clause = re.split(r"[:;.] ", ending.message, maxsplit=1)[0]

@@ -24,11 +24,14 @@ def unsuited(space: SearchSpace, algorithm: Algorithm) -> str:
     parameters = [slot.parameter for slot in space.slots]
     if algorithm is Algorithm.GRID:
         real = [p.name for p in parameters if isinstance(p, DoubleParameter)]
-        return f"allowed without DOUBLE parameters such as {quoted(real[0])}" if real else ""
+        return f"allowed only without DOUBLE parameters such as {quoted(real[0])}" if real else ""
     if algorithm is Algorithm.BAYESIAN:
         count = sum(p.count for p in parameters if isinstance(p, CategoricalParameter))
         if count > MAX_MODELLED_CATEGORIES:
-            return f"allowed with at most {MAX_MODELLED_CATEGORIES} categorical values, not {count}"
+            return (
+                f"allowed with at most {MAX_MODELLED_CATEGORIES} categorical values; there are "
+                f"{count}"
+            )
     return ""
 
 
@@ -68,8 +71,8 @@ def differences(request: SearchRequest, earlier: Search) -> Iterator[Violation]:
     """
     metric = earlier.study.metrics[0]
     way = (
-        "leave the field out to keep that job's, or start a new search, which can learn from "
-        "that job (label footplate-learn-from)"
+        "leave the field out to keep the resumed job's value, or start a new search, which can "
+        "learn from that job (label footplate-learn-from)"
     )
     if request.goal is not None and request.goal is not metric.goal:
         said = f"{request.goal.name} given; the resumed job has {metric.goal.name}"
@@ -98,8 +101,8 @@ def _differs(given: SearchSpace, earlier: SearchSpace) -> str:
     old = {parameter.name: parameter for parameter in earlier.parameters}
     for name in sorted(new.keys() ^ old.keys()):
         where = "only the resumed job has" if name in old else "the resumed job doesn't have"
-        return f"{where} {name!r}"
+        return f"{where} the parameter {name!r}"
     for name in new:
         if new[name] != old[name]:
-            return f"{name!r} isn't what the resumed job has"
-    return "in another order than the resumed job has them"
+            return f"parameter {name!r} differs from the resumed job's"
+    return "the parameters are in another order than in the resumed job"

@@ -88,15 +88,18 @@ def _infeasible(trial: TrialRecord, why: str) -> TrialRecord:
 def _unmeasured(names: Sequence[str], seen: Sequence[str]) -> str:
     listed_names = listed(names)
     if not seen:
-        return f"metric {listed_names} never reported; tags seen: none"
+        return f"the program never reported metric {listed_names}; tags seen: none"
     more = f" and {len(seen) - _TAGS_TOLD} more" if len(seen) > _TAGS_TOLD else ""
-    return f"metric {listed_names} never reported; tags seen: {', '.join(seen[:_TAGS_TOLD])}{more}"
+    return (
+        f"the program never reported metric {listed_names}; tags seen: "
+        f"{', '.join(seen[:_TAGS_TOLD])}{more}"
+    )
 
 
 def _why_ended(run: Job) -> str:
     message = run.ending.message if run.ending else ""
     if run.ending is not None and run.ending.code is Code.DEADLINE_EXCEEDED:
-        message += " (the limits of a tuning job hold for each of its trials)"
+        message += " (each trial has the limits of the tuning job)"
     return message or f"its run ended {run.state.value}"
 
 

@@ -20,7 +20,7 @@ def check_runs_itself(job: Job) -> None:
     if isinstance(job.name, TrainingPipelineName):
         backing = backing_job_name(job.name, tunes=job.spec.search is not None)
         raise FailedPrecondition(
-            f"{job.name} is a training pipeline: its program runs in {backing}; ask for that"
+            f"{job.name} is a training pipeline: its program runs in {backing}; name that job"
         )
     if job.spec.search is not None:
         raise FailedPrecondition(said_of_runs(job.name))
@@ -31,5 +31,5 @@ def said_of_runs(name: JobName) -> str:
     first, second = (trial_run_name(name, number) for number in (1, 2))
     return (
         f"{name} is a tuning job: its programs run in the jobs of its trials, "
-        f"{first.job_id}, {second.job_id} and so on; ask for one of those"
+        f"{first.job_id}, {second.job_id} and so on; name one of these jobs"
     )

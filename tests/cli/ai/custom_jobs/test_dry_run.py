@@ -130,7 +130,7 @@ def test_packages_that_fail_end_the_dry_run_with_1(
 ) -> None:
     (tmp_path / "train.py").write_text("print('hello')\n")
     uri, other = "gs://stage/code.tar.gz", "gs://stage/other-1.0.tar.gz"
-    error = "the requirement absent of code.tar.gz can't be had for Python 3.11: no version"
+    error = "the requirement absent of code.tar.gz is not available for Python 3.11: no version"
     found = (
         PackageCheck(uri, ("master",), "scikit-learn 1.6", error=error),
         PackageCheck(other, ("master", "worker"), "scikit-learn 1.6", ("six==1.16.0",)),

@@ -74,7 +74,9 @@ def test_create_list_describe_reboot_and_delete(
 
     refused = invoke("reboot", "night")
     assert refused.exit_code == 1
-    assert f"{name} is PROVISIONING; it can be rebooted when it is RUNNING" in refused.stderr
+    assert (
+        f"{name} is PROVISIONING; only a resource that is RUNNING can be rebooted it is RUNNING"
+    ) in refused.stderr
     resources.write(note_provisioned(resource, resource.create_time))
 
     listed = invoke("list", "--format=value(name,state,resourcePools[0].replicaCount)")

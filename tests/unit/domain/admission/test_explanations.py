@@ -41,11 +41,10 @@ def test_what_is_missing_who_holds_it_its_place_its_time_and_a_way_out() -> None
         scheduler, "job", ("with 2 NVIDIA_TESLA_T4 instead of 4", two), ("with 1 instead of 4", one)
     )
     assert found.text == (
-        "Waits for 4 NVIDIA_TESLA_T4 on this machine: 2 of 8 are free; train_a (project ads) holds "
-        "4 and train_b 2. It is first in the line for NVIDIA_TESLA_T4. It starts by 13:05 UTC at "
-        "the latest, unless other jobs come before it. With 2 NVIDIA_TESLA_T4 instead of 4 "
-        "it would "
-        "start now."
+        "Waits for 4 NVIDIA_TESLA_T4 on this machine: 2 of 8 are free; train_a (project ads) "
+        "holds 4 and train_b 2. The job is first in the line for NVIDIA_TESLA_T4. The job starts "
+        "by 13:05 UTC at the latest, unless other jobs come before it. With 2 NVIDIA_TESLA_T4 "
+        "instead of 4 the job would start now."
     )
     assert found.reason == "Waits for 4 NVIDIA_TESLA_T4 on this machine"
     assert found.place == 1
@@ -60,7 +59,7 @@ def test_the_place_in_the_line() -> None:
     ordinals = ("first", "2nd", "3rd", "4th", "11th", "12th", "21st", "111th", "121st")
     for ordinal, index in zip(ordinals, (0, 1, 2, 3, 10, 11, 20, 110, 120), strict=True):
         text = explained(scheduler, f"job_{index:03}").text
-        assert f"It is {ordinal} of 121 in the line for NVIDIA_TESLA_T4." in text
+        assert f"The job is {ordinal} of 121 in the line for NVIDIA_TESLA_T4." in text
 
 
 def test_only_the_largest_holders_are_named() -> None:
@@ -81,8 +80,8 @@ def test_only_the_largest_holders_are_named() -> None:
             {REPLICAS: 4},
             {REPLICAS: 3},
             (
-                "Waits for room for 3 replicas on this machine: it runs 4 at once (max_replicas), "
-                "and 2 are free; running holds 2."
+                "Waits for room for 3 replicas on this machine: the region runs 4 at once "
+                "(max_replicas), and 2 are free; running holds 2."
             ),
         ),
         (
@@ -111,7 +110,7 @@ def test_each_resource_in_its_own_words(
     scheduler.wait(a_claim("job", holds=asked, line=""))
     text = explained(scheduler, "job").text
     assert text.startswith(sentence)
-    assert "It is first in the line of jobs without accelerators." in text
+    assert "The job is first in the line of jobs without accelerators." in text
 
 
 def test_the_scarcest_comes_first_and_its_holders_are_named() -> None:
@@ -132,8 +131,8 @@ def test_a_quota_and_the_way_out() -> None:
     found = explained(scheduler, "job")
     assert found.text == (
         "Waits for the quota of project ads in us-central1: at most 6 NVIDIA_TESLA_T4 at once, 5 "
-        "are held, and it asks for 2. `footplate quotas set NVIDIA_TESLA_T4=7 --project=ads "
-        "--region=us-central1` raises it. It is first in the line for NVIDIA_TESLA_T4."
+        "are held, and the job asks for 2. `footplate quotas set NVIDIA_TESLA_T4=7 --project=ads "
+        "--region=us-central1` raises it. The job is first in the line for NVIDIA_TESLA_T4."
     )
     assert found.starts_by is None
     scheduler.set_quotas(Quotas((Quota("ads", REGION, {T4: 7}),)))
@@ -158,12 +157,12 @@ def test_one_that_may_not_pass_is_told_whom_it_would_delay_and_how_short_it_must
     scheduler.admit(NOON)
     found = explained(scheduler, "small")
     assert found.text == (
-        "There is room for it on this machine, but it would delay big (project maps), which comes "
-        "first and waits for 8 NVIDIA_TESLA_T4. It is 2nd of 2 in the line for NVIDIA_TESLA_T4. "
-        "With a limit of 96 minutes on its running time (maxRunningTime or timeout) it would "
-        "start now."
+        "There is room on this machine, but the job would delay big (project maps), which comes "
+        "first and waits for 8 NVIDIA_TESLA_T4. The job is 2nd of 2 in the line for "
+        "NVIDIA_TESLA_T4. With a running time of at most 96 minutes (maxRunningTime or timeout) "
+        "the job would start now."
     )
-    assert found.reason == "Waits for its turn: it would delay jobs that come first"
+    assert found.reason == "Waits for its turn: the job would delay jobs that come first"
 
 
 def test_a_limit_of_less_than_a_minute_is_not_advised() -> None:
@@ -173,16 +172,16 @@ def test_a_limit_of_less_than_a_minute_is_not_advised() -> None:
     scheduler.wait(a_claim("small", 2, arrived=NOON + 1))
     scheduler.admit(NOON)
     text = explained(scheduler, "small").text
-    assert "it would delay big (project maps)" in text
-    assert "With a limit" not in text
+    assert "the job would delay big (project maps)" in text
+    assert "With a running time" not in text
 
 
 def test_one_that_can_never_start_here() -> None:
     scheduler = a_scheduler()
     scheduler.wait(a_claim("giant", holds={T4: 16, VCPUS: 96}))
     assert explained(scheduler, "giant").text == (
-        "Can never start here: it asks for 16 NVIDIA_TESLA_T4 and 96 vCPUs, and this machine has "
-        "8 NVIDIA_TESLA_T4 and 64 vCPUs in all."
+        "Can never start here: the job asks for 16 NVIDIA_TESLA_T4 and 96 vCPUs, and this "
+        "machine has 8 NVIDIA_TESLA_T4 and 64 vCPUs in all."
     )
 
 
@@ -227,7 +226,9 @@ def test_the_date_is_said_if_it_is_not_today() -> None:
     scheduler = a_scheduler()
     scheduler.hold(a_claim("running", 8, longest_s=30 * HOUR), NOON)
     scheduler.wait(a_claim("job"))
-    assert "It starts by 2023-11-16 18:00 UTC at the latest" in explained(scheduler, "job").text
+    assert ("The job starts by 2023-11-16 18:00 UTC at the latest") in explained(
+        scheduler, "job"
+    ).text
 
 
 def test_the_reason_stays_while_the_same_is_missing() -> None:

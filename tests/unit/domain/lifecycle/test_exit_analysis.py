@@ -44,7 +44,7 @@ RESET = Exit(ExitKind.EXITED, 1, "ConnectionResetError: by peer")
 ABORTED = Exit(ExitKind.SIGNALLED, 6)
 BUG = Exit(ExitKind.EXITED, 1, "ValueError: bad")
 KILLED = Exit(ExitKind.SIGNALLED, 9)
-STOPPED = Exit(ExitKind.STOPPED, 0, "the service asked its supervisor to end it")
+STOPPED = Exit(ExitKind.STOPPED, 0, "the server asked the supervisor to end the program")
 
 
 def at(seconds: float) -> datetime:
@@ -145,7 +145,10 @@ def test_the_primary_decides_whatever_becomes_of_the_others(role: str, end: Exit
         (Start(),),
     )
     assert gang.events("REPLICA_LEFT_OUT") == [
-        f"the job goes on without {failed}, which failed; {MASTER} decides how the job ends"
+        (
+            f"the job goes on without replica {failed}, which failed; replica {MASTER} decides "
+            "how the job ends"
+        )
     ]
 
     gang.exit(MASTER, OK)
@@ -153,7 +156,7 @@ def test_the_primary_decides_whatever_becomes_of_the_others(role: str, end: Exit
     assert gang.job.state is State.SUCCEEDED
     told = f"replica {failed} "
     assert gang.message.startswith(told)
-    assert f"; {MASTER} decides how the job ends" in gang.message
+    assert f"; replica {MASTER} decides how the job ends" in gang.message
 
 
 def test_how_long_before_its_primary_a_replica_failed_makes_no_difference() -> None:
@@ -171,7 +174,7 @@ def test_how_long_before_its_primary_a_replica_failed_makes_no_difference() -> N
         messages.add(gang.message)
 
     told = f"replica {SECOND} exited with code 1: ValueError: bad; {WORKER}, {THIRD} failed, too; "
-    assert messages == {told + f"{MASTER} decides how the job ends"}
+    assert messages == {told + f"replica {MASTER} decides how the job ends"}
 
 
 def test_those_that_fail_because_the_primary_has_ended_are_not_told() -> None:
@@ -292,7 +295,7 @@ def test_whoever_fails_around_a_loss_is_its_echo(echo: Exit, order: tuple[str, .
         f"replica {lost} was killed by signal 9 (SIGKILL), which Footplate did not send; "
         f"then replica {before} "
     )
-    assert retry.endswith("; starting all replicas again, as attempt 2")
+    assert retry.endswith("; the server starts all replicas again, as attempt 2")
 
 
 @pytest.mark.parametrize("lost", [MASTER, WORKER, SECOND])
@@ -300,13 +303,15 @@ def test_a_lost_supervisor_has_echoes_too(lost: str) -> None:
     gang = Gang()
     before, later = (name for name in (SECOND, MASTER, WORKER) if name != lost)
     gang.exit(before, RESET)
-    gang.go(lost, reason="its supervisor was lost")
+    gang.go(lost, reason="the replica's supervisor was lost")
     gang.exit(later, STOPPED)
     gang.go(before, later)
 
     assert (gang.job.state, gang.job.attempt) == (State.PREPARING, 2)
     [retry] = gang.events("RETRY")
-    told = f"replica {lost} was lost: its supervisor was lost; then replica {before} exited"
+    told = (
+        f"replica {lost} was lost: the replica's supervisor was lost; then replica {before} exited"
+    )
     assert retry.startswith(told)
 
 
@@ -497,7 +502,7 @@ def test_there_is_no_grace_but_after_success(end: Exit | CancelRequested) -> Non
 def test_an_evaluator_decides_nothing(end: Exit | None) -> None:
     gang = Gang(evaluators=1)
     if end is None:
-        gang.go(EVALUATOR, reason="its supervisor was lost")
+        gang.go(EVALUATOR, reason="the replica's supervisor was lost")
     else:
         gang.exit(EVALUATOR, end)
         gang.go(EVALUATOR)
@@ -578,7 +583,7 @@ def test_a_gang_does_not_start_without_its_evaluator() -> None:
 @pytest.mark.parametrize(
     "end",
     [
-        ReplicaGone(at(9), 1, EVALUATOR, "its supervisor was lost"),
+        ReplicaGone(at(9), 1, EVALUATOR, "the replica's supervisor was lost"),
         ReplicaExited(at(9), 1, EVALUATOR, Exit(ExitKind.UNPREPARED, 0, "no memory to start it")),
     ],
 )

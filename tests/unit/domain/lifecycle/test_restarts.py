@@ -96,7 +96,7 @@ class Gang:
 
     def lose(self, name: str) -> None:
         """Its supervisor, at first."""
-        restart, reason = self.find(name).restart, "its supervisor was lost"
+        restart, reason = self.find(name).restart, "the replica's supervisor was lost"
         lost = ReplicaLost(self.tick(), self.job.attempt, name, reason, restart=restart)
         self.happen(lost)
 
@@ -137,32 +137,44 @@ def test_a_lost_replica_starts_again_in_place(lost: str) -> None:
         (
             Exit(ExitKind.SIGNALLED, 2, "KeyboardInterrupt"),
             (
-                "was killed by signal 2 (SIGINT), the program did this: Python ends so at a "
-                "KeyboardInterrupt that nothing catches: KeyboardInterrupt"
+                "was killed by signal 2 (SIGINT), sent by the program itself: a "
+                "KeyboardInterrupt that no Python code caught: KeyboardInterrupt"
             ),
         ),
         (
             Exit(ExitKind.SIGNALLED, 13),
             (
-                "was killed by signal 13 (SIGPIPE), the program did this: it wrote to a pipe that "
+                "was killed by signal 13 (SIGPIPE), because the program wrote to a pipe that "
                 "no process reads any more"
             ),
         ),
         (
             Exit(ExitKind.EXITED, 130),
-            "exited with code 130 (which often means that SIGINT killed a process below it)",
+            (
+                "exited with code 130 (which often means that SIGINT killed a child process of "
+                "the program)"
+            ),
         ),
         (
             Exit(ExitKind.EXITED, 137),
-            "exited with code 137 (which often means that SIGKILL killed a process below it)",
+            (
+                "exited with code 137 (which often means that SIGKILL killed a child process of "
+                "the program)"
+            ),
         ),
         (
             Exit(ExitKind.EXITED, 143),
-            "exited with code 143 (which often means that SIGTERM killed a process below it)",
+            (
+                "exited with code 143 (which often means that SIGTERM killed a child process of "
+                "the program)"
+            ),
         ),
         (
             Exit(ExitKind.EXITED, 247),
-            "exited with code 247 (which often means that SIGKILL killed a process below it)",
+            (
+                "exited with code 247 (which often means that SIGKILL killed a child process of "
+                "the program)"
+            ),
         ),
         (Exit(ExitKind.EXITED, 255, "no data"), "exited with code 255: no data"),
         (Exit(ExitKind.EXITED, 200), "exited with code 200"),
@@ -214,7 +226,7 @@ def test_a_loss_counts_before_what_is_left_has_been_cleared_up() -> None:
     gang.go(SECOND)
     assert (gang.find(SECOND).restart, gang.find(WORKER).restart) == (1, 1)
     assert gang.events("REPLICA_FAILED") == [
-        f"replica {SECOND} was lost: its supervisor was lost",
+        f"replica {SECOND} was lost: the replica's supervisor was lost",
         f"replica {WORKER} exited with code 1: ConnectionResetError: by peer",
     ]
 
@@ -270,7 +282,7 @@ def test_after_its_last_restart_all_start_again_and_then_none() -> None:
     assert gang.job.state is State.FAILED
     assert gang.job.ending is not None
     assert gang.job.ending.code is Code.ABORTED
-    assert gang.job.ending.message.endswith("(attempt 2, the last one allowed)")
+    assert gang.job.ending.message.endswith("(attempt 2 was the last that the job allows)")
 
 
 def test_where_all_restart_together_the_first_ones_are_no_retries() -> None:
@@ -310,7 +322,7 @@ def test_an_echo_starts_again_with_the_loss_and_uncounted(known: str) -> None:
     ]
     gang.wait()
     assert gang.job.ending is None
-    assert "because another replica did" in gang.events("RESTART")[-1]
+    assert "because another one did" in gang.events("RESTART")[-1]
 
 
 def test_an_echo_waits_until_the_lost_one_is_on_its_way_back() -> None:

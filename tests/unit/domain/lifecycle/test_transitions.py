@@ -36,7 +36,7 @@ MASTER = "master-replica-0"
 OK = Exit(ExitKind.EXITED, 0)
 FAILED = Exit(ExitKind.EXITED, 1, "ValueError: bad")
 KILLED = Exit(ExitKind.SIGNALLED, 9)
-STOPPED = Exit(ExitKind.STOPPED, 0, "the service asked its supervisor to end it")
+STOPPED = Exit(ExitKind.STOPPED, 0, "the server asked the supervisor to end the program")
 SEGFAULT = Exit(ExitKind.SIGNALLED, 11)
 
 
@@ -93,8 +93,8 @@ def test_the_end_waits_until_nothing_is_left() -> None:
             State.FAILED,
             Code.UNKNOWN,
             (
-                f"replica {MASTER} was killed by signal 11 (SIGSEGV), the program did this: "
-                "it used memory that isn't its own"
+                f"replica {MASTER} was killed by signal 11 (SIGSEGV), because the program "
+                "used memory that isn't its own"
             ),
         ),
         (
@@ -103,7 +103,12 @@ def test_the_end_waits_until_nothing_is_left() -> None:
             Code.FAILED_PRECONDITION,
             "prepared: no",
         ),
-        (Exit(ExitKind.TIME_LIMIT), State.CANCELLED, Code.DEADLINE_EXCEEDED, "running time limit"),
+        (
+            Exit(ExitKind.TIME_LIMIT),
+            State.CANCELLED,
+            Code.DEADLINE_EXCEEDED,
+            "limit of its running time",
+        ),
         (
             Exit(ExitKind.OUT_OF_MEMORY),
             State.FAILED,
@@ -155,7 +160,7 @@ def test_a_lost_supervisor_starts_the_job_again_until_patience_ends() -> None:
     job = after(ReplicaGone(T0, 2, MASTER, "lost"), job=job)
     assert job.state is State.FAILED
     assert job.ending is not None
-    assert "was lost: lost (attempt 2, the last one allowed)" in job.ending.message
+    assert "was lost: lost (attempt 2 was the last that the job allows)" in job.ending.message
 
 
 def test_a_foreign_signal_is_no_failure_of_the_program() -> None:

@@ -120,13 +120,13 @@ def test_an_unknown_machine_type_comes_with_the_nearest_ones() -> None:
 
 def test_legacy_and_compute_engine_types_dont_mix() -> None:
     assert found(("n1-standard-4",), ("standard_gpu",), ("cloud_tpu",)) == {
-        "b.type": "'standard_gpu' given, a legacy machine type, and a.type 'n1-standard-4' is a "
-        "Compute Engine one; allowed: one kind for all replicas of a job; standard_gpu is like "
-        "n1-standard-8 with 1 NVIDIA_TESLA_K80"
+        "b.type": "'standard_gpu' given, a legacy machine type, but 'n1-standard-4' in a.type is a "
+        "Compute Engine type; allowed: one kind of machine type for all replicas of a job; "
+        "standard_gpu is like n1-standard-8 with 1 NVIDIA_TESLA_K80"
     }
     mixed = found(("cloud_tpu",), ("standard",), ("n1-standard-4",))
     assert list(mixed) == ["c.type"]
-    assert "b.type 'standard' is a legacy machine type" in mixed["c.type"]
+    assert "but 'standard' in b.type is a legacy machine type" in mixed["c.type"]
     assert mixed["c.type"].endswith("standard is like n1-standard-4")
 
 
@@ -142,7 +142,7 @@ def test_nothing_can_be_attached_to_a_legacy_type() -> None:
             "as n1-standard-4"
         }
     assert (
-        "1 NVIDIA_TESLA_K80, which the type has already" in found(("standard_gpu", K80, 1))["a.gpu"]
+        "1 NVIDIA_TESLA_K80, which this type always has" in found(("standard_gpu", K80, 1))["a.gpu"]
     )
 
 
@@ -151,8 +151,8 @@ def test_a_type_and_a_count_belong_together() -> None:
         "a.count": "required beside NVIDIA_TESLA_T4: valid counts on n1-highcpu-16 are 1, 2, 4"
     }
     assert found(("n1-highcpu-16", None, 2)) == {
-        "a.gpu": "required beside a count of 2; n1-highcpu-16 takes NVIDIA_TESLA_T4 (1, 2, 4), "
-        "NVIDIA_TESLA_P100 (1, 2, 4), NVIDIA_TESLA_V100 (2, 4, 8)"
+        "a.gpu": "required: the accelerator type, because the count is 2; n1-highcpu-16 takes "
+        "NVIDIA_TESLA_T4 (1, 2, 4), NVIDIA_TESLA_P100 (1, 2, 4), NVIDIA_TESLA_V100 (2, 4, 8)"
     }
     assert found(("quantum", T4))["a.count"] == "required: how many NVIDIA_TESLA_T4, at least 1"
     assert found(("quantum", T4, -1))["a.count"].startswith("-1 given: how many")
@@ -192,15 +192,16 @@ def test_a_count_that_the_type_doesnt_take() -> None:
 
 def test_a_large_machine_needs_more_of_them() -> None:
     assert found(("n1-standard-32", V100, 1)) == {
-        "a.count": "NVIDIA_TESLA_V100 x1 on n1-standard-32: valid counts are 4, 8; n1-standard-32 "
-        "has 32 vCPU and 120 GB, 1 NVIDIA_TESLA_V100 serves at most 12 vCPU and 76 GB, so it "
-        "needs at least 4"
+        "a.count": "NVIDIA_TESLA_V100 x1 on n1-standard-32: valid counts are 4, 8; "
+        "n1-standard-32 has 32 vCPU and 120 GB, 1 NVIDIA_TESLA_V100 serves at most "
+        "12 vCPU and 76 GB, so this "
+        "type needs at least 4"
     }
     for count in (2, 3):
         said = found(("n1-standard-32", V100, count))["a.count"]
         assert (
-            "2 NVIDIA_TESLA_V100 serve at most 24 vCPU and 152 GB, so it needs at least 4" in said
-        )
+            "2 NVIDIA_TESLA_V100 serve at most 24 vCPU and 152 GB, so this type needs at least 4"
+        ) in said
     assert "so it needs" not in found(("n1-standard-32", V100, 5))["a.count"]
 
 

@@ -76,10 +76,10 @@ def test_few_trials() -> None:
     ("role", "machine", "said"),
     [
         ("ps", WITH_T4, "ps's 1 NVIDIA_TESLA_T4 would likely stand idle"),
-        ("workerpool2", WITH_T4, "idle: parameter servers seldom compute on GPUs"),
+        ("workerpool2", WITH_T4, "idle, because parameter servers seldom compute on GPUs"),
         ("ps", MachineSpec("complex_model_m_gpu"), "ps's 4 NVIDIA_TESLA_K80"),
-        ("evaluator", WITH_T4, "work only while the evaluator evaluates"),
-        ("workerpool3", WITH_T4, "would be held all the time"),
+        ("evaluator", WITH_T4, "would stand idle except while the evaluator evaluates"),
+        ("workerpool3", WITH_T4, "would stand idle except while"),
     ],
 )
 def test_gpus_of_replicas_that_do_not_train(role: str, machine: MachineSpec, said: str) -> None:
@@ -121,7 +121,7 @@ def test_an_image_for_gpus_without_one() -> None:
 
     (advice,) = advise(job(pool("workerpool0", PLAIN, program=program)), CATALOGUE)
 
-    assert "workerpool0: its image is made for GPUs, but it asks for none" in advice
+    assert "workerpool0 asks for no GPU, but its image is made for GPUs" in advice
 
 
 def test_nothing_is_said_of_images_that_nobody_knows() -> None:
@@ -137,7 +137,7 @@ def test_an_evaluator_beside_a_master_is_warned_of() -> None:
     pools = (pool("master", PLAIN), pool("evaluator", PLAIN))
     assert advise(job(*pools), CATALOGUE) == ()
     (said,) = advise(replace(job(*pools), chief_role="master"), CATALOGUE)
-    assert said.startswith("its evaluator would fail: TF_CONFIG has a `master`")
+    assert said.startswith("the evaluator would fail: TF_CONFIG has a `master`")
     assert said.endswith("or take runtimeVersion 2.1 or later")
     image = ContainerProgram("gcr.io/p/trainer")
     pools = (pool("master", PLAIN, 1, image), pool("evaluator", PLAIN, 1, image))
@@ -157,8 +157,8 @@ def test_a_chief_without_an_evaluator_is_warned_of(program: PythonProgram, role:
     spec = replace(spec, cluster_variables=frozenset({ClusterVariable.TF_CONFIG}))
     assert advise(spec, CATALOGUE) == (
         (
-            "if its program calls tf.estimator.train_and_evaluate, no evaluation would take place: "
-            "beside a chief only an evaluator evaluates; add one (evaluatorType, and "
+            "if the program calls tf.estimator.train_and_evaluate, no evaluation would take place: "
+            "beside a chief only an evaluator evaluates; add an evaluator (evaluatorType, and "
             "evaluatorCount: 1)"
         ),
     )
@@ -185,7 +185,7 @@ def test_where_there_are_no_estimators_nobody_misses_an_evaluator(version: str) 
 def test_several_evaluators() -> None:
     (advice,) = advise(job(pool("master", PLAIN), pool("evaluator", PLAIN, 2)), CATALOGUE)
 
-    assert advice.startswith("2 evaluators are asked for, and TensorFlow expects one: each")
+    assert advice.startswith("the job has 2 evaluators, and TensorFlow expects one: each")
 
 
 def test_an_emulating_machine_says_what_it_does_without() -> None:
@@ -194,8 +194,8 @@ def test_an_emulating_machine_says_what_it_does_without() -> None:
     spec = job(pool("master", WITH_T4), pool("worker", WITH_T4, 9))
 
     few, gpus = shortcomings(spec, CATALOGUE, laptop)
-    assert "its 10 replicas are more than the 4 that this machine runs at once" in few
-    assert gpus == "runs without its 10 NVIDIA_TESLA_T4: this machine has none"
+    assert "its 10 replicas, and this machine runs 4 that this machine runs at once" in few
+    assert gpus == "the job runs without its 10 NVIDIA_TESLA_T4: this machine has no TPUs"
     assert "runs with 2 of its 10 NVIDIA_TESLA_T4" in shortcomings(spec, CATALOGUE, workstation)[1]
     assert shortcomings(job(pool("master", WITH_T4)), CATALOGUE, workstation) == ()
     assert shortcomings(spec, CATALOGUE, CLUSTER) == ()

@@ -44,7 +44,7 @@ def test_a_job_of_ai_platform() -> None:
     assert advice(job(ML), ESTIMATOR, STRATEGY, LAYER) == [
         (
             "trainer/task.py:7 uses tf.estimator, which ended with TensorFlow 2.15, and the "
-            "runtime has 2.21: take runtimeVersion 2.15"
+            "runtime has TensorFlow 2.21: take runtimeVersion 2.15"
         ),
         (
             "trainer/task.py:8 uses MultiWorkerMirroredStrategy, in which Keras 3 of the "
@@ -52,9 +52,9 @@ def test_a_job_of_ai_platform() -> None:
             "before the first import of TensorFlow, or take runtimeVersion 2.15"
         ),
         (
-            "trainer/task.py:9 gives Sequential a layer, and Keras 3 of the runtime's TensorFlow "
-            "2.21 wants a list. Set os.environ['TF_USE_LEGACY_KERAS'] = '1' before the first "
-            "import of TensorFlow, or write Sequential([...])"
+            "trainer/task.py:9 gives Sequential a single layer, and Keras 3 of the runtime's "
+            "TensorFlow 2.21 needs a list. Set os.environ['TF_USE_LEGACY_KERAS'] = '1' before "
+            "the first import of TensorFlow, or write Sequential([...])"
         ),
     ]
 
@@ -62,10 +62,12 @@ def test_a_job_of_ai_platform() -> None:
 def test_a_job_of_vertex_ai() -> None:
     spec = job(VERTEX, "workerpool0")
     estimator, strategy = advice(spec, ESTIMATOR, STRATEGY)
-    assert estimator.endswith("has 2.17: take the image tf-cpu.2-15.py310 or its tf-gpu")
+    assert estimator.endswith(
+        "has TensorFlow 2.17: take the image tf-cpu.2-15.py310 or tf-gpu.2-15.py310"
+    )
     assert strategy.endswith(
-        "Set TF_USE_LEGACY_KERAS=1 in the job's env, or take the image tf-cpu.2-15.py310 or its "
-        "tf-gpu"
+        "Set TF_USE_LEGACY_KERAS=1 in the job's env, or take the image tf-cpu.2-15.py310 or "
+        "tf-gpu.2-15.py310"
     )
 
 
@@ -109,5 +111,5 @@ def test_a_package_with_a_tensorflow_of_its_own() -> None:
     (said,) = set(advice(cluster, OLD, ESTIMATOR))
     assert said == (
         "trainer/task.py:7 uses tf.estimator, and beside a chief only an evaluator evaluates: "
-        "add one (evaluatorType, and evaluatorCount: 1)"
+        "add an evaluator (evaluatorType, and evaluatorCount: 1)"
     )

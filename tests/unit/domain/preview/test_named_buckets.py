@@ -96,9 +96,9 @@ def test_a_bucket_of_the_cloud_is_named_with_the_ways_out(program: Program) -> N
     (said,) = advice(spec(program))
 
     assert said == (
-        f"the job names {SAMPLE}, but there is no bucket 'cloud-samples-data' here; make it with "
-        "`footplate storage buckets create gs://cloud-samples-data`. With "
-        "`--bind gs://cloud-samples-data` it is the one in the cloud"
+        f"the job names {SAMPLE}, but there is no bucket 'cloud-samples-data' here; create it "
+        "with `footplate storage buckets create gs://cloud-samples-data`. Add `--bind "
+        "gs://cloud-samples-data` to use the bucket of this name in the cloud"
     )
 
 

@@ -49,7 +49,7 @@ def test_what_is_not_here_may_be_there() -> None:
 
     assert parity.accepted is None
     assert parity.reasons == (
-        "this service refuses trainingInput.jobDir, and Google's may accept it",
+        "this service refuses trainingInput.jobDir, but Google's service may accept it",
     )
 
 

@@ -51,11 +51,11 @@ def guide() -> JobSpec:
 def test_prices_give_what_it_costs_at_most() -> None:
     prices = Prices("EUR", {"n1-standard-4": 0.5})
     hour = replace(make_spec(workers=1), scheduling=Scheduling(max_running_time_s=3600))
-    cost = "It costs at most 1.00 EUR, for 2 machine-hours."
+    cost = "The job costs at most 1.00 EUR, for 2 machine-hours."
     assert plan(hour, CATALOGUE, LAPTOP, prices=prices).steps[-1] == cost
     search = SearchRequest(TrialCounts(10, 2))
     steps = plan(hour, CATALOGUE, LAPTOP, prices=prices, search=search).steps
-    assert steps[-1] == "It costs at most 10.00 EUR, for 20 machine-hours."
+    assert steps[-1] == "The job costs at most 10.00 EUR, for 20 machine-hours."
     unlimited = replace(hour, scheduling=Scheduling(max_running_time_s=0))
     for spec, given in ((hour, NO_PRICES), (hour, Prices("EUR")), (unlimited, prices)):
         assert not any(
@@ -174,15 +174,18 @@ def test_what_starts_when_with_several_replicas() -> None:
     steps = plan(replace(guide(), scheduling=scheduling), CATALOGUE, LAPTOP).steps
 
     assert steps == (
-        "It starts with priority 500 as soon as there is room for all 13 replicas at once.",
-        "If it isn't running 30 minutes after it was submitted, it is cancelled.",
+        "The job starts with priority 500 as soon as there is room for all 13 replicas at once.",
+        "The server cancels the job if it isn't running 30 minutes after it was submitted.",
         "All 13 replicas start together, from master-replica-0 to ps-replica-2.",
-        "It ends when master-replica-0 ends, with the same result; the others are stopped then.",
         (
-            "If another replica's program fails before that, the others go on. Only if all of them "
-            "then fall silent and idle (setting hang_s) the job fails."
+            "The job ends when replica master-replica-0 ends, with the same result; then the "
+            "server stops the others."
         ),
-        "After running for 1 hour it is cancelled.",
+        (
+            "If another replica's program fails before that, the others go on. The job fails "
+            "only if all of them then print nothing and stay idle (setting hang_s)."
+        ),
+        "The server cancels the job when it has run for 1 hour.",
         "A replica whose machine is lost starts again in place, at most 5 times.",
         "After that all replicas start again, at most 3 times.",
     )
@@ -194,18 +197,18 @@ def test_what_starts_when_with_one_replica() -> None:
     steps = plan(replace(make_spec(), scheduling=scheduling), CATALOGUE, LAPTOP).steps
 
     assert steps == (
-        "It starts as soon as there is room for it.",
-        "It ends when master-replica-0 ends, with the same result.",
-        "After running for 7 days it is cancelled.",
-        "If a machine is lost, it fails.",
+        "The job starts as soon as there is room for its replica.",
+        "The job ends when replica master-replica-0 ends, with the same result.",
+        "The server cancels the job when it has run for 7 days.",
+        "If a machine is lost, the job fails.",
     )
 
 
 @pytest.mark.parametrize(
     ("limits", "step"),
     [
-        (Scheduling(), "If a machine is lost, it starts again, at most 8 times."),
-        (Scheduling(max_restarts=1, max_retries=0), "it starts again, at most once."),
+        (Scheduling(), "If a machine is lost, the job starts again, at most 8 times."),
+        (Scheduling(max_restarts=1, max_retries=0), "the job starts again, at most once."),
     ],
 )
 def test_how_often_a_lone_replica_starts_again(limits: Scheduling, step: str) -> None:
@@ -255,7 +258,10 @@ def test_a_plan_says_whose_parameters_a_resuming_job_has() -> None:
     earlier = TrainingJobName("demo", "rate_1")
     search = SearchRequest(TrialCounts(3, 1), resumes=earlier)
     made = plan(guide(), CATALOGUE, CLUSTER, search=search)
-    said = "Each gets the parameters of projects/demo/jobs/rate_1, whose search goes on, too."
+    said = (
+        "Each trial gets the parameters of projects/demo/jobs/rate_1, whose search this job "
+        "continues."
+    )
     assert said in made.steps
 
 

@@ -66,8 +66,7 @@ def test_cpu_workers() -> None:
     (said,) = doubts(job(image("pytorch-gpu.1-13"), PLAIN))
 
     assert said == (
-        "workerpool0: no GPU; Google's Reduction Server requires GPU workers that all-reduce "
-        "by NCCL"
+        "workerpool0: Google's Reduction Server requires workers with GPUs that all-reduce by NCCL"
     )
     assert doubts(job(image("pytorch-gpu.1-13"), MachineSpec("standard_gpu"))) == []
 

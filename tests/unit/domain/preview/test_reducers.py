@@ -62,7 +62,7 @@ def test_they_match_the_workers_bandwidth() -> None:
     assert advice("n1-highcpu-16", 20) == []
     assert advice("n1-highcpu-16", 15) == [
         (
-            "15 x n1-highcpu-16 take 480 Gbps and the workers send 500 Gbps: "
+            "15 x n1-highcpu-16 receive 480 Gbps, but the workers send 500 Gbps: "
             "16 reduction servers would match"
         )
     ]
@@ -73,25 +73,25 @@ def test_too_few_of_them_are_slower_than_a_ring(count: int, slower: bool) -> Non
     """Its break-even is at n/(2(n-1)) of what matches: 5/8 of 500 Gbps, 9.8 of 32 Gbps."""
     (said,) = advice("n1-highcpu-16", count)
 
-    assert said.endswith("fewer than 10 are slower than a ring") == slower
+    assert said.endswith("fewer than 10 are slower than a ring of workers") == slower
 
 
 def test_where_bandwidths_are_not_known_machines_count() -> None:
     unknown = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8)
     (said,) = advice("n1-highcpu-16", 2, worker=unknown)
     assert said == (
-        "2 reduction servers for 5 workers are slower than a ring if all machines have the same "
-        "bandwidth: 4 are faster than a ring, 5 are fastest"
+        "2 reduction servers for 5 workers are slower than a ring if all machines "
+        "have the same bandwidth: 4 are faster than a ring, 5 are fastest"
     )
     assert advice("n1-highcpu-16", 4, worker=unknown) == []
 
 
 def test_few_workers_need_none() -> None:
     assert advice("n1-highcpu-16", 16, others=0) == [
-        "1 worker has no other worker to reduce with: its reduction servers would stand idle"
+        "a single worker has no other to reduce with: the reduction servers would stand idle"
     ]
     assert advice("n1-highcpu-16", 16, others=1) == [
-        "with 2 workers a ring is as fast as reduction servers, and needs none"
+        "2 workers all-reduce as fast in a ring, without reduction servers"
     ]
 
 
@@ -108,13 +108,13 @@ def test_gpus_of_theirs_stand_idle() -> None:
 
     (idle,) = [sentence for sentence in said if "NVIDIA_TESLA_T4" in sentence]
     assert idle == (
-        "workerpool2's 1 NVIDIA_TESLA_T4 would stand idle: reduction servers don't use GPUs"
+        "workerpool2's 1 NVIDIA_TESLA_T4 would stand idle, because reduction servers don't use GPUs"
     )
 
 
 INSTEAD = (
-    "its replicas all-reduce among themselves, with the same result, and its reduction servers "
-    "stand idle"
+    "the replicas all-reduce among themselves, with the same result, and the reduction "
+    "servers stand idle"
 )
 
 
@@ -126,8 +126,8 @@ def test_they_serve_pytorch(image: str) -> None:
 
     (told,) = (sentence for sentence in said if "footplate_reduction" in sentence)
     assert told == (
-        f"{BOTH}: reduction servers serve PyTorch here, and {image}:latest has none: unless the "
-        f"program calls footplate_reduction itself, {INSTEAD}"
+        f"{BOTH}: reduction servers serve PyTorch here, and {image}:latest lacks PyTorch: "
+        f"unless the program calls footplate_reduction itself, {INSTEAD}"
     )
 
 
@@ -149,8 +149,8 @@ def test_an_image_whose_python_is_too_old_runs_without_them(image: str) -> None:
 
     (told,) = (sentence for sentence in said if "footplate_reduction" in sentence)
     assert told == (
-        f"{BOTH}: {image}:latest has Python 3.7, and reduction servers serve 3.8 and later here: "
-        f"{INSTEAD}. An import of footplate_reduction fails there"
+        f"{BOTH}: {image}:latest has Python 3.7, and reduction servers need Python 3.8 or later: "
+        f"{INSTEAD}. Programs of {image}:latest can't import footplate_reduction"
     )
 
 
@@ -167,8 +167,8 @@ def test_the_threshold_of_horovod(value: str, too_low: bool) -> None:  # noqa: F
     *said, last = advise(JobSpec("us-central1", pools), CATALOGUE)
 
     assert last == (
-        "Horovod all-reduces by itself here, and its reduction servers stand idle; Google's "
-        "serve it"
+        "Horovod all-reduces without reduction servers here, which stand idle; Google's "
+        "reduction servers serve Horovod"
     )
     wrong = (
         f"workerpool1: HOROVOD_FUSION_THRESHOLD is {value}; with reduction servers at least "
@@ -180,8 +180,8 @@ def test_the_threshold_of_horovod(value: str, too_low: bool) -> None:  # noqa: F
 @pytest.mark.parametrize(
     ("machine", "workers", "reducers", "said"),
     [
-        (EIGHT_V100, 5, 16, "500 Gbps in all, and the reduction servers take 512 Gbps"),
-        (A2_MEGAGPU, 8, 25, "800 Gbps in all, and the reduction servers take 800 Gbps"),
+        (EIGHT_V100, 5, 16, "500 Gbps in all, and the reduction servers receive 512 Gbps"),
+        (A2_MEGAGPU, 8, 25, "800 Gbps in all, and the reduction servers receive 800 Gbps"),
     ],
 )
 def test_the_plan_says_the_bandwidths_of_the_documentations_examples(
@@ -195,7 +195,7 @@ def test_the_plan_says_the_bandwidths_of_the_documentations_examples(
     )
 
     assert plan(JobSpec("us-central1", pools), CATALOGUE, SITE).steps[-1] == (
-        f"The workers send at most {said}, by the machine types."
+        f"By the machine types the workers send at most {said}."
     )
     assert advice("n1-highcpu-16", reducers, others=workers - 1, worker=machine) == []
     (too_few,) = advice("n1-highcpu-16", reducers - 1, others=workers - 1, worker=machine)

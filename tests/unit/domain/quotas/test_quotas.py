@@ -84,7 +84,7 @@ def test_what_fits_into_every_limit_is_not_exceeded(
 
     told = exceeded(asked, project, REGION, found)
     assert [say_amount(name, asked[name]) for name in over] == [
-        sentence.partition(";")[0].removeprefix("asks for ") for sentence in told
+        sentence.partition(", but")[0].removeprefix("asks for ") for sentence in told
     ]
 
 
@@ -107,17 +107,17 @@ def test_a_sentence_names_what_was_asked_what_is_allowed_and_the_way_out() -> No
 
     assert exceeded({T4: 8, VCPUS: 16, JOBS: 1}, "ads", REGION, limits) == (
         (
-            "asks for 8 NVIDIA_TESLA_T4; project ads may hold 4 NVIDIA_TESLA_T4 in us-central1; "
-            "raise it with `footplate quotas set NVIDIA_TESLA_T4=8 --project=ads "
-            "--region=us-central1`"
+            "asks for 8 NVIDIA_TESLA_T4, but project ads may hold only 4 NVIDIA_TESLA_T4 in "
+            "us-central1; raise the quota with `footplate quotas set NVIDIA_TESLA_T4=8 "
+            "--project=ads --region=us-central1`"
         ),
         (
-            "asks for 1 job; project ads may hold 0 jobs in us-central1; "
-            "raise it with `footplate quotas set jobs=1 --project=ads --region=us-central1`"
+            "asks for 1 job, but project ads may hold only 0 jobs in us-central1; "
+            "raise the quota with `footplate quotas set jobs=1 --project=ads --region=us-central1`"
         ),
         (
-            "asks for 16 vCPUs; project ads may hold 1 vCPU in us-central1; "
-            "raise it with `footplate quotas set vcpus=16 --project=ads --region=us-central1`"
+            "asks for 16 vCPUs, but project ads may hold only 1 vCPU in us-central1; raise the "
+            "quota with `footplate quotas set vcpus=16 --project=ads --region=us-central1`"
         ),
     )
 

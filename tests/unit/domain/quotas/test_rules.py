@@ -58,7 +58,9 @@ def test_only_what_quotas_count_is_a_resource(name: str) -> None:
     assert RULES.limits({name: 1}, violations, "limits.") == {}
     (violation,) = violations
     assert violation.field == f"limits.{name}"
-    assert "no such resource; allowed: vcpus, jobs or an accelerator: " in violation.description
+    assert (
+        "quotas have no such resource; allowed: vcpus, jobs or an accelerator: "
+    ) in violation.description
 
 
 @pytest.mark.parametrize("name", ["nvidia-t4", "T4", "tesla-t4", "nvidia_tesla_t5"])

@@ -75,7 +75,7 @@ def test_those_that_exist_are_waited_for_and_the_others_done_without() -> None:
     assert assign(spec, CATALOGUE, site, {"4"}) is None
     assert assign(spec, CATALOGUE, site, ()) == {f"pool0-{i}": (str(i),) for i in range(5)}
     assert done_without(spec, CATALOGUE, site) == (
-        "runs with 5 of its 52 NVIDIA_TESLA_T4: this machine has 5 GPUs",
+        "the job runs with 5 of its 52 NVIDIA_TESLA_T4: this machine has 5 GPUs",
     )
 
 
@@ -93,8 +93,8 @@ def test_emulating_any_model_serves_the_right_one_first() -> None:
     site = make_site(Mode.EMULATE, None, None)
     assert assign(spec, CATALOGUE, site, ()) == {"pool0-0": ("0",), "pool1-0": ("1",)}
     assert done_without(spec, CATALOGUE, site) == (
-        "gets model of None, which this machine has, in place of NVIDIA_L4",
-        "gets model of None, which this machine has, in place of NVIDIA_TESLA_T4",
+        "the job gets model of None, which this machine has, instead of NVIDIA_L4",
+        "the job gets model of None, which this machine has, instead of NVIDIA_TESLA_T4",
     )
 
 
@@ -120,17 +120,17 @@ def test_gpus_that_come_with_the_machine_type_count() -> None:
     [
         (
             make_site(Mode.EMULATE),
-            ("runs without its 4 NVIDIA_TESLA_T4: this machine has none",),
+            ("the job runs without its 4 NVIDIA_TESLA_T4: this machine has none",),
         ),
         (
             make_site(Mode.EMULATE, T4),
-            ("runs with 1 of its 4 NVIDIA_TESLA_T4: this machine has 1 GPU",),
+            ("the job runs with 1 of its 4 NVIDIA_TESLA_T4: this machine has 1 GPU",),
         ),
         (make_site(Mode.EMULATE, T4, T4, T4, T4), ()),
         (make_site(Mode.ENFORCE), ()),
         (
             replace(make_site(Mode.EMULATE), gpus=(Gpu("0", T4, simulated=True),) * 4),
-            ("its NVIDIA_TESLA_T4 are simulated: programs find no GPU",),
+            ("the NVIDIA_TESLA_T4 of the job are simulated: programs find no GPU",),
         ),
     ],
 )
@@ -144,7 +144,7 @@ def test_a_tpu_is_emulated_on_the_cpu() -> None:
     spec = job_of((CPU, 1), (tpu, 1))
 
     assert done_without(spec, CATALOGUE, site) == (
-        "runs on the CPU without its 8 TPU_V3: this machine has none",
+        "the job runs on the CPU without its 8 TPU_V3: this machine has no TPUs",
     )
     own = {"PJRT_DEVICE": "TPU"}
     assert variables(tpu, (), CATALOGUE, site, own) == {

@@ -114,7 +114,7 @@ def test_who_says_nothing_is_missing_with_the_reason() -> None:
     assert compare({"w-1": broken, "w-2": empty}, [silent]).missing == (
         silent,
         Missing("w-1", "process 7: not permitted"),
-        Missing("w-2", "process 9: no Python code runs in it"),
+        Missing("w-2", "process 9: the process runs no Python code"),
     )
 
 

@@ -60,7 +60,7 @@ def test_a_hang() -> None:
         "  load_batch (trainer/data.py:41)\n"
         "  train (trainer/task.py:12)\n"
         "  <module> (trainer/task.py:40)\n"
-        "  (in train of trainer/task.py it is at line 12, the others are at line 13)\n"
+        "  (in train of trainer/task.py these are at line 12, the others are at line 13)\n"
         "\n"
         "Not known:\n"
         "  workerpool1-2: no answer within 10 s"
@@ -70,7 +70,7 @@ def test_a_hang() -> None:
 def test_no_majority() -> None:
     told = {"w-0": dump(*WAITING), "w-1": dump(*LOADING, stopped=True)}
     assert describe(compare(told, ())) == (
-        "No place has more than half of them.\n"
+        "No place in the code has more than half of the processes.\n"
         "\n"
         "w-0 (1 of 2) is in all_reduce (torch/distributed/distributed_c10d.py:2501)\n"
         "  all_reduce (torch/distributed/distributed_c10d.py:2501)\n"
@@ -109,7 +109,7 @@ def test_those_near_by_and_many_frames() -> None:
         "w-0, w-1, w-2 (3 of 3) are in f0 (b/c.py:1)",
         *(f"  f{number} (b/c.py:1)" for number in range(12)),
         "  ... and 8 more",
-        "  w-2 is there too, just now in f0 (b/c.py:2)",
+        "  w-2 is at this place, too, in f0 (b/c.py:2) just now",
     ]
 
 

@@ -53,7 +53,7 @@ def test_without_limits_it_goes_on() -> None:
 def test_it_is_over_when_all_trials_are_made_ended_or_not() -> None:
     limits = StudyLimits(max_trials=2)
     assert said(limits, [ended(1, 1.0)]) == ""
-    assert said(limits, [ended(1, 1.0), running(2)]) == "all of its 2 trials have been made"
+    assert said(limits, [ended(1, 1.0), running(2)]) == "the study has all of its 2 trials"
     assert trials_left(limits, 1) == 1
     assert trials_left(limits, 3) == 0
     assert trials_left(StudyLimits(), 3) is None
@@ -74,7 +74,7 @@ def test_it_is_over_when_its_time_is_up(limits: StudyLimits) -> None:
 
 
 def test_the_time_that_is_up_is_told() -> None:
-    assert "60 s old" in said(StudyLimits(max_duration_s=60), [], 60)
+    assert "60 s" in said(StudyLimits(max_duration_s=60), [], 60)
     assert "2026-01-01 00:01:00 UTC" in said(StudyLimits(max_end=at(60)), [], 60)
 
 

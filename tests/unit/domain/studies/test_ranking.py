@@ -55,7 +55,7 @@ def test_of_equal_trials_the_cheaper_is_the_best_and_it_says_so() -> None:
     found = best([made(1, 0.5, cost=200), made(2, 0.5, cost=80), made(3, 0.9)], LOSS)
     assert found is not None
     assert found.trial.number == 2
-    said = "trial 1 is as good; this one was the cheapest: 80 s of machine time against 200 s"
+    said = "trial 1 is as good; this trial was the cheapest: 80 s of machine time against 200 s"
     assert found.tie == said
 
 
@@ -63,7 +63,7 @@ def test_of_trials_that_cost_the_same_the_earlier_is_the_best() -> None:
     found = best([made(3, 0.5), made(2, 0.5), made(1, 0.5), made(4, 0.9)], LOSS)
     assert found is not None
     assert found.trial.number == 1
-    assert found.tie == "2 other trials are as good; this one came first"
+    assert found.tie == "2 other trials are as good; this trial came first"
 
 
 def test_without_a_value_there_is_no_best() -> None:
@@ -109,4 +109,4 @@ def test_what_was_saved_is_told_with_as_many_digits_as_it_takes(
 ) -> None:
     found = best([made(1, 0.5, cost=costs[0]), made(2, 0.5, cost=costs[1])], LOSS)
     assert found is not None
-    assert found.tie.endswith(f"this one was the cheapest: {said}")
+    assert found.tie.endswith(f"this trial was the cheapest: {said}")

@@ -71,7 +71,7 @@ def test_a_range_of_real_numbers_has_no_size_unless_its_bounds_are_equal() -> No
         ({"optimizer": "sgd"}, ["momentum: required: 0 to 1"]),
         (
             {"optimizer": "adam", "momentum": 0.5},
-            ["momentum: given; allowed: only with optimizer of 'sgd'"],
+            ["parameter momentum given; allowed only with optimizer of 'sgd'"],
         ),
         ({"optimizer": "sgd", "momentum": 2.0}, ["momentum: 2.0 given; allowed: 0 to 1"]),
         ({"optimizer": "sgd", "momentum": float("nan")}, ["momentum: nan given; allowed: 0 to 1"]),
@@ -79,7 +79,7 @@ def test_a_range_of_real_numbers_has_no_size_unless_its_bounds_are_equal() -> No
         ({}, ["optimizer: required: 'sgd', 'adam'"]),
         (
             {"optimizer": "adam", "momentun": 1},
-            ["'momentun': given, and no parameter of the study; allowed: momentum, optimizer"],
+            ["'momentun' given, which is no parameter of the study; allowed: momentum, optimizer"],
         ),
     ],
 )
@@ -123,12 +123,12 @@ def test_a_name_may_return_below_other_values_of_one_parent() -> None:
 def test_two_parameters_of_a_name_are_never_active_at_once(
     parameters: tuple[DoubleParameter, ...],
 ) -> None:
-    with pytest.raises(ValueError, match="rate: given twice"):
+    with pytest.raises(ValueError, match="rate given twice"):
         SearchSpace(parameters)
 
 
 def test_bad_parameters_are_mistakes_of_the_caller() -> None:
-    with pytest.raises(ValueError, match="lower bound first"):
+    with pytest.raises(ValueError, match="the lower one first"):
         DoubleParameter("x", 1.0, 0.0)
     with pytest.raises(ValueError, match="more than 0"):
         IntegerParameter("x", 0, 5, Scale.LOG)
@@ -138,7 +138,7 @@ def test_bad_parameters_are_mistakes_of_the_caller() -> None:
         CategoricalParameter("x", ("a", "a"))
     with pytest.raises(ValueError, match="one of its values"):
         DoubleParameter("x", 0.0, 1.0, default=2.0)
-    with pytest.raises(ValueError, match="values of x"):
+    with pytest.raises(ValueError, match="values of the parent parameter x"):
         CategoricalParameter("x", ("a",), branches=(Branch(("b",), RATE),))
     with pytest.raises(ValueError, match="at least one"):
         SearchSpace(())

@@ -158,11 +158,11 @@ def test_one_that_was_done_elsewhere_has_ended() -> None:
         ({"lr": 0.5, "batch": 0.1}, "model: required: 'tree', 'line'"),
         ({**LINE, "lr": 2.0}, "lr: 2.0 given; allowed: 0 to 1"),
         ({**LINE, "lr": "x"}, "lr: 'x' given; allowed: 0 to 1"),
-        ({**LINE, "depth": 3}, "depth: given; allowed: only with model of 'tree'"),
+        ({**LINE, "depth": 3}, "parameter depth given; allowed only with model of 'tree'"),
         ({**TREE, "depth": 3.5}, "depth: 3.5 given; allowed: a whole number, 1 to 9"),
         (
             {**LINE, "rate": 1},
-            "'rate': given, and no parameter of the study; allowed: batch, depth, lr, model",
+            "'rate' given, which is no parameter of the study; allowed: batch, depth, lr, model",
         ),
         ({**LINE, "batch": 0.15}, "batch: 0.15 given; allowed: 0.1, 0.2"),
     ],
@@ -197,7 +197,7 @@ def test_only_metrics_of_the_study_are_measured() -> None:
     ):
         check_metrics(CURVE[0], {"heat"}, "measurement")
     check_whole(CURVE[0], [LOSS], "finalMeasurement")
-    with pytest.raises(InvalidArgument, match=r"finalMeasurement.metrics: heat missing"):
+    with pytest.raises(InvalidArgument, match=r"finalMeasurement.metrics: metric heat is missing"):
         check_whole(CURVE[0], [LOSS, Metric("heat")], "finalMeasurement")
 
 

@@ -52,4 +52,4 @@ def test_other_metrics_have_no_best() -> None:
 
 
 def test_no_finished_trial() -> None:
-    assert told() == "rate_1 has no finished trial: this search starts without earlier ones"
+    assert told() == "rate_1 has no finished trial: this search starts without earlier trials"

@@ -67,7 +67,9 @@ def test_where_an_estimator_has_no_evaluator_the_end_says_to_add_one() -> None:
     gang = replace(make_spec(workers=1), cluster_variables=tells, chief_role="chief")
 
     told = explain_end(gang, ending).message
-    assert "on a cluster reports only beside an evaluator: add one (evaluatorType, and " in told
+    assert (
+        "on a cluster reports only beside an evaluator: add an evaluator (evaluatorType, and "
+    ) in told
     assert "evaluatorCount: 1)" in told
     alone = replace(make_spec(), cluster_variables=tells, chief_role="chief")
     evaluated = replace(
@@ -120,7 +122,7 @@ def test_the_first_trials_failure_ends_the_job_at_once(letters: str) -> None:
     state, message = end(letters, total=30)
 
     assert state is State.FAILED
-    assert message.startswith("trial 1 failed: why. A search that sets no number")
+    assert message.startswith("trial 1 failed: why. A search without a limit")
 
 
 @pytest.mark.parametrize("letters", ["rx", "gx", "gxxxx", "ux", "cx", "gggggxxxxx"])
@@ -181,7 +183,7 @@ def test_with_a_number_of_failures_given_unreported_trials_count_to_it() -> None
         ),
         (
             Ending(State.CANCELLED, message="cancelled by request of gcloud"),
-            "stopped with its tuning job, which was cancelled by request of gcloud",
+            "stopped because the tuning job was cancelled by request of gcloud",
         ),
         (Ending(State.SUCCEEDED), "stopped because the search has ended"),
     ],

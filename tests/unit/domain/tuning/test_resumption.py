@@ -58,7 +58,7 @@ def test_what_is_given_and_different_is_refused_by_its_field() -> None:
     assert set(found) == {"goal", "hyperparameterMetricTag", "params"}
     assert "MAXIMIZE given; the resumed job has MINIMIZE" in found["goal"]
     assert "'loss' given; the resumed job has 'rmse'" in found["hyperparameterMetricTag"]
-    assert "only the resumed job has 'batch'" in found["params"]
+    assert "only the resumed job has the parameter 'batch'" in found["params"]
 
 
 def test_changed_bounds_and_another_order_are_differences() -> None:
@@ -68,7 +68,7 @@ def test_changed_bounds_and_another_order_are_differences() -> None:
     def told(space: SearchSpace) -> str:
         return next(differences(SearchRequest(TrialCounts(), space), EARLIER)).description
 
-    assert "'learning_rate' isn't what the resumed job has" in told(wider)
+    assert "'learning_rate' differs from the resumed job's" in told(wider)
     assert "in another order" in told(turned)
 
 

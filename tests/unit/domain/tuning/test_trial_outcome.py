@@ -61,7 +61,9 @@ def test_one_that_reported_nothing_has_failed_and_says_what_it_did_report() -> N
     assert trial.verdict is State.FAILED
     assert trial.outcome is State.SUCCEEDED
     assert trial.tags_seen == ("loss", "val_loss")
-    assert trial.infeasible_reason == "metric rmse never reported; tags seen: loss, val_loss"
+    assert trial.infeasible_reason == (
+        "the program never reported metric rmse; tags seen: loss, val_loss"
+    )
 
 
 def test_no_tags_at_all_are_told_as_none() -> None:
