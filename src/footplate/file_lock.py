@@ -36,8 +36,8 @@ def file_lock(descriptor: int, *, wait: bool = True) -> Iterator[None]:
         except BlockingIOError:
             if time.monotonic() >= end:
                 message = (
-                    "another process has held the file for too long; see whether that process is "
-                    "stopped"
+                    "another process has locked the file for too long; check whether that process "
+                    "is stopped"
                 )
                 raise Unavailable(message) from None
             time.sleep(_POLL_INTERVAL_S)

@@ -214,7 +214,9 @@ def _end_of_link(top: Top, parts: Sequence[str]) -> list[str]:
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-        raise FileNotFoundError(f"{parts[-1]!r} was a link a moment ago; try again") from error
+        raise FileNotFoundError(
+            f"the link {parts[-1]!r} was replaced during the request; try again"
+        ) from error
     if not end.startswith(os.path.join(real, "")):
-        raise FileNotFoundError(f"{parts[-1]!r} is a link that leads out of its directory")
+        raise FileNotFoundError(f"{parts[-1]!r} is a link to a place outside of the directory")
     return split(end[len(real) :])

@@ -163,7 +163,7 @@ class Environments:
         try:
             self._make_uv().run(["cache", "prune"])
         except UvFailed as failure:
-            raise FailedPrecondition(f"uv's cache can't be pruned: {failure.output}") from failure
+            raise FailedPrecondition(f"uv can't prune its cache: {failure.output}") from failure
         return max(0, before - measure(self._uv_cache()))
 
     def to_the_limit(self) -> EvictionPolicy:
@@ -265,4 +265,4 @@ def _open(cache: Path) -> None:
             folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         why = explain_os_error(error)
-        raise FailedPrecondition(f"the cache {cache} can't store anything: {why}") from error
+        raise FailedPrecondition(f"the server can't write into the cache {cache}: {why}") from error

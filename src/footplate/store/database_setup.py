@@ -166,6 +166,6 @@ def _usable(engine: Engine) -> Iterator[None]:
         cause = " ".join(str(error.orig).split())
         if "already exists" in cause or "permission denied" in cause:
             where = place(engine.url)
-            message = f"Footplate needs a database of its own, and {where} can't be that: {cause}"
+            message = f"Footplate needs a database of its own, and can't set up {where}: {cause}"
             raise FailedPrecondition(message) from error
         raise

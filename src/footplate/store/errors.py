@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from sqlalchemy import URL
 
 _ADVICE = {
-    "database is locked": "another program has been writing to it for too long; end that program",
-    "disk is full": "free some space there and try again",
-    "no space left": "free some space there and try again",
+    "database is locked": (
+        "another program has been writing to the database for too long; end that program"
+    ),
+    "disk is full": "free some space on the disk and try again",
+    "no space left": "free some space on the disk and try again",
     "disk i/o error": "check whether the disk is full or failing",
     "unable to open database file": (
-        "check that its folder exists and that the server may write to it"
+        "check that the file's folder exists and that the server may write to it"
     ),
     "readonly database": "check that the server may write to the file and its folder",
     "connection": "check that PostgreSQL runs there and lets this user in",
@@ -40,7 +42,7 @@ def translated(url: URL) -> Iterator[None]:
     except (exc.OperationalError, exc.InterfaceError) as error:
         raise unavailable(url, str(error.orig)) from error
     except exc.TimeoutError as error:
-        raise unavailable(url, "all its connections stay busy") from error
+        raise unavailable(url, "all connections to the database stay busy") from error
     except exc.DatabaseError as error:
         if error.connection_invalidated:
             raise unavailable(url, str(error.orig)) from error
@@ -60,7 +62,7 @@ def damaged(url: URL, cause: str) -> DataLoss:
     """Makes the error with SQLite's message and advice."""
     return DataLoss(
         f"the database {place(url)} is damaged ({cause}); restore a backup into another data "
-        "directory with `footplate restore`, or put the file back from a copy"
+        "directory with `footplate restore`, or put back a copy of the file"
     )
 
 

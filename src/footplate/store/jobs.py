@@ -326,7 +326,7 @@ def _readable(row: Record) -> Job | None:
     try:
         return row_codec.job_of(row)
     except DataLoss as error:
-        _log.error("%s; the server leaves this job out", error.message)
+        _log.error("%s; lists of jobs leave this job out", error.message)
         return None
 
 
@@ -348,7 +348,7 @@ def _lock_tuning_job(connection: Connection, uid: JobUid) -> None:
 
 def _guard(uid: JobUid, stored: int, version: int) -> None:
     if stored != version:
-        raise Aborted(f"job {uid} is at version {stored}, not {version}")
+        raise Aborted(f"job {uid} has changed: it is at version {stored}, not {version}")
 
 
 def _indexed(job: Job) -> list[Any]:

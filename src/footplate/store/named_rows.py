@@ -33,7 +33,7 @@ def check_version(connection: Connection, table: Table, name: object, version: i
     if stored is None:
         raise unknown(name)
     if version is not None and stored != version:
-        raise Aborted(f"{name} is at version {stored}, not {version}")
+        raise Aborted(f"{name} has changed: it is at version {stored}, not {version}")
 
 
 def unknown(name: object) -> NotFound:

@@ -50,7 +50,7 @@ def parse_order_key(key: str, order: JobOrder) -> tuple[Value, ...]:
         numbers = [each for each in values if isinstance(each, int)]
         if all(map(storable, texts)) and all(abs(each) < _LARGEST for each in numbers):
             return tuple(values)
-    rule = "a nextPageToken of an earlier answer, unchanged, in the same order"
+    rule = "the nextPageToken of an earlier answer to a request with the same order"
     raise InvalidArgument.of((Violation("pageToken", f"{key[:80]!a} given; allowed: {rule}"),))
 
 

@@ -56,7 +56,7 @@ class Position:
         except (ValueError, binascii.Error):
             position = None
         if position is None or position.key() != key:
-            rule = "a nextPageToken of an earlier answer, unchanged"
+            rule = "the nextPageToken of an earlier answer, unchanged"
             violation = Violation("pageToken", f"{key[:80]!a} given; allowed: {rule}")
             raise InvalidArgument.of((violation,))
         return position

@@ -66,7 +66,7 @@ class Listener:
                 self._listen()
             except Exception as error:
                 reason = error.message if isinstance(error, ServiceError) else str(error)
-                _log.warning("notifications from other servers are not received: %s", reason)
+                _log.warning("the server receives no notifications from other servers: %s", reason)
                 self._closed.wait(self._rest_s)
                 self._rest_s = min(_LONGEST_REST_S, 2 * self._rest_s)
 

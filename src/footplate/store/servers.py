@@ -74,7 +74,7 @@ class SingleServer:
         if database not in (None, SQLITE):
             raise FailedPrecondition(
                 f"the data directory {member.data_dir} belongs to a PostgreSQL database, whose "
-                "jobs may still run there; name that one (FOOTPLATE_DATABASE_URL), or choose "
+                "jobs may still run there; name that database in FOOTPLATE_DATABASE_URL, or choose "
                 "another --data-dir"
             )
         self._member = member
@@ -98,14 +98,14 @@ def _check_company(member: Member, other: Member, silent_s: float) -> None:
     who = f"the server {other.url} (process {other.pid} on {other.host})"
     if other.machine != member.machine:
         raise FailedPrecondition(
-            f"{who} uses this database already: servers that share one run on one machine, "
-            f"with one data directory. Start this one there with --data-dir {other.data_dir}, "
-            f"stop that one first (a killed one counts as alive for {silent_s:g} s), {_ELSE}"
+            f"{who} uses this database already: servers that share a database run on one machine, "
+            f"with one data directory. Start this server there with --data-dir {other.data_dir}, "
+            f"stop that server first (a killed server counts as alive for {silent_s:g} s), {_ELSE}"
         )
     if other.data_dir_id != member.data_dir_id:
         raise FailedPrecondition(
             f"{who} uses this database with the data directory {other.data_dir}, where its logs "
-            f"and buckets are; start this one with --data-dir {other.data_dir}, {_ELSE}"
+            f"and buckets are; start this server with --data-dir {other.data_dir}, {_ELSE}"
         )
 
 
@@ -121,7 +121,7 @@ def _check_home(connection: Connection, member: Member, database: str | None) ->
     if database not in (None, known):
         raise FailedPrecondition(
             f"the data directory {member.data_dir} belongs to another database, whose jobs may "
-            "still run there; use that database, or choose another --data-dir"
+            "still run in it; use that database, or choose another --data-dir"
         )
     if row is None:
         made = secrets.token_hex(10)

@@ -145,7 +145,7 @@ class SqlStudies:
             with self._transactions.reading() as connection:
                 row = connection.execute(query).one_or_none()
         if row is None:
-            raise NotFound(f"{collection!a} has no study of the display name {display_name!a}")
+            raise NotFound(f"{collection!a} has no study with the display name {display_name!a}")
         return rows.study_of(row)
 
     def list(self, collection: str, *, limit: int, after: str | None) -> Page[StudyRecord]:
@@ -245,11 +245,15 @@ def _lock(connection: Connection, uid: StudyUid) -> Record:
 
 def _guard(stored: Record, version: int) -> None:
     if stored.version != version:
-        raise Aborted(f"study {stored.uid} is at version {stored.version}, not {version}")
+        raise Aborted(
+            f"study {stored.uid} has changed: it is at version {stored.version}, not {version}"
+        )
 
 
 def _taken(study: StudyRecord, error: IntegrityError) -> AlreadyExists:
     if study.name is not None and "display_digest" in str(error.orig):
         where = study.name.collection
-        return AlreadyExists(f"{where} has a study of the display name {study.display_name!r}")
+        return AlreadyExists(
+            f"{where} already has a study with the display name {study.display_name!r}"
+        )
     return AlreadyExists(f"study {study.name or study.uid} already exists")

@@ -145,7 +145,7 @@ def _existing(connection: Connection, names: set[str]) -> set[str]:
 def _taken(resource: Resource) -> AlreadyExists:
     """Makes the error that another resource has this name, or its unique key."""
     key = resource.unique_key
-    also = "" if key is None else f", or another has its {key!r:.200}"
+    also = "" if key is None else f", or another resource has the same key {key!r:.200}"
     return AlreadyExists(f"{resource.name} already exists{also}")
 
 
