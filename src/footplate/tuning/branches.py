@@ -96,7 +96,7 @@ class Neglected:
 
     def __str__(self) -> str:
         since = f"for {self.trials} trials" if self.ever else f"in the first {self.trials} trials"
-        return f"{self.branch} not tried {since}"
+        return f"{self.branch} was not tried {since}"
 
 
 def bound(space: SearchSpace) -> int:

@@ -36,7 +36,7 @@ class GridSearch:
     def suggest(self, study: Study, count: int, seed: int) -> Batch:  # noqa: ARG002 - the protocol
         space, known = study.config.space, tried(study)
         if space.size is None:
-            raise ValueError("grid search takes integer, discrete and categorical parameters")
+            raise ValueError("grid search takes only integer, discrete and categorical parameters")
         found: list[Suggestion] = []
         points = _new_points(space, space.size, known)
         for index, point in points:

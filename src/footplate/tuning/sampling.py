@@ -67,7 +67,7 @@ def all_tried(study: Study) -> str:
     """Returns why no more points are suggested."""
     size = study.config.space.size
     points = "the only point" if size == 1 else f"all {size} points"
-    return f"{points} of the search space {'has' if size == 1 else 'have'} been tried"
+    return f"the study has tried {points} of the search space"
 
 
 def generator(seed: int, *places: int) -> np.random.Generator:

@@ -81,9 +81,9 @@ def test_the_reason_says_how_long_a_branch_has_waited() -> None:
     space = SearchSpace((CategoricalParameter("optimizer", ("sgd", "adam")), GAMMA))
     trials: list[Point] = [{"optimizer": "sgd", "gamma": 0.5}] * 14
     found = neglected(space, trials, again=False)
-    assert str(found) == "branch `adam` not tried in the first 14 trials"
+    assert str(found) == "branch `adam` was not tried in the first 14 trials"
     trials = [{"optimizer": "adam", "gamma": 0.5}, *trials]
-    assert str(neglected(space, trials, again=False)) == "branch `adam` not tried for 14 trials"
+    assert str(neglected(space, trials, again=False)) == "branch `adam` was not tried for 14 trials"
 
 
 def test_more_than_twenty_branches_wait_until_they_are_overdue() -> None:
@@ -94,7 +94,7 @@ def test_more_than_twenty_branches_wait_until_they_are_overdue() -> None:
     trials: list[Point] = [{"kind": "0", "gamma": 0.5}] * INITIAL_TRIALS
     assert neglected(few, trials[1:], again=False) is None
     found = neglected(few, trials, again=False)
-    assert str(found) == "branch `1` not tried in the first 10 trials"
+    assert str(found) == "branch `1` was not tried in the first 10 trials"
     assert neglected(many, trials, again=False) is None
     assert neglected(many, trials * 8, again=False) is not None
 

@@ -37,7 +37,7 @@ def test_the_grid_goes_on_where_it_was_and_ends() -> None:
     assert not batch.exhausted
     rest = GridSearch().suggest(study(SMALL, *points[:7]), 3, seed=0)
     assert [s.point for s in rest.suggestions] == [points[7]]
-    assert rest.exhausted == "all 8 points of the search space have been tried"
+    assert rest.exhausted == "the study has tried all 8 points of the search space"
 
 
 def test_a_grid_has_no_range_of_real_numbers() -> None:
@@ -121,5 +121,5 @@ def test_a_grid_of_more_points_than_can_be_written_down() -> None:
 def test_the_only_point() -> None:
     one = SearchSpace((IntegerParameter("i", 3, 3),))
     assert RandomSearch().suggest(study(one, {"i": 3}), 1, seed=0).exhausted == (
-        "the only point of the search space has been tried"
+        "the study has tried the only point of the search space"
     )

@@ -57,7 +57,7 @@ def explain(
     reason = Reason.EXPLORE if explores else Reason.EXPLOIT
     away, near = min(((distance(encoding, row, one.row), one) for one in best), key=_first)
     ranges = joined([f"{p.metric} between {p.low:.4g} and {p.high:.4g}" for p in predictions])
-    place = f"{away:.0%} of the axes away from {_named(near, metrics)}"
+    place = f"{away:.0%} of the ranges away from {_named(near, metrics)}"
     why = f"{because}; " if because else ""
     sentence = f"{reason.value}s: {why}expects {ranges}, {place}"
     return Explanation(reason, sentence, predictions, away)
@@ -69,7 +69,7 @@ def _named(near: NearbyTrial, metrics: Sequence[Metric]) -> str:
     if len(values) == 1:
         return f"trial {number}, the best so far with {values[0]:.4g}"
     shown = ", ".join(f"{value:.4g}" for value in values)
-    return f"trial {number} ({shown}), the nearest of the best"
+    return f"trial {number} ({shown}), the nearest of the best trials"
 
 
 def _first(pair: tuple[float, NearbyTrial]) -> float:

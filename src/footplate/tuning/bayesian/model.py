@@ -128,7 +128,9 @@ def model_from_record(record: Mapping[str, object]) -> Model | None:
 
 def _hyperparameters(record: object) -> Hyperparameters:
     if not isinstance(record, Mapping):
-        raise TypeError(f"{record!r} given; allowed: lengths, signal, rough and noise")
+        raise TypeError(
+            f"stored model: {record!r} given; allowed: lengths, signal, rough and noise"
+        )
     lengths = tuple(float(length) for length in record["lengths"])
     signal, rough, noise = (float(record[name]) for name in ("signal", "rough", "noise"))
     return Hyperparameters(lengths, signal, rough, noise)

@@ -131,15 +131,15 @@ class _Step:
         if point is None:
             return None
         first = self._given == 0 and not len(self._known)
-        sentence = "the middle of the ranges, or the defaults" if first else "spread evenly"
+        sentence = "the middle of all ranges, or the default values" if first else "spread evenly"
         why = Explanation(
-            Reason.INITIAL, f"initial design: {sentence}; too few trials have ended for more"
+            Reason.INITIAL, f"initial design: {sentence}; too few trials have ended for a model"
         )
         return Suggestion(point, why)
 
     def _unmodelled(self, due: Neglected) -> Suggestion | None:
         point = self._drawn(due.branch)
-        why = Explanation(Reason.EXPLORE, f"explores: {due}; too few trials have ended for more")
+        why = Explanation(Reason.EXPLORE, f"explores: {due}; too few trials have ended for a model")
         return None if point is None else Suggestion(point, why)
 
     def _modelled(self, due: Neglected | None) -> Suggestion | None:
@@ -266,4 +266,4 @@ def reason_to_explore(losses: Floats, number: int) -> str:
     if losses.shape[1] > 1 or number % _EVERY:
         return ""
     since = len(losses) - 1 - int(losses[:, 0].argmin())
-    return f"no better trial among the last {since}" if since >= _STAGNANT else ""
+    return f"none of the last {since} trials was better" if since >= _STAGNANT else ""

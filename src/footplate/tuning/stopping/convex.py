@@ -53,7 +53,9 @@ class ConvexRule:
         if own.best <= best or forecast.loss - _SURE * forecast.spread <= best:
             return ""
         at, shown = self.ruler.at(own.end), self.ruler.shown(own.best)
-        forecasted = f"on its way to {self.ruler.shown(forecast.loss)} (± {forecast.spread:.2g})"
+        forecasted = (
+            f"expected to reach {self.ruler.shown(forecast.loss)} (± {forecast.spread:.2g})"
+        )
         to_beat = f"the best of {len(whole)} finished trials has {self.ruler.shown(best)}"
         return f"{at}: {shown}, {forecasted}, and {to_beat}"
 

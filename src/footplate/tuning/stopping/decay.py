@@ -48,7 +48,7 @@ class DecayCurveRule:
             return ""
         best = min(curve.best for curve in whole)
         if not math.isfinite(own.best):
-            return f"{self.ruler.at(own.end)}: its values are not numbers"
+            return f"{self.ruler.at(own.end)}: the trial's values are not numbers"
         mean, spread = _foretell(own, longer[-_MOST_CURVES:])
         likely = float(ndtr((best - mean) / spread))
         if likely >= _UNLIKELY or own.best <= best:

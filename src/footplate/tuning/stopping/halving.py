@@ -94,7 +94,7 @@ class HalvingRule:
         at, shown = self.ruler.at(own.end), self.ruler.shown
         ends = sorted([forecasted.low, forecasted.high], key=self.ruler.metric.value)
         between = " and ".join(shown(end) for end in ends)
-        to_beat = f"the best of {whole} whole trials has {shown(forecasted.to_beat)}"
+        to_beat = f"the best of {whole} finished trials has {shown(forecasted.to_beat)}"
         return f"{at}: {shown(own.best)}, expected to end between {between}, and {to_beat}"
 
 

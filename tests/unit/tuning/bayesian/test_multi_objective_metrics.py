@@ -64,7 +64,7 @@ def test_it_predicts_each_metric_and_replays() -> None:
     why = batch.suggestions[0].why
     assert [p.metric for p in why.predictions] == ["cost", "gain"]
     assert " and gain between " in why.sentence
-    assert why.sentence.endswith(", the nearest of the best")
+    assert why.sentence.endswith(", the nearest of the best trials")
     assert BayesianSearch(model).suggest(study, 2, seed=1) == batch
 
 

@@ -130,7 +130,7 @@ def test_a_search_that_goes_on_remembers_what_was_neglected() -> None:
     assert [first.point["family"], second.point["family"]] == ["f1", "f2"]
     assert first.why.reason is Reason.EXPLORE
     assert first.why.sentence.startswith(
-        "explores: branch `f1` not tried in the first 30 trials; expects loss between "
+        "explores: branch `f1` was not tried in the first 30 trials; expects loss between "
     )
     resumed = searched(resumed, LOSSES["plateaus"], bound(space), 1, 1)
     assert_bounded(space, [trial.point for one in (earlier, resumed) for trial in one.trials][30:])
@@ -143,7 +143,8 @@ def test_what_has_no_model_yet_explores_too() -> None:
         study = with_finished(study, {"family": "f0", "f0x0": 0.5}, None)
     (suggestion,) = BayesianSearch().suggest(study, 1, seed=0).suggestions
     sentence = (
-        "explores: branch `f1` not tried in the first 20 trials; too few trials have ended for more"
+        "explores: branch `f1` was not tried in the first 20 trials; too few trials have ended "
+        "for a model"
     )
     assert suggestion.why.sentence == sentence
     assert suggestion.point["family"] == "f1"

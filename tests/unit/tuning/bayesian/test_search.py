@@ -133,7 +133,7 @@ def test_a_finite_space_is_tried_whole_and_it_says_so(seed: int) -> None:
     assert len({key(trial.point) for trial in study.trials}) == 15
     batch = BayesianSearch().suggest(study, 1, seed)
     assert not batch.suggestions
-    assert batch.exhausted == "all 15 points of the search space have been tried"
+    assert batch.exhausted == "the study has tried all 15 points of the search space"
 
 
 def test_the_rest_of_a_finite_space_is_handed_out_at_once() -> None:

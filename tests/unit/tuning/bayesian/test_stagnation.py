@@ -16,7 +16,7 @@ STUCK = np.ones((9, 1))
 
 
 def test_it_explores_after_eight_trials_that_are_no_better() -> None:
-    assert reason_to_explore(STUCK, 9) == "no better trial among the last 8"
+    assert reason_to_explore(STUCK, 9) == "none of the last 8 trials was better"
     assert reason_to_explore(STUCK[:8], 9) == ""
     assert reason_to_explore(BETTER_AND_BETTER, 21) == ""
 
@@ -41,5 +41,5 @@ def test_a_suggestion_says_so() -> None:
     (suggestion,) = BayesianSearch(refit(study)).suggest(study, 1, seed=0).suggestions
     assert suggestion.why.reason is Reason.EXPLORE
     assert suggestion.why.sentence.startswith(
-        "explores: no better trial among the last 11; expects loss between "
+        "explores: none of the last 11 trials was better; expects loss between "
     )

@@ -156,7 +156,7 @@ def test_halving_stops_what_is_hopeless_even_among_the_top_third() -> None:
     others = curves([i / 10 for i in range(1, 9)])
     second = trial(9, decay(0.25, 8), done=False)
     reason = rule(HalvingSpec()).reason_to_stop(second, others)
-    said = "expected to end between 0.3452 and 0.3531, and the best of 8 whole trials has 0.2"
+    said = "expected to end between 0.3452 and 0.3531, and the best of 8 finished trials has 0.2"
     assert reason == f"at step 80: 0.375, {said}"
 
 
@@ -164,7 +164,7 @@ def test_halving_says_what_is_hopeless_in_the_metrics_own_direction() -> None:
     others = curves([i / 10 for i in range(1, 9)], lambda v: [-x for x in decay(v)])
     second = trial(9, [-x for x in decay(0.25, 8)], done=False)
     reason = rule(HalvingSpec(), GAIN).reason_to_stop(second, others)
-    said = "expected to end between -0.3531 and -0.3452, and the best of 8 whole trials has -0.2"
+    said = "expected to end between -0.3531 and -0.3452, and the best of 8 finished trials has -0.2"
     assert reason == f"at step 80: -0.375, {said}"
 
 
