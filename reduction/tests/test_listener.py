@@ -183,7 +183,7 @@ def test_workers_that_do_not_come_are_named(reducer: ReducerProcess) -> None:
     member.hello(HELLO._replace(group="late", world=4, rank=2, patience_s=0.1))
     rank, sentence = member.expect_error()
     assert rank == 0
-    assert sentence == "workers that did not come within 0.1 s: 0, 1, 3"
+    assert sentence == "workers that did not connect within 0.1 s: 0, 1, 3"
     member.close()
 
 
@@ -248,7 +248,7 @@ def test_who_says_nothing_is_put_out(reducer: ReducerProcess) -> None:
     slow.challenge()
     slow.connection.sendall(Header(FrameType.HELLO, nbytes=100).pack()[:-1])
     for handshake in (silent, slow):
-        assert refusal(handshake) == "no HELLO came in time"
+        assert refusal(handshake) == "the worker sent no HELLO in time"
 
 
 def test_a_thousand_unauthenticated_connections_do_not_keep_workers_out(

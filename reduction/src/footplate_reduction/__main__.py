@@ -66,13 +66,17 @@ def _add_reducer(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = reducer.add_argument
-    add("--host", help="address to listen on (FOOTPLATE_REDUCTION_HOST; all interfaces)")
-    add("--port", type=int, help=f"FOOTPLATE_REDUCTION_PORT; {DEFAULT_PORT}; 0: any")
+    add("--host", help="address to listen on (FOOTPLATE_REDUCTION_HOST; default: all interfaces)")
+    add(
+        "--port",
+        type=int,
+        help=f"port to listen on (FOOTPLATE_REDUCTION_PORT; {DEFAULT_PORT}); 0: any free port",
+    )
     add(
         "--lanes",
         type=int,
-        help="connections, and threads, for each worker "
-        "(FOOTPLATE_REDUCTION_LANES; 1): several fill a link above 10 Gbit/s",
+        help="connections and threads for each worker (FOOTPLATE_REDUCTION_LANES; default: 1); "
+        "take several for a network of more than 10 Gbit/s",
     )
     add("--job", help="name of the job (FOOTPLATE_REDUCTION_JOB)")
     add(

@@ -133,7 +133,7 @@ def _check(hello: Hello, token: str) -> None:
     check_job(hello.job)
     check_token(token)
     if not 1 <= hello.world <= LARGEST_WORLD or not 0 <= hello.rank < hello.world:
-        message = "rank {} of world {}: a world has 1 to {} workers, ranks count from 0"
+        message = "rank {} of {} workers given; allowed: 1 to {} workers, with ranks from 0"
         raise ValueError(message.format(hello.rank, hello.world, LARGEST_WORLD))
 
 
@@ -141,15 +141,17 @@ def _check_types(vector: memoryview, held: WireType, wire: WireType | None) -> N
     narrow = wire in (WireType.FLOAT16, WireType.BFLOAT16)
     if wire is not None and wire is not held and not (held is WireType.FLOAT32 and narrow):
         message = f"{held.name} can't travel as {wire.name}"
-        raise ValueError(message + "; only FLOAT32 can as another: as FLOAT16 or BFLOAT16")
+        raise ValueError(message + "; only FLOAT32 can travel as another type, FLOAT16 or BFLOAT16")
     if len(vector) % held.itemsize:
-        raise ValueError(f"{len(vector)} bytes are no whole elements of {held.name}")
+        raise ValueError(
+            f"the vector has {len(vector)} bytes, which is no whole number of {held.name} elements"
+        )
 
 
 def _bytes_of(buffer: Any) -> memoryview:
     view = memoryview(buffer)
     if view.readonly:
-        raise ValueError("the vector is read-only; the result is written into it")
+        raise ValueError("the vector is read-only, but the result must be written into it")
     if not view.c_contiguous:
         raise ValueError("the vector is not contiguous")
     return view.cast("B") if view.nbytes else memoryview(bytearray())

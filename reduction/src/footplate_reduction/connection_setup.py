@@ -75,7 +75,7 @@ class Endpoint:
         """Reads what has come: it is welcomed, or tried again. Raises ReductionError."""
         connection = self.connection
         if connection is None:
-            raise AssertionError("hear comes after knock")
+            raise AssertionError("an endpoint must connect before it can read a welcome")
         if self.welcomed:
             raise self._loss(connection)
         try:
@@ -139,7 +139,7 @@ class Endpoint:
             return error
         except (OSError, _Unreached):  # the first error counts
             pass
-        return ReductionError(f"reducer {self.name} was lost before all workers were there")
+        return ReductionError(f"reducer {self.name} was lost before all workers had connected")
 
 
 class _ConnectionSet:
@@ -193,7 +193,10 @@ class _ConnectionSet:
             self._endpoints.insert(at + 1, Endpoint(reached.address, hello, self._token))
         for each in self._endpoints:
             if each.lanes not in (0, reached.lanes):
-                message = "reducers {} and {} have {} and {} lanes; all must have the same number"
+                message = (
+                    "reducers {} and {} have {} and {} lanes; all reducers must have the same "
+                    "number of lanes"
+                )
                 lanes = each.lanes, reached.lanes
                 raise ReductionError(message.format(each.name, reached.name, *lanes))
 
@@ -201,19 +204,21 @@ class _ConnectionSet:
         passed_s = time.monotonic() - self._began
         away = [each for each in self._endpoints if each.connection is None and each.trouble]
         if passed_s > self._hello.timeout_s and away and not self._warned:
-            _log.warning("reducer %s is not there yet (%s)", away[0].name, away[0].trouble)
+            _log.warning(
+                "the worker can't reach reducer %s yet (%s)", away[0].name, away[0].trouble
+            )
             self._warned = True
         if passed_s > self._hello.patience_s and away:
             message = f"reducer {away[0].name} could not be reached: {away[0].trouble}"
             raise ReductionError(message)
         if passed_s > self._hello.patience_s + self._hello.timeout_s:
             silent = next(each.name for each in self._endpoints if not each.welcomed)
-            raise ReductionError(f"no welcome came from reducer {silent}")
+            raise ReductionError(f"reducer {silent} did not answer the handshake")
 
     def _leave(self, error: BaseException) -> None:
         rank = self._hello.rank
         if not isinstance(error, ReductionError):
-            error = ReductionError(f"worker {rank} left before all were there", rank)
+            error = ReductionError(f"worker {rank} left before all workers had connected", rank)
         for each in self._endpoints:
             each.leave(error)
 
@@ -243,6 +248,6 @@ def _exactly(connection: socket.socket, nbytes: int) -> bytes:
     while len(read) < nbytes:
         piece = connection.recv(nbytes - len(read))
         if not piece:
-            raise _Unreached("it closed the connection")
+            raise _Unreached("the reducer closed the connection")
         read += piece
     return bytes(read)

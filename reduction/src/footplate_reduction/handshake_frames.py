@@ -128,7 +128,7 @@ def parse_hello(payload: bytes, token: str, challenge: Challenge) -> Answer:
 def check_welcome(payload: bytes, token: str, challenge: Challenge, nonce: str) -> None:
     """Raises Refused for a reducer that doesn't have the token."""
     if not _same(_object(payload).get("proof"), _reducers_proof(token, challenge.nonce, nonce)):
-        raise Refused("token: the reducer's is not the worker's")
+        raise Refused("token: the reducer has another token than the worker")
 
 
 def _hello(said: dict[str, Any], lanes: int) -> Hello:
@@ -172,13 +172,16 @@ def _object(payload: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        raise Refused("not a handshake of this protocol: its payload is no JSON object")
+        raise Refused("not a handshake of this protocol: the payload is not a JSON object")
     return said
 
 
 def _check_version(said: dict[str, Any]) -> None:
     if type(said.get("version")) is not int or said["version"] != VERSION:
-        message = "version: {} is spoken here, {!r:.40} there; install the same footplate-reduction"
+        message = (
+            "version: {} here, {!r:.40} at the other end; install the same footplate-reduction "
+            "at both"
+        )
         raise Refused(message.format(VERSION, said.get("version")))
 
 
@@ -187,14 +190,14 @@ def _nonce(said: dict[str, Any]) -> str:
     right_size = isinstance(nonce, str) and len(nonce) == 2 * NONCE_BYTES
     if isinstance(nonce, str) and right_size and set(nonce) <= _HEX:
         return nonce
-    raise Refused(f"nonce: must be {NONCE_BYTES} bytes in lower hex")
+    raise Refused(f"nonce: must be {NONCE_BYTES} bytes in lower-case hexadecimal digits")
 
 
 def _whole(said: dict[str, Any], key: str, least: int, most: int) -> int:
     number = said.get(key)
     if type(number) is int and least <= number <= most:
         return number
-    message = "{}: {!r:.40} given, a whole number from {} to {} is allowed"
+    message = "{}: {!r:.40} given; allowed: a whole number from {} to {}"
     raise Refused(message.format(key, number, least, most))
 
 
@@ -202,7 +205,7 @@ def _seconds(said: dict[str, Any], key: str) -> float:
     number: Any = said.get(key)
     if type(number) in (int, float) and 0 < number <= LONGEST_TIME_S:  # which no NaN is
         return float(number)
-    message = "{}: {!r:.40} given, more than 0 and at most {:.0f} seconds are allowed"
+    message = "{}: {!r:.40} given; allowed: more than 0 and at most {:.0f} seconds"
     raise Refused(message.format(key, number, LONGEST_TIME_S))
 
 
@@ -210,4 +213,4 @@ def _name(said: dict[str, Any], key: str) -> str:
     name = said.get(key)
     if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable():
         return name
-    raise Refused(f"{key}: 1 to {LONGEST_NAME} printable characters are allowed")
+    raise Refused(f"{key}: allowed: 1 to {LONGEST_NAME} printable characters")

@@ -66,7 +66,8 @@ def reducer_settings(environment: Mapping[str, str]) -> ReducerSettings:
 def check_token(token: str) -> None:
     if len(token) < SHORTEST_TOKEN:
         message = (
-            "FOOTPLATE_REDUCTION_TOKEN has {} characters; it must have at least {}, the same {}"
+            "FOOTPLATE_REDUCTION_TOKEN has {} characters; it must have at least {}, and be "
+            "the same {}"
         )
         where = "for all workers and reducers of a job"
         raise SettingsError(message.format(len(token), SHORTEST_TOKEN, where))
@@ -101,11 +102,11 @@ def addresses(text: str) -> tuple[Address, ...]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
         raise SettingsError(
-            "FOOTPLATE_REDUCERS names no reducer; it must be host:port,host:port,... of all of them"
+            "FOOTPLATE_REDUCERS names no reducer; set it to host:port,host:port,... of all reducers"
         )
     listed = tuple(_address(part) for part in parts)
     if len(set(listed)) < len(listed):
-        raise SettingsError(f"FOOTPLATE_REDUCERS is {text!r}; each reducer must be there once")
+        raise SettingsError(f"FOOTPLATE_REDUCERS is {text!r}; it must name each reducer once")
     return listed
 
 
@@ -117,7 +118,7 @@ def _address(part: str) -> Address:
     host = host[1:-1] if bracketed else host
     right_host = host and (bracketed or ":" not in host)
     if not right_host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise SettingsError(f"FOOTPLATE_REDUCERS has {part!r}; each must be host:port")
+        raise SettingsError(f"FOOTPLATE_REDUCERS has {part!r}; each reducer must be host:port")
     return host, int(port)
 
 
@@ -135,7 +136,7 @@ def _refuse_engine(environment: Mapping[str, str]) -> None:
     given = environment.get(_PREFIX + "ENGINE", "native") or "native"
     if given != "native":
         raise SettingsError(
-            f"{_PREFIX}ENGINE is {given!r}; there is one engine, so the variable must not be set"
+            f"{_PREFIX}ENGINE is {given!r}; leave it unset, because there is only one engine"
         )
 
 

@@ -70,4 +70,4 @@ def _run(library: Library, lane: int, counters: Counters) -> Status:
     return status
 
 
-_ALONE = "no worker of the group answers; the first: "
+_ALONE = "no worker of the group answers; the first error: "

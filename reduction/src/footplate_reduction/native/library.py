@@ -178,4 +178,4 @@ def _decoded(text: Array[c_char], size: int) -> str:
     return text.raw[:size].decode("utf-8", "replace")
 
 
-_AGAIN = "install it again where it is to run"
+_AGAIN = "install footplate-reduction again on the machine that runs it"

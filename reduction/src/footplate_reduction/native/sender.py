@@ -74,7 +74,10 @@ class Sender:
         if wire is not held and (held is not WireType.FLOAT32 or wire not in _NARROW):
             raise ValueError(f"{held.name} can't travel as {wire.name}")
         if len(vector) % held.itemsize:
-            raise ValueError(f"{len(vector)} bytes are no whole {held.name}s")
+            raise ValueError(
+                f"the vector has {len(vector)} bytes, which is no whole number of {held.name} "
+                "elements"
+            )
         nbytes = len(vector) // held.itemsize * wire.itemsize
         cut = self._cuts(nbytes, self._seq % self._endpoints)
         place = (c_char * len(vector)).from_buffer(vector)

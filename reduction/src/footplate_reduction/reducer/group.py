@@ -70,13 +70,11 @@ class Group:
         theirs = (hello.world, hello.timeout_s, hello.patience_s)
         if mine != theirs:
             message = (
-                "world: group {} has {} workers, timeout {:g} s and patience {:g} s, worker {} "
-                "says {}, {:g} s and {:g} s. All must say the same"
+                "world: group {} has {} workers, timeout {:g} s and patience {:g} s, but worker {} "
+                "has {}, {:g} s and {:g} s. All workers must have the same"
             )
             raise Refused(message.format(self.name, *mine, hello.rank, *theirs))
         present = hello.rank in self._waiting.get(hello.lane, {})
         if present or self.ending or hello.lane in self.running:
-            message = (
-                "{}: group {} has a worker {} already, whose connection is not known to be gone"
-            )
+            message = "{}: group {} already has a worker {}, whose connection may still exist"
             raise Refused(message.format(TAKEN, self.name, hello.rank))

@@ -73,11 +73,11 @@ class Groups:
         """Raises Refused."""
         hello = member.answer.hello
         if hello.job != self._job:
-            raise Refused("job: this reducer serves another one")
+            raise Refused("job: this reducer serves another job")
         group = self._groups.get(hello.group)
         if group is None:
             if len(self._groups) >= MOST_GROUPS:
-                raise Refused(f"group: {MOST_GROUPS} are open, and no more may be")
+                raise Refused(f"group: {MOST_GROUPS} groups are open, and more are not allowed")
             group = Group(hello)
         complete = group.join(member)
         self._groups[hello.group] = group
@@ -91,7 +91,7 @@ class Groups:
         for group in list(self._groups.values()):
             late = group.overdue(now)
             if late is not None:
-                message = "workers that did not come within {:g} s: {}"
+                message = "workers that did not connect within {:g} s: {}"
                 names = ", ".join(str(rank) for rank in late[:16])
                 error = ReductionError(message.format(group.limits.patience_s, names), late[0])
                 self._break(group, error)
@@ -138,7 +138,7 @@ class Groups:
         self._selector.unregister(member.connection)
         member.connection.close()
         group.leave(member)
-        left = "group {} lane {}: worker {} left before all were there"
+        left = "group {} lane {}: worker {} left before all workers had connected"
         self._say(left.format(group.name, hello.lane, hello.rank))
         if error is not None:
             self._break(group, error)
@@ -150,7 +150,7 @@ class Groups:
             with contextlib.suppress(OSError):  # the lane finds out
                 member.connection.send(member.answer.welcome)
             member.connection.setblocking(True)
-        self._say(f"group {group.name} lane {lane}: begins with {len(members)} workers")
+        self._say(f"group {group.name} lane {lane}: the reducer begins with {len(members)} workers")
         counters = Counters()
         self._running.append(counters)
         name = f"group {group.name} lane {lane}"
@@ -176,7 +176,7 @@ class Groups:
 
     def _report(self, end: LaneEnd) -> None:
         how = "all workers have left" if end.error is None else "ended: " + _line(end.error)
-        words = "group {} lane {}: {}; parts of {} collectives were added"
+        words = "group {} lane {}: {}; the reducer added parts of {} collectives"
         self._say(words.format(end.group.name, end.lane, how, end.counters.collectives))
 
     def _break(self, group: Group, error: ReductionError) -> None:

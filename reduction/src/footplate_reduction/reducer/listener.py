@@ -55,7 +55,7 @@ class Listener:
         crowded = len(self._handshakes) >= MAX_PENDING_HANDSHAKES
         allowed_s = _ROOM_AFTER_S if crowded else HANDSHAKE_TIMEOUT_S
         for handshake in [each for each in self._handshakes if now - each.came > allowed_s]:
-            self._refuse(handshake, Refused("no HELLO came in time"))
+            self._refuse(handshake, Refused("the worker sent no HELLO in time"))
         self._listen()
 
     def close(self) -> None:

@@ -99,7 +99,7 @@ class Reducer:
         self._handshake_listener.tick()
         self._group_registry.tick()
         if self._handshake_listener.refused > self._reported_refusals:
-            words = "refused {} in all; the last: {}"
+            words = "refused {} connections in all; the last: {}"
             _say(
                 words.format(
                     self._handshake_listener.refused, self._handshake_listener.last_refusal

@@ -63,7 +63,8 @@ def _make_group(options: Any, _: Any = None) -> Any:
     if not hasattr(dist.ProcessGroup, "_set_default_backend"):
         raise ReductionError(
             "this PyTorch can't run the backend footplate: call init_process_group with gloo or "
-            "nccl, and footplate_reduction.torch.attach(model) on the DistributedDataParallel"
+            "nccl, and then footplate_reduction.torch.attach(model) with the "
+            "DistributedDataParallel model"
         )
     from footplate_reduction.torch.backend import FootplateGroup
 

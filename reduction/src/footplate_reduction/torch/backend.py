@@ -80,7 +80,7 @@ class FootplateGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch has no t
             super().shutdown()
 
     def abort(self) -> None:
-        self._leave("its process group was aborted")
+        self._leave("the worker's process group was aborted")
         super().abort()
 
     def _leave(self, why: str | None) -> None:

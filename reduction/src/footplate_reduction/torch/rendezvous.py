@@ -53,7 +53,7 @@ def meet(store: Any, rank: int, world: int, mine: WorkerInfo) -> list[WorkerInfo
 def missing(instead: str) -> str:
     """Returns the message if no worker has reducers."""
     return (
-        f"there are no reducers, for FOOTPLATE_REDUCERS is not set: {instead} all-reduces instead. "
+        f"FOOTPLATE_REDUCERS is not set: without reducers {instead} all-reduces. "
         "A job gets reducers by a worker pool 2 with the Reduction Server's image. Elsewhere, "
         "start `footplate-reduction reducer` on some machines, and set FOOTPLATE_REDUCERS="
         "host:port,host:port for all workers."
