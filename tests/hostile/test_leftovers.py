@@ -42,7 +42,7 @@ def check(
     skip_if_unprepared(end, options)
     assert (end["code"], replica.api.lines()) == (0, ["left"]), replica.api.lines("stderr")
     said = " ".join(replica.api.events("ISOLATION"))
-    assert not trace.find_processes() or "children that left it may survive" in said
+    assert not trace.find_processes() or "processes that left the group may survive" in said
     shared = [*trace.find_files(), *trace.find_segments()]
     assert not shared or levels.HOST_VIEW.missing in said
     assert trace.find_entries() == []

@@ -144,7 +144,7 @@ def test_a_program_of_an_ordinary_users_service_gets_nothing(
 def test_the_same_program_succeeds_as_root(attack: Attack) -> None:
     """Else the other test would prove nothing."""
     replica, got = attack(allow_root=["p"], program_users=USERS)
-    assert "the program runs as root, as the setting allow_root says" in " ".join(
+    assert "the program runs as root, because the setting allow_root allows it" in " ".join(
         replica.api.events("ISOLATION")
     )
     assert {name for name, what in got.items() if what} >= PROVEN, got

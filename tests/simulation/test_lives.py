@@ -155,7 +155,7 @@ def check_restarts(supervisors: list[Supervisor], events: list[JobEvent]) -> Non
         key = event.attempt, event.replica
         before = starts[*key, told[key]]
         told[key] += 1
-        if "because another replica did" in event.message:
+        if "because another one did" in event.message:
             assert before.last is not None
             assert not before.last.success
             assert not before.lost

@@ -147,7 +147,10 @@ def test_every_wrong_quota_is_named_with_its_table(tmp_path: Path) -> None:
             ("quotas[1].progect", "unknown key; did you mean project?"),
             ("quotas[1].TPU_V2", f"1000000001 given; {number}"),
             ("quotas[1].TPU_V3", f"'8' given; {number}"),
-            ("quotas[2]", "has no limit; allowed: one or more such as vcpus = 64"),
+            (
+                "quotas[2]",
+                ("this table has no limit; allowed: one limit or more, such as vcpus = 64"),
+            ),
         )
     ]
 
@@ -281,7 +284,7 @@ def test_jobs_are_kept_by_project(
     [
         ("90", "keep_jobs: option: '90' given; allowed: a number with a unit: 45s, 90m, 12h"),
         ("ads=soon", "keep_jobs.ads: option: 'soon' given; allowed: a number with a unit"),
-        ("=1d", "keep_jobs: option: no project before '='"),
+        ("=1d", "keep_jobs: option: a project is missing before '='"),
         (90, "keep_jobs: option: 90 given"),
     ],
 )

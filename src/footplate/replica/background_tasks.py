@@ -44,9 +44,12 @@ class BackgroundTasks:
         """Starts a process for a control request; returns why that fails, or ''."""
         limit = AT_ONCE.get(kind)
         if limit is None:
-            return f"its supervisor does not support control requests of kind {kind}"
+            return f"the replica's supervisor does not support control requests of kind {kind}"
         if sum(background_task.kind == kind for background_task in self._running) >= limit:
-            return f"its supervisor already runs {limit} requests of kind {kind}; try again later"
+            return (
+                f"the replica's supervisor already runs {limit} requests of kind {kind}; try "
+                "again later"
+            )
         launch = Launch(
             [*self._command, kind, self._home, control_request], dict(self._host), "/", 1, 2
         )
@@ -58,7 +61,7 @@ class BackgroundTasks:
         try:
             pid = spawn(body)
         except (SpawnFailed, OSError) as error:
-            return f"its supervisor can't start a process for it: {error}"
+            return f"the supervisor can't start a process for the request: {error}"
         process = find(pid)
         if process is not None:
             self._running.append(BackgroundTask(kind, control_request, process))
@@ -78,7 +81,10 @@ class BackgroundTasks:
                 self._running.remove(background_task)
             if pid and status:
                 failures.append(
-                    (background_task.control_request, f"the process for it {_describe(status)}")
+                    (
+                        background_task.control_request,
+                        (f"the process for the request {_describe(status)}"),
+                    )
                 )
         return failures
 

@@ -74,7 +74,7 @@ class Copying(Phase):
         """Raises TaskError: why it could not."""
         result = self._notes.conclude(self._status, self.context.home / _LOG)
         if "notes" not in result:
-            raise TaskError("the copying of buckets ended before it was done")
+            raise TaskError("the copying of buckets ended before all files were copied")
         for note in result["notes"]:
             self.context.journal.event("BUCKETS", str(note))
 
@@ -96,7 +96,7 @@ class Fetching(Copying):
         except (TaskError, SpawnFailed, ValueError) as error:
             return fail(self.context, str(error))
         except OSError as error:
-            return fail(self.context, f"the program can't be started: {error}")
+            return fail(self.context, f"the supervisor can't start the program: {error}")
         return Starting(self.context, self._then)
 
     def stop(self) -> Phase:
@@ -107,7 +107,9 @@ class Fetching(Copying):
             pass  # it has ended
         self._output.close()
         self.context.end_child()
-        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+        return Delivering(
+            self.context, "STOPPED", 0, "the replica was stopped before its program started"
+        )
 
 
 class Saving(Copying):
@@ -128,7 +130,7 @@ class Saving(Copying):
         except TaskError as error:
             self.context.journal.event("BUCKETS", str(error))
             if (kind, code) == ("EXITED", 0):
-                cause = f"its program succeeded, but {error}"
+                cause = f"the program succeeded, but {error}"
                 code = _UNSAVED_CODE
         return Delivering(self.context, kind, code, cause, advice)
 
@@ -149,6 +151,7 @@ def after_saving(context: Context, kind: str, code: int, cause: str, advice: str
     except (SpawnFailed, OSError) as error:
         context.journal.event(
             "BUCKETS",
-            f"its files for buckets stay on the node, because they can't be written back: {error}",
+            "the supervisor can't copy the program's files to the buckets; they stay on the "
+            f"node: {error}",
         )
         return Delivering(context, kind, code or _UNSAVED_CODE, cause or str(error), advice)

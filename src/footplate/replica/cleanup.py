@@ -41,7 +41,7 @@ def main(path: str) -> int:
         print("some processes of the program can't be killed", file=sys.stderr)
         return AGAIN
     if not is_directory(home.spool):
-        home.finish("its supervisor died before the program started")
+        home.finish("the replica's supervisor died before the program started")
         return OK
     make_room(home)
     return _deliver(home)
@@ -54,7 +54,9 @@ def _kill_rest(home: Home) -> bool:
         if record and not mode_selection.sweep(record):
             return False
     except (KeyError, TypeError) as error:
-        print(f"the cleanup can't tell what the program left: {error!r}", file=sys.stderr)
+        print(
+            f"the cleanup can't tell which processes the program left: {error!r}", file=sys.stderr
+        )
     return True
 
 
@@ -74,14 +76,14 @@ def _deliver(home: Home) -> int:
     ticket = _read(home, "ticket.json")
     if "server_file" not in ticket or "token" not in ticket:
         home.finish(
-            "its supervisor died, and its last reports can't be sent: its file ticket.json is "
-            "damaged"
+            "the replica's supervisor died, and its last reports can't be sent, because the file "
+            "ticket.json is damaged"
         )
         return OK
     limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
     spool = Spool(home.spool, limit_bytes)
     if spool.empty:
-        home.finish("its supervisor died after its last report")
+        home.finish("the replica's supervisor died after its last report")
         return OK
     connection = Connection(ticket["server_file"], ticket["token"])
     patience_s = float(ticket.get("sweep_patience_s", DEFAULT_TIMEOUT_S))
@@ -94,7 +96,7 @@ def _deliver(home: Home) -> int:
             journal.event(
                 "SUPERVISOR_LOST",
                 (
-                    "the supervisor died; this log has all that it stored, up to its record "
+                    "the replica's supervisor died; this log has what it stored, up to record "
                     f"{spool.last % RESTART_SPAN}. "
                     "Later output of the program is lost"
                 ),
@@ -144,7 +146,7 @@ class Server:
         body = b'{"records":[' + records + b"]}"
         number = self._connection.post_bytes(REPORTS_PATH + ENDED, body).get("acknowledged")
         if type(number) is not int:
-            raise ServerUnavailable("the server doesn't say which records it has")
+            raise ServerUnavailable("the server's answer doesn't say which records it has")
         return number
 
 

@@ -26,7 +26,7 @@ def find_advice(context: Context, kind: str, code: int, cause: str) -> str:
             return sentence[0].upper() + sentence[1:]
         return _advise(context, cause) if failed and cause else ""
     except Exception as error:
-        return f"(no advice: looking for the cause failed with {type(error).__name__})"
+        return f"(no advice: the search for the cause failed with {type(error).__name__})"
 
 
 def untold(amounts: str, cause: str) -> str:

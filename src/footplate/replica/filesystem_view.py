@@ -77,8 +77,8 @@ def make_view(
     in_use = [path for top in WRITABLE for path in find_outermost(used, top)]
     if _HOST_TMP in in_use:
         raise TaskError(
-            f"the program can't have file systems of its own: its job uses {_HOST_TMP} "
-            f"itself; give it a directory below {_HOST_TMP}, or elsewhere"
+            f"the program can't have its own file systems, because the job uses {_HOST_TMP} "
+            f"itself; give the job a directory below {_HOST_TMP}, or elsewhere"
         )
     reached = [real[path] for path in (*needed, *environment, *shared) if path]
     reached += find_shared(context)

@@ -51,7 +51,7 @@ class ProcessTitle:
             words = file.read()
         start, size = int(fields[_ARG_START]), len(words)
         if not start or start + size != int(fields[_ARG_END]):
-            raise OSError("the address of the command line is unknown")
+            raise OSError("the fork server doesn't find its command line in memory")
         return cls(start, size, words[: words.index(b"\0" + os.fsencode(command) + b"\0") + 1])
 
     def check(self, words: Sequence[str]) -> None:
@@ -59,7 +59,7 @@ class ProcessTitle:
         ValueError: there is no room for them.
         """
         if len(self._spell(words)) > self._size:
-            raise ValueError(f"the command line is too short for {words[-1]}")
+            raise ValueError(f"the fork server's command line has no space for {words[-1]}")
 
     def change(self, words: Sequence[str]) -> None:
         """Writes the title, and fills what is left of the room with empty words."""

@@ -60,9 +60,9 @@ class Journal:
             self._notify(
                 "bound",
                 (
-                    f"{self._spool.size_bytes} bytes of records wait for the server, which is "
+                    f"{self._spool.size_bytes} bytes of output wait for the server, which is "
                     "the limit. The supervisor holds the program's output back until it has "
-                    "sent half of them"
+                    "sent half of these bytes"
                 ),
             )
         return not self._closed
@@ -124,8 +124,8 @@ class Journal:
             self._notify(
                 "disk",
                 (
-                    f"records can't be stored on disk ({error.strerror}): the supervisor holds "
-                    "the program's output back until they can"
+                    f"the supervisor can't store the program's output ({error.strerror}), and "
+                    "holds it back until the disk works again"
                 ),
             )
             self._held = bodies

@@ -51,7 +51,7 @@ def report(context: Context, *, succeeded: bool) -> None:
     context.journal.event(
         "LOST_FILES",
         (
-            f"the program wrote {found} to ./gs: of its working directory, and to no bucket. "
+            f"the program wrote {found} to ./gs: in its working directory, not to a bucket. "
             f"{WAYS_OUT}{kept}"
         ),
     )
@@ -59,8 +59,8 @@ def report(context: Context, *, succeeded: bool) -> None:
 
 WAYS_OUT = (
     "Functions that open files take no gs:// address, here and in the cloud. Use "
-    "/gcs/BUCKET/PATH, which works on Vertex AI, too, or a client of Cloud Storage. With the "
-    "job's label footplate-directories=paths, --job-dir and AIP_... are paths"
+    "/gcs/BUCKET/PATH, which works on Vertex AI, too, or a client of Cloud Storage. The job's "
+    "label footplate-directories=paths makes --job-dir and AIP_... variables paths"
 )
 
 
@@ -106,12 +106,12 @@ def _keep(context: Context) -> str:
     """
     top, task = str(context.ticket.get("kept") or ""), context.task
     if not top:
-        return "They are gone with their machine"
+        return "The files are gone with their machine"
     place = os.path.join(top, f"{task['attempt_id']}.{task['replica']}")
     try:
         os.makedirs(place, 0o700, exist_ok=True)
         os.rename(os.path.join(context.workdir, FOLDER), os.path.join(place, FOLDER))
     except OSError as error:
-        return f"They could not be kept: {error.strerror}"
+        return f"The files could not be kept: {error.strerror}"
     until = time.strftime("%Y-%m-%d %H:%M", time.gmtime(time.time() + KEPT_S))
-    return f"They are kept until {until} UTC in {place}"
+    return f"The files are kept until {until} UTC in {place}"

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 VMSTAT = "/proc/vmstat"
 MEMINFO = "/proc/meminfo"
-OTHERWISE = "not by the kernel because memory ran out: its control group has counted no such end"
+OTHERWISE = (
+    "memory did not run out: the kernel has killed no process of the program's control group for it"
+)
 _TELLING = 10
 """Less than this part of all was seen long before it was too much: that tells nothing."""
 
@@ -57,8 +59,9 @@ class OomWatch:
         count = own - self._own_before
         if count <= 0:
             return Finding("", otherwise=OTHERWISE if killed else "")
-        ended = "it" if killed else f"{count} of its processes"
-        about = f"the kernel ended {ended}: out of memory; {self._describe_limit()}"
+        others = "a process" if count == 1 else f"{count} processes"
+        ended = "the program" if killed else f"{others} of the program"
+        about = f"the kernel killed {ended}, because memory ran out; {self._describe_limit()}"
         return Finding(about, fatal=killed)
 
     def _count_own(self) -> int | None:
@@ -72,14 +75,14 @@ class OomWatch:
             return ""
         processes = "a process" if count == 1 else f"{count} processes"
         return (
-            f"meanwhile this machine ran out of memory, and the kernel ended {processes}; "
-            "only containment by cgroup can tell whether this was among them"
+            f"meanwhile this machine ran out of memory, and the kernel killed {processes}, perhaps "
+            "the program; only isolation by cgroup can tell"
         )
 
     def _describe_limit(self) -> str:
         if self._limits is None:
-            return "this machine had no more"
-        return f"its machine {self._limits.machine_type} has {self._limits.memory}"
+            return "this machine had no more memory"
+        return f"machine type {self._limits.machine_type} has {self._limits.memory}"
 
 
 def describe_amounts(context: Context, meminfo: str = MEMINFO) -> str:
@@ -88,11 +91,11 @@ def describe_amounts(context: Context, meminfo: str = MEMINFO) -> str:
     there = read_total(meminfo) if limits is None else limits.memory_bytes
     words = []
     if context.peak_bytes and context.peak_bytes * _TELLING >= there:
-        words.append(f"it held at least {_gib(context.peak_bytes)}")
+        words.append(f"the program used at least {_gib(context.peak_bytes)}")
     if limits is not None:
-        words.append(f"its machine {limits.machine_type} has {limits.memory}")
+        words.append(f"machine type {limits.machine_type} has {limits.memory}")
     elif there:
-        words.append(f"this machine has {_gib(there)} for all that runs on it")
+        words.append(f"this machine has {_gib(there)} for all programs")
     return "; ".join(words)
 
 

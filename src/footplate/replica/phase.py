@@ -54,7 +54,9 @@ class Delivering(Phase):
         if make_room(context.home):
             if context.containment is not None:
                 context.containment.discard()
-            message = "the disk is full: the program's working directory and /tmp were removed"
+            message = (
+                "the disk is full: the supervisor removed the program's working directory and /tmp"
+            )
             context.journal.event("DISK_FULL", message)
         context.journal.exit(kind, code, cause, advice)
         self.outcome = f"{kind} {code}{': ' if cause else ''}{cause}"

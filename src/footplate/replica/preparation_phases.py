@@ -50,14 +50,17 @@ class Fetching(Phase):
         if self.context.report_client.fault:
             return fail(
                 self.context,
-                f"its supervisor can't get its task: {self.context.report_client.fault}",
+                "the supervisor can't get its task from the server: "
+                f"{self.context.report_client.fault}",
             )
         if self.context.report_client.task is None:
             return self
         return Starting(self.context, lambda: begin(self.context))
 
     def stop(self) -> Phase:
-        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+        return Delivering(
+            self.context, "STOPPED", 0, "the replica was stopped before its program started"
+        )
 
 
 class Preparing(Phase):
@@ -91,7 +94,7 @@ class Preparing(Phase):
                 self._output.close()
         memory = self._watch.judge(status or 0)
         if memory.fatal:
-            cause = f"while its environment was prepared {memory.about}"
+            cause = f"while the environment was prepared, {memory.about}"
             return Delivering(self.context, "OUT_OF_MEMORY", os.WTERMSIG(status or 0), cause)
         try:
             result = self._preparation.conclude(status or 0, self.context.home / _LOG)
@@ -103,7 +106,9 @@ class Preparing(Phase):
 
     def stop(self) -> Phase:
         self._end()
-        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+        return Delivering(
+            self.context, "STOPPED", 0, "the replica was stopped before its program started"
+        )
 
     def _end(self) -> None:
         self._disk.close()
@@ -118,7 +123,7 @@ class Preparing(Phase):
             return self
         used = describe_disk(self._disk.used_bytes, self.context.wanted)
         self._end()
-        cause = f"while its environment was prepared {used}"
+        cause = f"while the environment was prepared, {used}"
         return Delivering(self.context, "OUT_OF_DISK", 0, cause)
 
     def _follow(self, result: dict[str, Any]) -> Phase:
@@ -175,7 +180,7 @@ def begin(context: Context) -> Phase:
             return _begin_container(context)
         isolate(context)
     except OSError as error:
-        raise TaskError(f"the program can't be prepared: {error}") from error
+        raise TaskError(f"the supervisor can't prepare the program: {error}") from error
     return Starting(context, lambda: _prepare(context))
 
 
@@ -185,7 +190,7 @@ def _prepare(context: Context) -> Phase:
         prepared = recall(context)
         return Preparing(context) if prepared is None else follow(context, prepared)
     if context.task.get("packages"):
-        raise TaskError("the packages need a runtime, and the task names none")
+        raise TaskError("the job's packages need a runtime, but the job has none")
     return follow(context, Prepared(sys.executable, []))
 
 
@@ -250,7 +255,7 @@ def _limit(containment: Containment, limits: Limits, promised: Promised) -> dict
     for name, fault in faults.items():
         if fault and not promised.fault(name):
             raise Unavailable(
-                f"the server promised a limit of {name}, and this machine can't set it now: {fault}"
+                f"the server promised a limit of {name}, which this machine can't set now: {fault}"
             )
     return faults
 
@@ -269,7 +274,9 @@ def read_limits(context: Context) -> Limits | None:
     try:
         return None if allotment is None else Limits.parse(allotment)
     except (KeyError, TypeError, ValueError) as error:
-        raise TaskError(f"the machine's limits in the task can't be read: {error!r}") from error
+        raise TaskError(
+            f"the supervisor can't read the machine's limits in its task: {error!r}"
+        ) from error
 
 
 def follow(context: Context, prepared: Prepared) -> Phase:

@@ -54,7 +54,7 @@ def main(facts: str) -> int:
         try:
             answer = find_promised(ticket, ticket["folder"], limited=ticket["limited"] is True)
         except (OSError, SpawnFailed) as error:
-            print(f"isolation can't be tried now: {error}", file=sys.stderr)
+            print(f"the server can't test the isolation of programs now: {error}", file=sys.stderr)
             time.sleep(_PAUSE_S * attempt)
         else:
             print(json.dumps(answer))
@@ -178,14 +178,14 @@ def _find_list_fault(folder: str, user: User, unmapped: str) -> str:
     try:
         grant(os.path.join(folder, "work"), user.gid)
     except OSError as error:
-        words = f"the owners of files in buckets can't be mapped ({unmapped})"
-        return f"{words}, and access lists can't be set: {error}"
+        words = f"the kernel can't map the owners of files in buckets ({unmapped})"
+        return f"{words}, and the server can't set access lists: {error}"
     return ""
 
 
 def _find_image_users_fault(setting: Any) -> str:
     if not find_container_ids(setting):
-        return f"program_users has no {CONTAINER_IDS} ids for containers"
+        return f"the setting program_users has no {CONTAINER_IDS} user ids for containers"
     words = os.uname().release.partition("-")[0].split(".")
     release = tuple(int(word) for word in words[:2] if word.isdigit())
     return "this needs Linux 5.19" if release < OVERLAY_RELEASE else ""

@@ -22,7 +22,7 @@ def describe(limits: Limits | None, refused: int | None, cause: str) -> str:
         return ""
     if refused is None and not any(sign in cause for sign in _SIGNS):
         return ""
-    more = "the kernel refused it more processes" if refused is None else _count(refused)
+    more = "the kernel refused the program more processes" if refused is None else _count(refused)
     vcpus = "its vCPU" if limits.vcpus == 1 else f"each of its {limits.vcpus} vCPUs"
     parts = f"{LEAST_PROCESSES} and {PROCESSES_OF_A_VCPU} for {vcpus}"
     return f"{more}; its limit is {limits.processes}: {parts}"
@@ -30,4 +30,4 @@ def describe(limits: Limits | None, refused: int | None, cause: str) -> str:
 
 def _count(refused: int) -> str:
     times = "once" if refused == 1 else f"{refused} times"
-    return f"the kernel refused it one more process {times}"
+    return f"the kernel refused the program one more process {times}"

@@ -242,8 +242,8 @@ class Guard:
         from google.auth.exceptions import RefreshError
 
         raise RefreshError(
-            why + ". The credentials that programs find here are this service's own; to call "
-            "Google's, a job brings some in " + _OWN_CREDENTIALS + "."
+            why + ". Programs have Footplate's credentials here; to call Google's services, give "
+            "the job Google's credentials in " + _OWN_CREDENTIALS + "."
         )
 
 

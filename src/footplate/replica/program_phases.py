@@ -118,16 +118,16 @@ class Running(Phase):
 
     def stop(self) -> Phase:
         if self._ended_by is None:
-            self._end("STOPPED", "the service asked its supervisor to end it")
+            self._end("STOPPED", "the server asked the supervisor to end the program")
         return self
 
     def _describe_limit(self) -> str:
         """Describes the limit, of which a later start has what earlier ones left."""
         if self.context.task.get("attempt", 1) == 1 and not self.context.task.get("restart"):
-            return f"it ran longer than its limit of {self._limit_s:g} s"
+            return f"the program ran longer than its limit of {self._limit_s:g} s"
         return (
-            f"it ran longer than the {round(self._limit_s, 1):g} s of its limit that earlier "
-            "starts left"
+            f"the program ran longer than {round(self._limit_s, 1):g} s, which earlier starts left "
+            "of its limit"
         )
 
     def _check_disk(self) -> None:
@@ -199,7 +199,7 @@ def _count_refused(context: Context) -> int | None:
 def describe_disk(used_bytes: int, limits: Limits) -> str:
     """Describes the amount, rounded up, so that it is never said to be the limit."""
     used = -(-used_bytes * 100 // (1 << 30)) / 100
-    return f"it used {used:g} GB of disk; its limit, bootDiskSizeGb, is {limits.disk}"
+    return f"the program used {used:g} GB of disk; its limit, bootDiskSizeGb, is {limits.disk}"
 
 
 class End:
@@ -293,8 +293,8 @@ class Draining(Phase):
             stream.close()
         if still_open:
             message = (
-                "a process outside holds the program's output open; the supervisor reads no more "
-                "of it"
+                "another process keeps the program's output open; the supervisor stops reading "
+                "the output"
             )
             journal.event("LEFTOVERS", message)
         return True

@@ -67,7 +67,9 @@ class Prepared:
         """Raises TaskError."""
         python, bins = value.get("python"), value.get("bin")
         if not isinstance(python, str) or not isinstance(bins, list):
-            raise TaskError(f"the environment can't be read: {str(value)[:200]}")
+            raise TaskError(
+                f"the supervisor can't read the environment of the job: {str(value)[:200]}"
+            )
         uses = value.get("uses")
         found = [str(use) for use in uses] if isinstance(uses, list) else []
         return cls(python, [str(path) for path in bins], found)
@@ -91,9 +93,9 @@ def compose_argv(task: dict[str, Any], python: str) -> list[str]:
     elif kind == "command":
         argv = _get(program, "argv", list)
     else:
-        raise TaskError(f"program.kind is {kind!r}; allowed: python, command")
+        raise TaskError(f"the task's program.kind is {kind!r}; allowed: python, command")
     if not argv or not all(isinstance(arg, str) and "\0" not in arg for arg in argv):
-        raise TaskError("the program's command line is empty, or not all text")
+        raise TaskError("the program's command line is empty, or has a NUL character")
     return argv
 
 
@@ -162,7 +164,9 @@ def make_directories(context: Context) -> list[str]:
             context.directory_locks.make(found[-1])
         except (OSError, TypeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise TaskError(f"the directory {path} can't be made: {reason}") from error
+            raise TaskError(
+                f"the supervisor can't create the directory {path}: {reason}"
+            ) from error
     context.directories = found
     return found
 
@@ -197,14 +201,17 @@ def _is_passed_on(name: str) -> bool:
 def _check_variable(pair: Any) -> tuple[str, str]:
     name, value = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
     if not isinstance(name, str) or not isinstance(value, str):
-        raise TaskError(f"environment: {str(pair)[:200]} is not a pair of texts")
+        raise TaskError(f"the job's environment: {str(pair)[:200]} is not a name with a value")
     if not name or "=" in name or "\0" in name + value:
-        raise TaskError(f"environment: {name[:200]!r} can't be a variable, or not with this value")
+        raise TaskError(
+            f"the job's environment: {name[:200]!r} can't be a variable's name, or has a NUL "
+            "character"
+        )
     return name, value
 
 
 def _get(value: dict[str, Any], name: str, kind: type) -> Any:
     found = value.get(name)
     if not isinstance(found, kind):
-        raise TaskError(f"the task has no {name} that is a {kind.__name__}")
+        raise TaskError(f"the supervisor's task has no {name} of type {kind.__name__}")
     return found

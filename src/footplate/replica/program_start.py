@@ -165,7 +165,7 @@ def start(context: Context, launch: Launch, view: MountNamespace | None) -> None
     Raises SpawnFailed, OSError.
     """
     if context.containment is None:
-        raise SpawnFailed("the task names no isolation")
+        raise SpawnFailed("the supervisor's task names no isolation of the program")
     context.child = None
     context.started += 1
 

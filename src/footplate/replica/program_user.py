@@ -40,7 +40,7 @@ def choose(context: Context, promised: Promised) -> str:
         own = levels.ROOT if os.geteuid() == 0 else levels.SERVICE_USER
         return levels.describe(own.guaranteed, own.missing)
     if is_root_allowed(context):
-        words = "the program runs as root, as the setting allow_root says"
+        words = "the program runs as root, because the setting allow_root allows it"
         return levels.describe(words, levels.ROOT.missing)
     if promised.fault(USER):
         words = (
@@ -98,7 +98,7 @@ def own(paths: Sequence[str], user: User) -> str:
             except OSError as error:
                 if is_transient(error):
                     raise
-                return f"{path} can't have another owner: {error.strerror}"
+                return f"the supervisor can't change the owner of {path}: {error.strerror}"
             if os.fstat(opened).st_uid != user.uid:
                 return f"{path} keeps its owner"
     return ""
@@ -131,14 +131,14 @@ def open_directories(context: Context, directories: Sequence[str], fault: str) -
     """
     if context.user is None or not directories:
         return
-    words = f"the owners of files in {' and '.join(directories)} can't be mapped ({fault})"
+    words = f"the kernel can't map the owners of files in {' and '.join(directories)} ({fault})"
     try:
         for directory in directories:
             grant(directory, context.user.gid)
     except OSError as error:
         if is_transient(error):
             raise
-        raise TaskError(f"{words}, and access lists can't be set: {error}") from error
+        raise TaskError(f"{words}, and the supervisor can't set access lists: {error}") from error
     message = f"{words}: access lists open these directories to the programs of all jobs"
     context.journal.event("ISOLATION", message)
 
@@ -148,5 +148,5 @@ def require_reach(context: Context, paths: Sequence[str]) -> None:
     closed = find_closed([find_real(path) for path in paths])
     if context.user is not None and closed:
         raise TaskError(
-            f"the program can't run as a user of its own, which can't enter {closed[0]}"
+            f"the program can't run as a user of its own, because this user can't enter {closed[0]}"
         )

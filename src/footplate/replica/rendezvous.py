@@ -139,7 +139,9 @@ class Rendezvous(Phase):
     def advance(self) -> Phase:
         report_client = self.context.report_client
         if report_client.fault:
-            return self._fail(f"its supervisor can't get its environment: {report_client.fault}")
+            return self._fail(
+                f"the supervisor can't get the program's environment: {report_client.fault}"
+            )
         if report_client.environment is not None:
             return self._start(report_client.environment)
         awaited, report_client.awaited = report_client.awaited, None
@@ -149,7 +151,9 @@ class Rendezvous(Phase):
 
     def stop(self) -> Phase:
         self._ports.release()
-        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+        return Delivering(
+            self.context, "STOPPED", 0, "the replica was stopped before its program started"
+        )
 
     def _count(self) -> float:
         """Returns the seconds waited so far, now that the server has answered again."""
@@ -186,14 +190,16 @@ def take_ports(address: dict[str, Any] | None, host: str = HOST) -> Ports:
     if address is None:
         return Ports([0] * (1 + OPEN_PORTS), host)
     if address["host"] != host:
-        there = f"{address['host']}, where its peers know it"
-        raise TaskError(f"it can't return to {there}: its machine is {host} now")
+        there = f"{address['host']}, where other replicas expect it"
+        raise TaskError(f"the replica can't return to {there}: its machine is {host} now")
     wanted = [address["port"], *address["open_ports"]]
     try:
         return Ports(wanted, host)
     except OSError as error:
         ports = " or ".join(str(number) for number in wanted)
-        message = f"it can't return to port {ports}, where its peers know it: {error.strerror}"
+        message = (
+            f"the replica can't return to port {ports}, where others expect it: {error.strerror}"
+        )
         raise TaskError(message) from error
 
 

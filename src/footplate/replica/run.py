@@ -54,7 +54,11 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
     except OSError as error:
         return _refuse(f"{home.path} can't be used: {error}", UNUSABLE)
     if home.finished or is_directory(home.spool):
-        return _refuse(f"{home.path} had a supervisor before: run sweep on it", NOTHING_TO_DO)
+        return _refuse(
+            f"a supervisor ran in {home.path} before: clean up with supervisor.pyz sweep "
+            f"{home.path}",
+            NOTHING_TO_DO,
+        )
     try:
         ticket = home.read("ticket.json") or {}
         ticket["server_file"], ticket["token"]
@@ -79,7 +83,8 @@ def _finish(home: Home, reason: str, signals: Signals) -> None:
         except OSError as error:
             if signals.stop:
                 print(
-                    f"Signal to stop received, but the end can't be noted: {error}", file=sys.stderr
+                    f"Signal to stop received, but the supervisor can't store its end: {error}",
+                    file=sys.stderr,
                 )
                 return
             time.sleep(_DISK_RETRY_S)

@@ -39,7 +39,7 @@ _DUMP_MEMORY_BYTES = 256 << 20
 gigabyte in these seconds."""
 _TEXT_LENGTH = 300
 _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
-_NO_PYTHON = "its program has no Python process"
+_NO_PYTHON = "the replica's program has no Python process"
 
 
 class Unreadable(Exception):
@@ -62,7 +62,7 @@ def _collect(home: Home) -> dict[str, Any]:
     if not os.access(tool, os.X_OK):
         raise Unreadable(
             "py-spy, which reads stacks, is not installed with the service: "
-            "`pip install py-spy` there, and start the job again"
+            "run `pip install py-spy` with the service's Python, and start the job again"
         )
     members = find_members(home.read("isolation.json") or {"containment_mode": ""})
     found = [process for process in members if is_python(process.pid)]
@@ -146,7 +146,9 @@ def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
     """Raises Unreadable."""
     limit_s = min(_DUMP_LIMIT_S, end - time.monotonic())
     if limit_s <= 0:
-        raise Unreadable(f"reading the stacks of its processes took longer than {LIMIT_S:g} s")
+        raise Unreadable(
+            f"reading the stacks of the replica's processes took longer than {LIMIT_S:g} s"
+        )
     try:
         done = subprocess.run(
             [tool, "dump", "--json", "--nonblocking", "--pid", str(pid)],
@@ -160,7 +162,7 @@ def _dump_once(tool: str, pid: int, end: float) -> list[Any]:
             raise Unreadable(explain(done.stderr.decode("utf-8", "replace"), _read_yama()))
         value = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise Unreadable(f"py-spy could not read its process {pid} in time") from None
+        raise Unreadable(f"py-spy could not read process {pid} in time") from None
     except (OSError, ValueError, RecursionError) as error:
         raise Unreadable(f"py-spy failed: {error}") from error
     if not isinstance(value, list):
@@ -183,7 +185,7 @@ def explain(words: str, yama: int) -> str:
     reason = "the system doesn't let the service read the memory of the program"
     if yama:
         return (
-            f"{reason}: kernel.yama.ptrace_scope is {yama} on its machine; "
+            f"{reason}: kernel.yama.ptrace_scope is {yama} on the replica's machine; "
             "run the service with CAP_SYS_PTRACE or as root, or set that to 0 "
             "(sysctl kernel.yama.ptrace_scope=0)"
         )

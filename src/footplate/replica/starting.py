@@ -53,14 +53,18 @@ class Starting(Phase):
         except (TaskError, SpawnFailed, Unavailable, ValueError, OSError) as error:
             if self._may_pass(error):
                 full = find_errno(error) in _FULL and not isinstance(error, SpawnFailed)
-                again = f"the program can't be started now; the supervisor tries again: {error}"
+                again = f"the supervisor can't start the program now, and tries again: {error}"
                 kind, words = ("DISK_FULL", _NO_ROOM) if full else ("PREPARING", again)
                 return self._wait(now, kind, words)
-            prefix = "the program can't be started: " if isinstance(error, OSError) else ""
+            prefix = (
+                ("the supervisor can't start the program: ") if isinstance(error, OSError) else ""
+            )
             return fail(self.context, f"{prefix}{error}")
 
     def stop(self) -> Phase:
-        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+        return Delivering(
+            self.context, "STOPPED", 0, "the replica was stopped before its program started"
+        )
 
     def _wait(self, now: float, kind: str, words: str) -> Phase:
         if not self._look_at:

@@ -97,16 +97,19 @@ class Supervisor:
     def _may_leave(self) -> bool:
         if not self._context.clean:
             return self._stay("some processes that the program started can't be killed")
-        if self._context.journal.held:
-            return self._stay("the disk is full, and the last records aren't stored yet")
-        waiting = "the server doesn't answer, and the last records stay on disk"
+        if self._desk.journal.held:
+            return self._stay("the disk is full, and the last output isn't stored yet")
+        waiting = "the server doesn't answer, and the last output stays on disk"
         print(f"Signal to stop received: {waiting} for the next server", file=sys.stderr)
         return True
 
     def _stay(self, reason: str) -> bool:
         if reason not in self._reasons:
             self._reasons.add(reason)
-            print(f"Signal to stop received, but this supervisor stays: {reason}", file=sys.stderr)
+            print(
+                f"Signal to stop received, but the supervisor keeps running: {reason}",
+                file=sys.stderr,
+            )
         return False
 
     def _abandon(self) -> str:
@@ -116,8 +119,8 @@ class Supervisor:
             if self._signals.stop:
                 self._stay("some processes that the program started can't be killed")
             select.select([], [], [], 1.0)
-            self._context.kill()
-        return "the server has no such attempt, or has ended it"
+            self._desk.kill()
+        return "the server has no such job, or has ended this attempt to run it"
 
     def _wait(self, now: float) -> None:
         """Waits until something happens, or is due; then handles what can be read or written."""

@@ -52,7 +52,7 @@ def test_a_control_request_is_answered_while_the_program_runs(make_replica: Make
     replica.api.control_request({"id": "a2", "kind": "miracles"}, {"id": "../a3", "kind": "stacks"})
     replica.api.wait_for(lambda: "a2" in replica.api.answers)
     assert replica.api.answers["a2"] == {
-        "error": "its supervisor does not support control requests of kind miracles"
+        "error": "the replica's supervisor does not support control requests of kind miracles"
     }
     end.touch()
     assert replica.finish()["kind"] == "EXITED"
@@ -91,7 +91,11 @@ def test_only_a_few_are_seen_to_at_once(make_replica: Make, slow_tool: Path) -> 
     replica.api.control_request(*({"id": f"a{number}", "kind": "stacks"} for number in range(3)))
     replica.api.wait_for(lambda: "a2" in replica.api.answers)
     assert replica.api.answers == {
-        "a2": {"error": "its supervisor already runs 2 requests of kind stacks; try again later"}
+        "a2": {
+            "error": (
+                "the replica's supervisor already runs 2 requests of kind stacks; try again later"
+            )
+        }
     }
     end.touch()
     replica.finish()
@@ -106,7 +110,9 @@ def test_a_process_that_dies_without_an_answer_is_told_of(
     for pid in find_living(f"stacks\0{replica.home}"):
         os.kill(pid, signal.SIGKILL)
     replica.api.wait_for(lambda: "a1" in replica.api.answers)
-    assert replica.api.answers["a1"] == {"error": "the process for it was ended by signal 9"}
+    assert replica.api.answers["a1"] == {
+        "error": ("the process for the request was ended by signal 9")
+    }
     for pid in find_living(str(slow_tool)):
         os.kill(pid, signal.SIGKILL)
     end.touch()

@@ -134,7 +134,7 @@ def test_a_hostile_program_ends_all_the_same(make_replica: Callable[..., Supervi
     assert (end["kind"], end["code"]) == ("EXITED", 0)
     notes = [record["m"] for record in replica.api.records if record.get("kind") == "METRICS"]
     assert len(notes) == 2
-    assert all("the service reads no further" in note for note in notes)
+    assert all("the service stops reading" in note for note in notes)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")

@@ -143,8 +143,8 @@ def test_progress_is_told_and_the_program_starts_in_what_was_made(play: Make) ->
         ("refusing", "no wheel of frobnicate for Python 3.7: use a runtime version"),
         ("dying", "preparing the environment ended with code 1: KeyError: 'lost'"),
         ("killed", "preparing the environment was ended by signal 9"),
-        ("lying", "the environment can't be read: {'python': 7}"),
-        ("silent", "the environment can't be read: {}"),
+        ("lying", "the supervisor can't read the environment of the job: {'python': 7}"),
+        ("silent", "the supervisor can't read the environment of the job: {}"),
         ("reaching", "'../home/ticket.json' names no environment"),
     ],
 )
@@ -182,7 +182,7 @@ def test_a_preparation_that_takes_more_disk_than_its_machine_has_is_ended(play: 
         pytest.skip("this disk is nearly full")
     end = replica.supervise()
     assert end["kind"] == "OUT_OF_DISK"
-    assert end["cause"].startswith("while its environment was prepared it used 1.")
+    assert end["cause"].startswith("while the environment was prepared, it used 1.")
 
 
 def test_a_preparation_that_leaves_a_daemon_behind(play: Make) -> None:
@@ -257,7 +257,9 @@ def test_a_server_that_can_not_give_the_task_ends_the_replica(
 
     end = replica.supervise()
     assert end["kind"] == "UNPREPARED"
-    assert end["cause"] == "its supervisor can't get its task: the job's bucket 'b' is not there"
+    assert end["cause"] == (
+        "the supervisor can't get its task from the server: the job's bucket 'b' is not there"
+    )
 
 
 def test_a_server_that_is_none_of_ours_is_asked_again(make_replica: Make) -> None:

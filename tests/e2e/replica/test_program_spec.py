@@ -250,13 +250,16 @@ def test_the_time_limit_ends_a_program_that_ignores_it(
     task = python_task(code, time_limit_s=0.5, stop_grace_s=0.2)
     replica = make_replica(task, isolation=containment_mode)
     end = replica.supervise()
-    assert (end["kind"], end["cause"]) == ("TIME_LIMIT", "it ran longer than its limit of 0.5 s")
+    assert (end["kind"], end["cause"]) == (
+        "TIME_LIMIT",
+        ("the job ran longer than its limit of 0.5 s"),
+    )
 
 
 def test_a_later_attempt_has_the_rest_of_the_time(make_replica: Make) -> None:
     task = python_task("import time; time.sleep(600)", time_limit_s=0.51, attempt=2)
     end = make_replica(task).supervise()
-    words = "it ran longer than the 0.5 s of its limit that earlier starts left"
+    words = "the program ran longer than 0.5 s, which earlier starts left of its limit"
     assert (end["kind"], end["cause"]) == ("TIME_LIMIT", words)
 
 

@@ -116,7 +116,7 @@ def test_an_environment_that_is_none_ends_it(make_replica: Make) -> None:
     replica.api.environment = [["A"]]
     end = replica.supervise()
     assert (end["kind"], replica.api.phases()[-1]) == ("UNPREPARED", "READY")
-    assert end["cause"] == "environment: ['A'] is not a pair of texts"
+    assert end["cause"] == "environment: ['A'] is not a name with a value"
 
 
 def by_signal(replica: Supervised) -> None:
@@ -133,7 +133,10 @@ def test_a_stop_ends_the_wait(make_replica: Make, stop: Callable[[Supervised], N
     gather(replica, "worker-replica-1")
     stop(replica)
     end = replica.finish()
-    assert (end["kind"], end["cause"]) == ("STOPPED", "stopped before its program started")
+    assert (end["kind"], end["cause"]) == (
+        "STOPPED",
+        ("the replica was stopped before its program started"),
+    )
 
 
 def test_an_attempt_that_is_over_ends_the_wait(make_replica: Make) -> None:
@@ -142,7 +145,7 @@ def test_an_attempt_that_is_over_ends_the_wait(make_replica: Make) -> None:
     replica.api.script = lambda _: Reply(403)
     assert replica.process.wait(60) == 0
     assert replica.gone == {
-        "reason": "the server has no such attempt, or has ended it",
+        "reason": "the server has no such job, or has ended this attempt to run it",
     }
 
 
@@ -154,7 +157,9 @@ def test_a_server_that_cannot_tell_ends_the_wait(make_replica: Make) -> None:
     number = replica.api.requests + 2
     replica.api.script = lambda n: Reply(404, body) if n == number else None
     end = replica.finish()
-    assert end["cause"] == "its supervisor can't get its environment: there is no such replica"
+    assert end["cause"] == (
+        "the supervisor can't get the program's environment: there is no such replica"
+    )
 
 
 @pytest.mark.parametrize("body", [b"{}", b"[]", b"nonsense", b'{"awaited": 7, "environment": {}}'])

@@ -46,8 +46,10 @@ def make_limited(make_replica: Make) -> Make:
 def test_more_memory_than_the_machine_has_ends_the_program(make_limited: Make) -> None:
     end = make_limited(GREEDY).supervise()
     assert (end["kind"], end["code"]) == ("OUT_OF_MEMORY", 9)
-    assert end["cause"] == "the kernel ended it: out of memory; its machine small has 0.19 GB"
-    assert end["advice"].endswith("a machine type with more memory are ways out")
+    assert end["cause"] == (
+        "the kernel killed the program, because memory ran out; machine type small has 0.19 GB"
+    )
+    assert end["advice"].endswith("a machine type with more memory")
 
 
 def test_a_child_that_is_killed_is_told_of(make_limited: Make) -> None:
@@ -55,10 +57,10 @@ def test_a_child_that_is_killed_is_told_of(make_limited: Make) -> None:
     end = make_limited(code).supervise()
     assert (end["kind"], end["code"]) == ("EXITED", 1)
     assert end["cause"].startswith("subprocess.CalledProcessError")
-    assert "the kernel ended 1 of its processes: out of memory" in end["cause"]
-    assert "its machine small has 0.19 GB" in end["cause"]
-    assert end["advice"].startswith("It ran out of memory")
-    assert "its machine small" not in end["advice"]  # the cause has said that
+    assert "the kernel killed a process of the program, because memory ran out" in end["cause"]
+    assert "machine type small has 0.19 GB" in end["cause"]
+    assert end["advice"].startswith("The program ran out of memory")
+    assert "machine type small" not in end["advice"]  # the cause has said that
 
 
 def test_what_fits_runs(make_limited: Make) -> None:
@@ -111,7 +113,7 @@ def test_a_user_of_its_own_limits_processes_without_control_groups(make_replica:
         pytest.skip(end["cause"])
     assert replica.api.events("LIMITS")[0].startswith("at most 1536 processes; not limited to")
     assert end["code"] == 1
-    assert "the kernel refused it more processes; its limit is 1536" in end["cause"]
+    assert "the kernel refused the program more processes; its limit is 1536" in end["cause"]
 
 
 FILL = """
@@ -156,7 +158,7 @@ def test_a_containment_mode_that_cannot_limit_says_so(make_replica: Make) -> Non
     assert replica.supervise()["kind"] == "EXITED"
     assert replica.api.events("LIMITS") == [
         (
-            "not limited to what small has: memory: mode best-effort can't, "
+            "not limited to the size of small has: memory: mode best-effort can't, "
             "CPU: mode best-effort can't, processes: mode best-effort can't"
         )
     ]
@@ -167,7 +169,7 @@ def test_an_allotment_that_is_none_is_refused(make_replica: Make) -> None:
     for allotment in wrong:
         end = make_replica(python_task("", allotment=allotment)).supervise()
         assert end["kind"] == "UNPREPARED"
-        assert "the machine's limits in the task can't be read" in end["cause"]
+        assert "can't read the machine's limits in its task" in end["cause"]
 
 
 def test_programs_go_before_their_supervisor_when_memory_runs_out(

@@ -250,4 +250,4 @@ def test_where_no_program_runs_there_is_no_shell(
     replica.supervise()
     background_task(replica)
     _, last = read(server.open())
-    assert "its program isn't running" in last["error"]
+    assert "the replica's program isn't running" in last["error"]

@@ -47,7 +47,7 @@ def start(make_replica: Make, task: dict[str, Any], lines: int = 1, **ticket: An
     return replica
 
 
-TOO_BUSY = ("could not read its process", "took longer than")
+TOO_BUSY = ("could not read process", "took longer than")
 
 
 def ask(replica: Supervised, name: str = "a1") -> dict[str, str]:
@@ -120,7 +120,7 @@ def test_one_that_is_stopped_by_a_signal_is_read_and_stays_stopped(make_replica:
 
 def test_a_program_that_is_not_python_has_no_stacks(make_replica: Make) -> None:
     replica = start(make_replica, command_task(["/bin/sh", "-c", "echo up; sleep 600"]))
-    assert ask(replica) == {"error": "its program has no Python process"}
+    assert ask(replica) == {"error": "the replica's program has no Python process"}
 
 
 def test_many_threads_and_deep_stacks_are_cut_to_what_can_be_answered(
@@ -161,8 +161,8 @@ def test_where_it_is_not_permitted_it_says_what_to_do(make_replica: Make, tmp_pa
 def test_what_the_kernel_setting_forbids_is_named() -> None:
     assert explain(REFUSAL, 1) == (
         "the system doesn't let the service read the memory of the program: "
-        "kernel.yama.ptrace_scope is 1 on its machine; run the service with CAP_SYS_PTRACE or as "
-        "root, or set that to 0 (sysctl kernel.yama.ptrace_scope=0)"
+        "kernel.yama.ptrace_scope is 1 on the replica's machine; run the service with "
+        "CAP_SYS_PTRACE or as root, or set that to 0 (sysctl kernel.yama.ptrace_scope=0)"
     )
     assert explain("Error: Failed to find python version\n\nStack backtrace:\n 0: x\n", 1) == (
         "py-spy failed: Failed to find python version"

@@ -163,7 +163,7 @@ def test_pytorch(bench: Bench, runtimes: Runtimes, tmp_path: Path) -> None:
     runtime = Runtime(found.name, found.python, found.cpu[:1])
     trainer = make_sdist(tmp_path, "trainer", files={"trainer.py": TORCH}, requires=["torch>=2"])
     outcome = bench.prepare(bench.make_home(runtime, trainer, module="trainer"))
-    if "this machine's indexes don't have" in outcome.error and not CI:
+    if "this machine's package indexes don't have" in outcome.error and not CI:
         pytest.skip(outcome.error)
     assert outcome.code == 0, outcome
     assert run(outcome, "import trainer", tmp_path) == "2.13.0+cpu [0.0, 1.0] False"

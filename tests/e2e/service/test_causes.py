@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from footplate.domain.names import JobName
 
 MASTER = "replica master-replica-0"
-OWN = "the program did this"
+OWN = "because the program"
 FAILED = f"{MASTER} exited with code 1: "
 REQUIRING = """\
 from setuptools import find_packages, setup
@@ -41,13 +41,16 @@ PROGRAMS = {
             "import subprocess, sys\n"
             "sys.exit(128 - subprocess.run(['sh', '-c', 'kill -9 $$']).returncode)"
         ),
-        f"{MASTER} exited with code 137 (which often means that SIGKILL killed a process below it)",
+        (
+            f"{MASTER} exited with code 137 (which often means that SIGKILL killed a child "
+            "process of the program)"
+        ),
     ),
     "interrupt": (
         "raise KeyboardInterrupt('100 steps are enough')",
         (
-            f"{MASTER} was killed by signal 2 (SIGINT), {OWN}: Python ends so at a "
-            "KeyboardInterrupt that nothing catches: KeyboardInterrupt: 100 steps are enough "
+            f"{MASTER} was killed by signal 2 (SIGINT), sent by the program itself: a "
+            "KeyboardInterrupt that no Python code caught: KeyboardInterrupt: 100 steps are enough "
             "(at interrupt.py:1 in <module>)"
         ),
     ),
@@ -57,7 +60,7 @@ PROGRAMS = {
     ),
     "segfault": (
         "import ctypes\nctypes.string_at(0)",
-        f"{MASTER} was killed by signal 11 (SIGSEGV), {OWN}: it used memory that isn't its own",
+        f"{MASTER} was killed by signal 11 (SIGSEGV), {OWN} used memory that isn't its own",
     ),
     "abort": (
         (
@@ -65,38 +68,39 @@ PROGRAMS = {
             "os.abort()"
         ),
         (
-            f"{MASTER} was killed by signal 6 (SIGABRT), {OWN}: it aborted itself: "
+            f"{MASTER} was killed by signal 6 (SIGABRT), {OWN} called abort(): "
             "free(): double free detected in tcache 2"
         ),
     ),
     "limit": (
         "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 2))\nwhile True: pass",
-        f"{MASTER} was killed by signal 24 (SIGXCPU), {OWN}: it reached its limit of CPU time",
+        f"{MASTER} was killed by signal 24 (SIGXCPU), {OWN} reached its limit of CPU time",
     ),
     "memory": (
         "bytearray(1 << 60)",
-        FAILED + "MemoryError (at memory.py:1 in <module>). It ran out of memory (this machine "
-        "has N GiB for all that runs on it): smaller batches, less data at once, or a machine "
-        "type with more memory are ways out",
+        FAILED + "MemoryError (at memory.py:1 in <module>). The program ran out of memory (this "
+        "machine has N GiB for all programs): use smaller batches, less data at once, or a "
+        "machine type with more memory",
     ),
     "importing": (
         "import transformers",
         FAILED + "ModuleNotFoundError: No module named 'transformers' (at importing.py:1 in "
-        "<module>). Runtime RUNTIME has no transformers. It has WHAT. Ways out: "
-        "install_requires=['transformers'] in your setup.py, or a runtime that has it",
+        "<module>). Runtime RUNTIME has no transformers. It has WHAT. Set "
+        "install_requires=['transformers'] in your setup.py, or take a runtime that has "
+        "transformers",
     ),
     "name": (
         "from numpy import boolx",
         FAILED + "ImportError: cannot import name 'boolx' from 'numpy' (WHERE) (at name.py:1 in "
-        "<module>). numpy VERSION is installed (runtime RUNTIME), and the code seems to be for "
-        "another version: install_requires=['numpy==...'] in your setup.py, or another "
-        "runtime version are ways out",
+        "<module>). numpy VERSION is installed (runtime RUNTIME), but the code seems to be "
+        "for another version: install_requires=['numpy==...'] in your setup.py, or take "
+        "another runtime version",
     ),
     "bucket": (
         "open('gs://stage/data/a.csv')",
         FAILED + "FileNotFoundError: [Errno 2] No such file or directory: 'gs://stage/data/a.csv' "
         "(at bucket.py:1 in <module>). "
-        f"For files this is at /gcs/stage/data/a.csv. {WAYS_OUT}",
+        f"Open the file at /gcs/stage/data/a.csv. {WAYS_OUT}",
     ),
 }
 _VARIED = (
@@ -171,7 +175,7 @@ def test_what_a_setup_raises_is_told(broken: Broken) -> None:
     broken.send("raising", {"setup.py": "raise RuntimeError('needs CUDA_HOME')\n"})
     told = broken.message(broken.start("setup", "raising", "raising.task"))
     assert told.startswith(
-        f"{MASTER} could not be prepared: raising.tar.gz doesn't build for Python"
+        f"{MASTER} could not be prepared: the build of raising.tar.gz for Python"
     )
     assert told.endswith(": RuntimeError: needs CUDA_HOME")
 

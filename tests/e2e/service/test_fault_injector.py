@@ -123,10 +123,9 @@ def test_a_signal_of_the_programs_own_is_a_failure(shared: Context) -> None:
         name = shared.submit(TALKER)
         job = shared.wait_for(name, State.FAILED)
 
-    assert (
-        job.error_message
-        == f"replica {MASTER} was killed by signal 11 (SIGSEGV), the program did this: "
-        "it used memory that isn't its own"
+    assert job.error_message == (
+        f"replica {MASTER} was killed by signal 11 (SIGSEGV), because the program used memory "
+        "that isn't its own"
     )
 
 

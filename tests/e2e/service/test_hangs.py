@@ -103,7 +103,7 @@ def test_a_stopped_program_and_a_stopped_supervisor_are_told_apart(context: Cont
     os.kill(int(file.read_text()), signal.SIGSTOP)
     told = wait_for(context, name, "SILENT")
     assert told.replica == "master-replica-0"
-    assert "its supervisor has not reported since" in told.message
+    assert "the replica's supervisor has not reported since" in told.message
     os.kill(int(file.read_text()), signal.SIGCONT)
     wait_for(context, name, "HEARD_AGAIN")
     for mark in ("go", "enough"):

@@ -129,5 +129,5 @@ def test_a_stopped_supervisor_keeps_no_job_beyond_its_running_time(contained: Co
     contained.until(lambda: contained.messages(name) == ["up"])
     os.kill(supervisor_of(contained), signal.SIGSTOP)
     job = contained.wait_for(name, State.CANCELLED)
-    assert "running time limit" in job.error_message
+    assert "limit of its running time" in job.error_message
     contained.until(lambda: leftovers(contained) == [])

@@ -56,7 +56,9 @@ def test_a_link_in_the_place_of_the_job_directory_ends_the_job(tmp_path: Path) -
             job = context.wait_for(name)
             assert link.is_symlink()
             assert job.state is State.FAILED
-            assert f"{link.name!r} is a link, which the service doesn't follow" in job.error_message
+            assert (
+                f"{link.name!r} is a link, which the service doesn't follow"
+            ) in job.error_message
             assert context.messages(name) == []
         assert [path.name for path in secrets.iterdir()] == ["kept"]
         assert [path.name for path in theirs.iterdir()] == ["kept"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SMALL = {"scaleTier": "CUSTOM", "masterType": "own-small"}
 GREEDY = "x = bytearray(2_000_000_000)"
-CAUSE = "out of memory; its machine own-small has 0.5 GB"
+CAUSE = "because memory ran out; machine type own-small has 0.5 GB"
 
 
 def events(context: Context, name: TrainingJobName, kind: str) -> list[str]:
@@ -33,9 +33,9 @@ def test_more_memory_than_the_machine_type_has_fails_the_job(enforcing: Context)
 
     job = enforcing.wait_for(name, State.FAILED)
     assert job.error_message == (
-        "replica master-replica-0 was killed because memory ran out: the kernel ended it: "
-        f"{CAUSE}. "
-        "Smaller batches, less data at once, or a machine type with more memory are ways out"
+        "replica master-replica-0 was killed because memory ran out: the kernel killed the "
+        f"program, {CAUSE}. Use smaller batches, less data at once, or a machine type with more "
+        "memory"
     )
     assert events(enforcing, name, "LIMITS") == [
         (
@@ -100,7 +100,8 @@ def test_a_package_whose_build_takes_too_much_disk_is_ended(limiting: Context) -
 
     message = limiting.wait_for(name, State.FAILED).error_message
     assert re.search(
-        r"at the limit of its disk: while its environment was prepared it used 1[01]\.[0-9]+ GB of "
+        r"at the limit of its disk: while the environment was prepared, "
+        r"the program used 1[01]\.[0-9]+ GB of "
         "disk; its limit, bootDiskSizeGb, is 10 GB",
         message,
     )
@@ -155,5 +156,5 @@ def test_gpus_that_do_not_exist_are_done_without(tmp_path: Path) -> None:
         name = context.submit(SHOW, **T4)
         context.wait_for(name, State.SUCCEEDED)
         assert events(context, name, "EMULATED") == [
-            "runs without its 1 NVIDIA_TESLA_T4: this machine has none"
+            "the job runs without its 1 NVIDIA_TESLA_T4: this machine has none"
         ]

@@ -39,7 +39,7 @@ def test_a_check_foretells_how_the_preparation_ends(
     ((result, error),) = bad[1]
     assert (bad[0], result) == (1, "FAILED")
     sentence = error.replace("trainer-0.1.0.tar.gz", "job_1.tar.gz")
-    assert "can't be had for Python" in sentence
+    assert "is not available for Python" in sentence
     assert sentence in failed.error_message
 
 

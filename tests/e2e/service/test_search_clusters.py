@@ -166,7 +166,7 @@ def test_so_many_failed_trials_end_the_job(shared: Context) -> None:
     name = shared.submit(FAILING, hyperparameters=search(6, 2, maxFailedTrials=2))
     job = shared.wait_for(name, State.FAILED)
 
-    assert "2 trials failed, as many as the job allows" in job.error_message
+    assert "2 trials failed, which is the job's limit" in job.error_message
     shared.until(lambda: leftovers(shared) == [])
 
 

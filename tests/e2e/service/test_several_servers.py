@@ -238,7 +238,7 @@ def test_who_cannot_share_is_refused(
     private = up(data_dir=str(tmp_path / "private"), database_url=database_url)
     assert private.returncode != 0
     assert f"the server {url} (process {fleet.service.pid} on " in private.stderr
-    assert f"start this one with --data-dir {data_dir}" in private.stderr
+    assert f"start this server with --data-dir {data_dir}" in private.stderr
     sqlite = up(data_dir=data_dir)
     assert f"another server (process {fleet.service.pid}, {url}) already uses" in sqlite.stderr
     with fleet.client() as client:

@@ -50,7 +50,7 @@ worker-replica-0 differs: it is in load_batch (trainer/task.py:4)
   load_batch (trainer/task.py:4)
   train (trainer/task.py:11)
   <module> (trainer/task.py:17)
-  (in train of trainer/task.py it is at line 11, the others are at line 12)"""
+  (in train of trainer/task.py these are at line 11, the others are at line 12)"""
 
 
 def collect(context: Context, name: JobName, *replicas: str) -> Comparison:
@@ -77,5 +77,5 @@ def test_the_replica_that_holds_up_the_others_is_pointed_at(context: Context) ->
     with context.client() as client:
         client.cancel(name)
     context.wait_for(name, State.CANCELLED)
-    with pytest.raises(FailedPrecondition, match="is CANCELLED: no program of it runs"):
+    with pytest.raises(FailedPrecondition, match="is CANCELLED: none of its programs runs"):
         collect(context, name)

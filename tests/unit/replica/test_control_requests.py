@@ -274,7 +274,7 @@ def test_what_can_not_be_seen_to_is_told(context: Context) -> None:
 def test_a_process_that_failed_is_told_though_a_question_stands(context: Context) -> None:
     context.receive(answer(control_request("a")))
     context.ask()
-    context.background_tasks.ended = [("a", "the process for it was ended by signal 9")]
+    context.background_tasks.ended = [("a", "the process for the request was ended by signal 9")]
     context.control_requests.reap_finished()
     context.control_requests.tick(context.now)
     assert context.last[:2] == ("POST", f"{CONTROL_REQUESTS_PATH}/a")
@@ -283,7 +283,7 @@ def test_a_process_that_failed_is_told_though_a_question_stands(context: Context
 def test_of_processes_that_ended_with_the_program_nothing_is_told(context: Context) -> None:
     context.receive(answer(control_request("a")))
     context.control_requests.close()
-    context.background_tasks.ended = [("a", "the process for it was ended by signal 9")]
+    context.background_tasks.ended = [("a", "the process for the request was ended by signal 9")]
     context.control_requests.reap_finished()
     context.control_requests.tick(context.now)
     assert len(context.exchange.requests) == 1

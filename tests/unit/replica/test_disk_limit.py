@@ -167,5 +167,5 @@ def test_without_a_limit_nothing_is_measured(tmp_path: Path) -> None:
 def test_the_end_names_the_limit(used_bytes: int, words: str) -> None:
     limits = Limits("n1-standard-4", 15 << 30, 4, 100 << 30)
     assert describe_disk(used_bytes, limits) == (
-        f"it used {words} of disk; its limit, bootDiskSizeGb, is 100 GB"
+        f"the program used {words} of disk; its limit, bootDiskSizeGb, is 100 GB"
     )

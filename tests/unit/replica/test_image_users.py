@@ -48,10 +48,18 @@ def test_programs_and_images_share_no_id() -> None:
 @pytest.mark.parametrize(
     ("image", "ticket", "reason"),
     [
-        (PODMAN, {"allow_root": ["demo"]}, "the setting allow_root says so"),
+        (PODMAN, {"allow_root": ["demo"]}, "the setting allow_root allows it"),
         ({**PODMAN, "engine": "Docker 20.10.24"}, {}, "Docker can't map the users of a container"),
-        (PODMAN, {"setting": [1000, 1000, "ada"]}, "program_users has no 65536 ids for containers"),
-        (PODMAN, {"setting": [5000, 6000]}, "program_users has no 65536 ids for containers"),
+        (
+            PODMAN,
+            {"setting": [1000, 1000, "ada"]},
+            ("the setting program_users has no 65536 user ids for containers"),
+        ),
+        (
+            PODMAN,
+            {"setting": [5000, 6000]},
+            ("the setting program_users has no 65536 user ids for containers"),
+        ),
         (PODMAN, {"unavailable": "this needs Linux 5.19"}, "this needs Linux 5.19"),
     ],
 )
@@ -60,14 +68,14 @@ def test_the_reason_is_named(image: dict[str, str], ticket: Any, reason: str) ->
     assert first == 0
     assert words.startswith(reason)
     assert image_users.describe(first, words) == (
-        "not guaranteed: users in the image have the ids of this machine's users, root among them: "
+        "not guaranteed: users in the image have the ids of this machine's users, also root: "
         + words
     )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root maps users")
 def test_an_image_whose_users_cannot_be_mapped_does_not_start() -> None:
-    with pytest.raises(TaskError, match="the image's user 70000 is above 65535"):
+    with pytest.raises(TaskError, match="the image's user id 70000 is above the highest, 65535"):
         find({**PODMAN, "user": "70000:0"})
 
 

@@ -69,7 +69,7 @@ def test_what_can_not_be_kept_says_why(world: World) -> None:
     world.write("gs:/stage/a")
     world.kept.write_text("")
     report(world.context, succeeded=True)
-    assert world.events[0][1].endswith("They could not be kept: Not a directory")
+    assert world.events[0][1].endswith("The files could not be kept: Not a directory")
 
 
 def test_folders_without_files_and_links_are_nothing(world: World, tmp_path: Path) -> None:

@@ -48,19 +48,41 @@ def watch(containment: Containment, limits: Limits | None = None, vmstat: str = 
     ("count", "status", "fatal", "about"),
     [
         (0, KILLED, False, ""),
-        (1, KILLED, True, "the kernel ended it: out of memory; its machine small has 0.5 GB"),
-        (3, KILLED, True, "the kernel ended it: out of memory; its machine small has 0.5 GB"),
+        (
+            1,
+            KILLED,
+            True,
+            (
+                "the kernel killed the program, because memory ran out; machine type small has "
+                "0.5 GB"
+            ),
+        ),
+        (
+            3,
+            KILLED,
+            True,
+            (
+                "the kernel killed the program, because memory ran out; machine type small has "
+                "0.5 GB"
+            ),
+        ),
         (
             2,
             FAILED,
             False,
-            "the kernel ended 2 of its processes: out of memory; its machine small has 0.5 GB",
+            (
+                "the kernel killed 2 processes of the program, because memory ran out; machine "
+                "type small has 0.5 GB"
+            ),
         ),
         (
             1,
             TERMINATED,
             False,
-            "the kernel ended 1 of its processes: out of memory; its machine small has 0.5 GB",
+            (
+                "the kernel killed a process of the program, because memory ran out; machine "
+                "type small has 0.5 GB"
+            ),
         ),
     ],
 )
@@ -93,22 +115,24 @@ def test_that_memory_was_not_the_cause_is_only_said_where_it_is_counted(
 def test_what_it_held_is_told_where_that_says_something(tmp_path: Path) -> None:
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal:       4194304 kB\nMemFree:  1 kB\n")
-    there = "this machine has 4.0 GiB for all that runs on it"
-    large = f"it held at least 3.0 GiB; {there}"
+    there = "this machine has 4.0 GiB for all programs"
+    large = f"the program used at least 3.0 GiB; {there}"
     for peak, words in ((0, there), (1 << 20, there), (3 << 30, large)):
         context = cast("Context", FakeDesk(CountingCage(0), None, peak))
         assert describe_amounts(context, str(meminfo)) == words
     limited = cast("Context", FakeDesk(CountingCage(0), Limits("small", 512 << 20, 1), 500 << 20))
-    words = "it held at least 500 MiB; its machine small has 0.5 GB"
+    words = "the program used at least 500 MiB; machine type small has 0.5 GB"
     assert describe_amounts(limited, "/nowhere") == words
     assert describe_amounts(cast("Context", FakeDesk(CountingCage(0), None, 0)), "/nowhere") == ""
 
 
 def test_what_the_cause_says_is_not_said_again() -> None:
-    has = "its machine small has 0.5 GB"
-    cause = f"the kernel ended it: out of memory; {has}"
+    has = "machine type small has 0.5 GB"
+    cause = f"the kernel killed the program, because memory ran out; {has}"
     assert untold(has, cause) == ""
-    assert untold(f"it held at least 500 MiB; {has}", cause) == "it held at least 500 MiB"
+    assert untold(f"the program used at least 500 MiB; {has}", cause) == (
+        "the program used at least 500 MiB"
+    )
     assert untold(has, "MemoryError") == has
 
 
@@ -116,7 +140,7 @@ def test_without_a_limit_of_its_own_the_machine_was_out_of_memory() -> None:
     containment = CountingCage(0)
     watching = watch(containment)
     containment.count = 1
-    about = "the kernel ended it: out of memory; this machine had no more"
+    about = "the kernel killed the program, because memory ran out; this machine had no more memory"
     assert watching.judge(KILLED).about == about
 
 
@@ -130,7 +154,8 @@ def test_what_the_machine_counts_is_only_told(tmp_path: Path) -> None:
     finding = watching.judge(KILLED)
     assert not finding.fatal
     assert finding.about.startswith(
-        "meanwhile this machine ran out of memory, and the kernel ended a process; "
+        "meanwhile this machine ran out of memory, and the kernel killed a process, perhaps the "
+        "program"
     )
     assert watching.judge(FAILED).about == ""
     vmstat.unlink()

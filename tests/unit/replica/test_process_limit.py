@@ -23,8 +23,8 @@ NO_FORK = "BlockingIOError: [Errno 11] Resource temporarily unavailable"
             1,
             "",
             (
-                "the kernel refused it one more process once; its limit is 1536: 1024 and 512 "
-                "for its vCPU"
+                "the kernel refused the program one more process once; its limit is 1536: 1024 "
+                "and 512 for its vCPU"
             ),
         ),
         (
@@ -32,22 +32,27 @@ NO_FORK = "BlockingIOError: [Errno 11] Resource temporarily unavailable"
             7,
             "ValueError: bad",
             (
-                "the kernel refused it one more process 7 times; its limit is 5120: 1024 and "
-                "512 for each "
-                "of its 8 vCPUs"
+                "the kernel refused the program one more process 7 times; its limit is 5120: "
+                "1024 and 512 for each of its 8 vCPUs"
             ),
         ),
         (
             SMALL,
             None,
             NO_FORK,
-            "the kernel refused it more processes; its limit is 1536: 1024 and 512 for its vCPU",
+            (
+                "the kernel refused the program more processes; its limit is 1536: 1024 and 512 "
+                "for its vCPU"
+            ),
         ),
         (
             SMALL,
             None,
             "RuntimeError: can't start new thread",
-            "the kernel refused it more processes; its limit is 1536: 1024 and 512 for its vCPU",
+            (
+                "the kernel refused the program more processes; its limit is 1536: 1024 and 512 "
+                "for its vCPU"
+            ),
         ),
     ],
 )

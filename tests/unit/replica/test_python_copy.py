@@ -52,7 +52,7 @@ def test_a_loader_whose_name_does_not_fit_is_refused(tmp_path: Path) -> None:
     before = find_loader(str(program))
     set_loader(str(program), "/a/b")
     assert find_loader(str(program)) == "/a/b"
-    with pytest.raises(Uncopyable, match="no space for the long name"):
+    with pytest.raises(Uncopyable, match="too long for the program file"):
         set_loader(str(program), before + "x" * 100)
 
 
@@ -60,5 +60,5 @@ def test_a_loader_whose_name_does_not_fit_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_program_for_64_bits_is_refused(tmp_path: Path, content: bytes) -> None:
     program = tmp_path / "python"
     program.write_bytes(content)
-    with pytest.raises(Uncopyable, match="is no 64-bit"):
+    with pytest.raises(Uncopyable, match="is not a 64-bit"):
         find_loader(str(program))

@@ -127,14 +127,14 @@ def test_what_cannot_be_limited_says_why(tmp_path: Path) -> None:
             (
                 "at most 3.75 GB of memory, as n1-standard-1 has; "
                 "at most 1536 processes and 100 GB of disk (bootDiskSizeGb); "
-                "not limited to what n1-standard-1 has: CPU: no cpu controller"
+                "not limited to the size of n1-standard-1: CPU: no cpu controller"
             ),
         ),
         (
             {"memory": "no", "CPU": "no", "processes": "no"},
             (
                 "at most 100 GB of disk (bootDiskSizeGb); "
-                "not limited to what n1-standard-1 has: memory: no, CPU: no, processes: no"
+                "not limited to the size of n1-standard-1: memory: no, CPU: no, processes: no"
             ),
         ),
     ],

@@ -112,7 +112,9 @@ def test_space_that_is_there_and_refused_for_ever_ends_the_start(tmp_path: Path)
     while rig.advance(POLL_INTERVAL_S) is Starting:
         assert rig.context.now < 9 * POLL_INTERVAL_S
     (said,) = [each for each in rig.context.journal.told if each.startswith("UNPREPARED")]
-    assert said.endswith("the program can't be started: [Errno 28] No space left on device")
+    assert said.endswith(
+        "the supervisor can't start the program: [Errno 28] No space left on device"
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,8 +134,7 @@ def test_what_the_machine_lacks_for_a_while_is_tried_again(
     assert rig.advance(POLL_INTERVAL_S) is Next
     (said,) = rig.context.journal.told
     assert (
-        said
-        == f"PREPARING: the program can't be started now; the supervisor tries again: {failure}"
+        said == f"PREPARING: the supervisor can't start the program now, and tries again: {failure}"
     )
 
 

@@ -36,7 +36,9 @@ def test_a_disk_that_is_not_measured_is_told_of(
     context.containment = EngineContainment("", "mark")
     context.containment.written = place
     container_phases._tell_disk(context)
-    assert [each.startswith("disk: only its own mounts") for each in events] == [True] * told
+    assert [each.startswith("disk: the supervisor measures only") for each in events] == [
+        True
+    ] * told
 
 
 def test_the_files_of_a_program_that_ended_at_once_are_known() -> None:

@@ -58,7 +58,7 @@ def test_buckets_are_opened_only_where_nobody_else_reaches_them(
     other.mkdir(mode=0o700)
     data.chmod(0o755)
     fault = open_buckets(context)
-    assert fault == f"{data} is open to other users of this machine (chmod 700 {data})"
+    assert fault == f"other users of this machine can open {data}; close it with chmod 700 {data}"
     assert out.stat().st_mode & 0o777 != 0o777
 
     data.chmod(0o700)

@@ -151,5 +151,5 @@ def test_a_container_whose_guard_ends_is_killed_and_says_so(tmp_path: Path) -> N
         runner._pass_output(attachment)
         attachment.close()
     told = [json.loads(line) for line in (tmp_path / "status").read_text().splitlines()]
-    assert told[1:] == [{"fault": "the guard of its container has ended"}]
+    assert told[1:] == [{"fault": "the process that guards the container has ended"}]
     assert engine.asked[-1] == "signal c KILL"

@@ -33,7 +33,7 @@ SHM = (
     "that dataloader's workers are out of shared memory. "
     "Please try to raise your shared memory limit."
 )
-HELD = "it held at least 3.0 GiB; this machine has 4.0 GiB for all that runs on it"
+HELD = "the program used at least 3.0 GiB; this machine has 4.0 GiB for all programs"
 
 
 @pytest.fixture
@@ -62,24 +62,27 @@ def facts(tmp_path: Path) -> ReplicaFacts:
 @pytest.mark.parametrize(
     ("cause", "words"),
     [
-        ("MemoryError", f"It ran out of memory ({HELD}): smaller batches"),
-        (TORCH_CPU, f"It ran out of memory ({HELD}): "),
-        (TF_CPU, f"It ran out of memory ({HELD}): "),
-        (NUMPY, f"It ran out of memory ({HELD}): "),
-        ("std::bad_alloc: std::bad_alloc", f"It ran out of memory ({HELD}): "),
-        ("OSError: [Errno 12] Cannot allocate memory", f"It ran out of memory ({HELD}): "),
-        (CUDA, "It ran out of the memory of its GPU: "),
-        (SHM, "It ran out of shared memory, /dev/shm"),
+        ("MemoryError", f"The program ran out of memory ({HELD}): use smaller batches"),
+        (TORCH_CPU, f"The program ran out of memory ({HELD}): "),
+        (TF_CPU, f"The program ran out of memory ({HELD}): "),
+        (NUMPY, f"The program ran out of memory ({HELD}): "),
+        ("std::bad_alloc: std::bad_alloc", f"The program ran out of memory ({HELD}): "),
+        ("OSError: [Errno 12] Cannot allocate memory", f"The program ran out of memory ({HELD}): "),
+        (CUDA, "The program ran out of GPU memory: "),
+        (SHM, "The program ran out of shared memory (/dev/shm)"),
         (
             "RuntimeError: DataLoader worker (pid(s) 1142) exited unexpectedly",
-            f"One of its own processes was killed, often for want of memory ({HELD}): if so, fewer",
+            (
+                f"A process of the program was killed, often because memory ran out ({HELD}): if "
+                "so, fewer"
+            ),
         ),
         (
             "ModuleNotFoundError: No module named 'transformers'",
             (
-                "Runtime 2.21 has no transformers. It has keras 3.12.0, numpy 2.1.3 and 2 others. "
-                "Ways out: install_requires=['transformers'] in your setup.py, or a runtime that "
-                "has it"
+                "Runtime 2.21 has no transformers. It has keras 3.12.0, numpy 2.1.3 and 2 "
+                "others. Set install_requires=['transformers'] in your setup.py, or take a "
+                "runtime that has transformers"
             ),
         ),
         ("ModuleNotFoundError: No module named 'sklearn.svm'", "['scikit-learn'] in your setup.py"),
@@ -91,17 +94,17 @@ def facts(tmp_path: Path) -> ReplicaFacts:
             "No module named trainer.tsak",
             "Your package trainer has model, task; did you mean trainer.task?",
         ),
-        ("No module named trainer.run", "Your package trainer has model, task. Is all of it in"),
+        ("No module named trainer.run", "Your package trainer has model, task. Does `packages`"),
         (
             (
                 "No module named trainer.__main__; 'trainer' is a package and cannot be directly "
                 "executed"
             ),
-            "trainer is a package: name the module in it that is to run",
+            "trainer is a package: name the module to run in it",
         ),
         (
             "ImportError: cannot import name 'boolx' from 'numpy' (/e/numpy/__init__.py)",
-            "numpy 2.1.3 is installed (runtime 2.21), and the code seems to be for another version",
+            "numpy 2.1.3 is installed (runtime 2.21), but the code seems to be for another version",
         ),
         (
             (
@@ -113,22 +116,25 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         ("ModuleNotFoundError: No module named 'numpy.char2'", "numpy 2.1.3 is installed"),
         (
             "ImportError: libGL.so.1: cannot open shared object file: No such file or directory",
-            "libGL.so.1 is no Python package but a library of the system",
+            "libGL.so.1 is a library of the system, not a Python package",
         ),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: 'gs://data/census/a.csv'",
             (
-                "For files this is at /gcs/data/census/a.csv. Functions that open files take no "
-                "gs:// address"
+                "Open the file at /gcs/data/census/a.csv instead. Functions that open files take "
+                "no gs:// address"
             ),
         ),
         (
             "RuntimeError: Parent directory gs://data/out does not exist.",
-            "For files this is at /gcs/data/out. Functions that open files take no gs:// address",
+            (
+                "Open the file at /gcs/data/out instead. Functions that open files take no gs:// "
+                "address"
+            ),
         ),
         (
             "PermissionError: [Errno 13] Permission denied: 'gs:'",
-            "With the job's label footplate-directories=paths",
+            "The job's label footplate-directories=paths",
         ),
         (
             (
@@ -137,7 +143,7 @@ def facts(tmp_path: Path) -> ReplicaFacts:
                 "hostname' when reading metadata "
                 "of gs://bkt/o"
             ),
-            "the same is at /gcs/bkt/o, here and on Vertex AI",
+            "Open the file at /gcs/bkt/o instead",
         ),
         (
             "PermissionError: [Errno 13] Permission denied: '/etc/x'",
@@ -145,11 +151,11 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         ),
         (
             "PermissionError: [Errno 13] Permission denied: '/opt/x'",
-            "new directories in / (as /app",
+            "new directories in / and",
         ),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: '/absent-app/config.json'",
-            "/absent-app doesn't exist here. Put files that an image would have there into your",
+            "/absent-app doesn't exist here. Put the files that your image has in it into your",
         ),
         ("FileNotFoundError: [Errno 2] No such file or directory: '/etc/absent/x'", ""),
         (
@@ -168,7 +174,10 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         ("KeyError: 'getpwuid(): uid not found: 1879048200'", "getpass.getuser() and"),
         (
             "ERROR: No matching distribution found for ours==1.0",
-            "If ours is in a private one, require it in your package, which the service installs",
+            (
+                "If ours is in a private index, require it in your package: then the service "
+                "installs it"
+            ),
         ),
         (
             "OSError: [Errno 30] Read-only file system: '/d/secret'",
@@ -176,22 +185,25 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         ),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: 'gsutil'",
-            "gsutil isn't on the machine of the service. Programs find buckets as folders, /gcs/",
+            "The command gsutil isn't installed on this machine. Open the bucket's files at /gcs/",
         ),
-        ("/bin/sh: 1: gsutil: not found", "gsutil isn't on the machine of the service."),
+        ("/bin/sh: 1: gsutil: not found", "The command gsutil isn't installed on this machine."),
         (
             (
                 "subprocess.CalledProcessError: Command 'gcloud storage cp a gs://b' returned "
                 "non-zero exit status 127."
             ),
-            "gcloud isn't on the machine of the service.",
+            "The command gcloud isn't installed on this machine.",
         ),
         (
             (
                 "google.api_core.exceptions.RetryError: Timeout of 60.0s exceeded, last exception: "
                 "503 DNS resolution failed for secretmanager.googleapis.com:443"
             ),
-            "Footplate has no Secret Manager (secretmanager.googleapis.com). Give the secret",
+            (
+                "Footplate has no Secret Manager (secretmanager.googleapis.com). Give the job "
+                "the secret"
+            ),
         ),
         ("OSError: [Errno 24] Too many open files: 'x'", "`ulimit -n`"),
         ("OSError: [Errno 28] No space left on device", "is full. Free some space there"),
@@ -217,9 +229,11 @@ SAMPLES = "cloud-samples-data"
     "cause",
     [
         (
-            "google.api_core.exceptions.NotFound: 404 GET http://127.0.0.1:8470/programs/KEY/download/"
-            "storage/v1/b/cloud-samples-data/o/a.csv?alt=media: there is no bucket "
-            "'cloud-samples-data' here; make it with `footplate storage buckets create"
+            "google.api_core.exceptions.NotFound: 404 GET "
+            "http://127.0.0.1:8470/programs/KEY/download/storage/v1/b/cloud-samples-data/o/"
+            "a.csv?alt=media: "
+            "there is no bucket 'cloud-samples-data' here; make it with `footplate storage "
+            "buckets create"
         ),
         (
             "tensorflow.python.framework.errors_impl.NotFoundError: Error executing an HTTP "
@@ -238,7 +252,7 @@ def test_a_bucket_of_the_cloud(tmp_path: Path, cause: str) -> None:
     task = {"program": {"args": ["--data", f"gs://{SAMPLES}/ai-platform/a.csv"]}}
     advice = advise(cause, ReplicaFacts.of_task(task, places={"/gcs": str(tmp_path)}))
     assert advice.startswith(
-        f"There is no bucket '{SAMPLES}' here, and programs don't reach Google's."
+        f"There is no bucket '{SAMPLES}' here, and programs don't reach Google's buckets."
     )
     assert f"create gs://{SAMPLES}`, and copy" in advice
     assert f"`--bind gs://{SAMPLES}`" in advice
@@ -321,14 +335,14 @@ def keras_2(facts: ReplicaFacts) -> ReplicaFacts:
 @pytest.mark.parametrize("cause", KERAS_3)
 def test_what_breaks_on_keras_3(keras_2: ReplicaFacts, cause: str) -> None:
     assert advise(cause, keras_2) == (
-        "The code needs Keras 2, and runtime 2.21 has TensorFlow 2.21.0 with Keras 3.12.0: set "
+        "The code needs Keras 2, but runtime 2.21 has TensorFlow 2.21.0 with Keras 3.12.0: set "
         "os.environ['TF_USE_LEGACY_KERAS'] = '1' before the first import of TensorFlow, or take "
         "runtimeVersion 2.15"
     )
     keras_2.job = "projects/p/locations/us-central1/customJobs/7"
     assert advise(cause, keras_2).endswith(
-        ": set TF_USE_LEGACY_KERAS=1 in the job's env, or take the image tf-cpu.2-15.py310 or its "
-        "tf-gpu"
+        ": set TF_USE_LEGACY_KERAS=1 in the job's env, or take the image tf-cpu.2-15.py310 or "
+        "tf-gpu.2-15.py310"
     )
 
 
@@ -347,9 +361,9 @@ SPECIFIED = (
 @pytest.mark.parametrize(
     ("cause", "words"),
     [
-        (PLACED, "The code asks for /device:GPU:0, and this replica sees none. "),
+        (PLACED, "The code asks for /device:GPU:0, but this replica has no GPU. "),
         (PLACED, "in TensorFlow 1 tf.ConfigProto(allow_soft_placement=True)"),
-        (SPECIFIED, "The code asks for /gpu:1, and"),
+        (SPECIFIED, "The code asks for /gpu:1, but"),
         ("RuntimeError: No CUDA GPUs are available", "if torch.cuda.is_available() else 'cpu'"),
         ("AssertionError: Torch not compiled with CUDA enabled", "torch.cuda.is_available()"),
     ],
@@ -376,7 +390,7 @@ def test_keras_2_is_not_to_blame_for_what_it_lacks(keras_2: ReplicaFacts) -> Non
 
 def test_keras_by_itself_and_estimators(keras_2: ReplicaFacts) -> None:
     told = advise("ModuleNotFoundError: No module named 'keras.engine'", keras_2)
-    assert "import it from tensorflow.keras and set os.environ['TF_USE_LEGACY_KERAS']" in told
+    assert "import Keras from tensorflow.keras, and set os.environ['TF_USE_LEGACY_KERAS']" in told
     for cause in (
         "AttributeError: module 'tensorflow' has no attribute 'estimator'",
         "AttributeError: module 'keras._tf_keras.keras' has no attribute 'estimator'",
@@ -391,8 +405,8 @@ def test_keras_by_itself_and_estimators(keras_2: ReplicaFacts) -> None:
 def test_keras_that_the_user_brought(keras_2: ReplicaFacts) -> None:
     (Path(keras_2.sites[0]) / "keras-3.9.0.dist-info").mkdir()
     assert advise(KERAS_3[0], keras_2) == (
-        "The code needs Keras 2, and your requirements brought Keras 3.9.0: "
-        "install_requires=['keras<3'] in your setup.py, or leave Keras to the runtime"
+        "The code needs Keras 2, but your requirements installed Keras 3.9.0: set "
+        "install_requires=['keras<3'] in your setup.py, or don't require Keras"
     )
 
 
@@ -428,9 +442,9 @@ def test_code_for_an_earlier_numpy_or_pandas(
     (Path(facts.sites[1]) / "pandas-3.1.1.dist-info").mkdir()
     version = {"numpy": "2.1.3", "pandas": "3.1.1"}[package]
     assert advise(cause, facts) == (
-        f"{package} {version} is installed (runtime 2.21), and the code seems to be for {package} "
-        f"before {limit}: change it, install_requires=['{package}<{limit}'] in your setup.py, or "
-        "take an older runtime version"
+        f"{package} {version} is installed (runtime 2.21), but the code seems to be for {package} "
+        f"before {limit}: change it, set install_requires=['{package}<{limit}'] in your setup.py, "
+        "or take an older runtime version"
     )
 
 
@@ -443,7 +457,7 @@ def test_what_the_users_requirements_brought_is_not_the_runtimes(facts: ReplicaF
     (Path(facts.sites[0]) / "numpy-2.4.0.dist-info").mkdir()
     cause = "ImportError: cannot import name 'boolx' from 'numpy' (/e/numpy/__init__.py)"
     assert advise(cause, facts).startswith(
-        "numpy 2.4.0 is installed (brought by your requirements), and the code seems to be for"
+        "numpy 2.4.0 is installed (brought by your requirements), but the code seems to be for"
     )
     told = advise("ModuleNotFoundError: No module named 'transformers'", facts)
     assert "It has tensorflow-cpu 2.21.0, keras" not in told
@@ -453,10 +467,13 @@ def test_what_the_users_requirements_brought_is_not_the_runtimes(facts: ReplicaF
 @pytest.mark.parametrize(
     ("missing", "words"),
     [
-        ("model", "model is trainer.model of your package: write `from trainer import model`, for"),
-        ("model.layers", "write `from trainer.model import layers`, for Python 3 doesn't look"),
-        ("blocks", "blocks is trainer.nets.blocks of your package: write `from trainer.nets imp"),
-        ("nets", "nets is trainer.nets of your package: write `from trainer import nets`, for"),
+        (
+            "model",
+            ("model is trainer.model in your package: write `from trainer import model`, because"),
+        ),
+        ("model.layers", "write `from trainer.model import layers`, because Python 3 doesn't look"),
+        ("blocks", "blocks is trainer.nets.blocks in your package: write `from trainer.nets imp"),
+        ("nets", "nets is trainer.nets in your package: write `from trainer import nets`, because"),
     ],
 )
 def test_modules_are_not_looked_for_beside_the_importing_file(
@@ -489,7 +506,9 @@ def test_a_package_that_is_missing_altogether_is_told_with_what_is_there(
 ) -> None:
     other = ReplicaFacts("2.21", "training.task", facts.environments)
     told = advise("No module named training.task", other)
-    assert told.startswith("Your packages don't have training: they have trainer. Is the module")
+    assert told.startswith(
+        "Your packages don't have the module training: the packages have trainer. Is its name"
+    )
 
 
 def test_nothing_is_said_of_what_nobody_looked_into() -> None:
@@ -502,7 +521,7 @@ def test_nothing_is_said_of_what_nobody_looked_into() -> None:
         ("trainer.task", "install_requires=['torch'] in your setup.py"),
         (
             "aiplatform_custom_trainer_script.task",
-            "requirements=['torch'] where your script makes the job",
+            "requirements=['torch'] where your script creates the job",
         ),
         (
             "footplate_local_code.task",
@@ -514,12 +533,12 @@ def test_a_requirement_is_written_where_the_job_was_made(
     module: str, way: str, facts: ReplicaFacts
 ) -> None:
     told = advise("No module named 'torch'", ReplicaFacts("2.21", module, facts.environments))
-    assert told.endswith(f" Ways out: {way}, or a runtime that has it")
+    assert told.endswith(f" Set {way}, or take a runtime that has torch")
     another = advise(
         "cannot import name 'a' from 'numpy'", ReplicaFacts("2.21", module, facts.environments)
     )
     pinned = way.replace("torch", "numpy==...")
-    assert another.endswith(f": {pinned}, or another runtime version are ways out")
+    assert another.endswith(f": {pinned}, or take another runtime version")
 
 
 def test_advice_has_bounds(facts: ReplicaFacts) -> None:

@@ -75,10 +75,10 @@ BAD = [
     ([member("p/out", tarfile.LNKTYPE, "/etc/passwd")], "is a link to '/etc/passwd', outside"),
     (
         [member("d", tarfile.SYMTYPE, "."), member("e", tarfile.SYMTYPE, "d/..")],
-        "is a link to 'd/..', through another link",
+        "is a link to 'd/..', which leads through another link",
     ),
-    ([member("d", tarfile.SYMTYPE, "."), member("d/evil")], "lies behind the link 'd'"),
-    ([member("d/evil"), member("./d", tarfile.SYMTYPE, ".")], "lies behind the link 'd'"),
+    ([member("d", tarfile.SYMTYPE, "."), member("d/evil")], "is in 'd', which is a link"),
+    ([member("d/evil"), member("./d", tarfile.SYMTYPE, ".")], "is in 'd', which is a link"),
     ([member("p/disk", tarfile.BLKTYPE)], "is a device or a pipe"),
     ([member("p/tty", tarfile.CHRTYPE)], "is a device or a pipe"),
     ([member("p/pipe", tarfile.FIFOTYPE)], "is a device or a pipe"),
@@ -96,7 +96,9 @@ def test_accepts_what_is_packed_every_day(tmp_path: Path) -> None:
 def test_refuses_members_of_a_tar(
     tmp_path: Path, members: list[tarfile.TarInfo], words: str
 ) -> None:
-    with pytest.raises(PreparationError, match=r"^p-1\.tar\.gz can't be accepted: its ") as raised:
+    with pytest.raises(
+        PreparationError, match=r"^the package p-1\.tar\.gz is refused: its "
+    ) as raised:
         look(make_tar(tmp_path, *members), ignore)
     assert words in str(raised.value)
 
@@ -108,7 +110,7 @@ def test_refuses_members_of_a_tar(
         ([("/etc/passwd", 0, "")], "has an absolute path"),
         ([("p/out", 0o120777, "/etc")], "is a link to '/etc', outside"),
         ([("p/out", 0o120777, "../../x")], "is a link to 'p/../../x', outside"),
-        ([("d", 0o120777, "."), ("d/evil", 0, "")], "lies behind the link 'd'"),
+        ([("d", 0o120777, "."), ("d/evil", 0, "")], "is in 'd', which is a link"),
         ([("p/disk", 0o060644, "")], "is a device or a pipe"),
     ],
 )
@@ -116,7 +118,9 @@ def test_refuses_members_of_a_tar(
 def test_refuses_members_of_a_zip(
     tmp_path: Path, members: list[tuple[str, int, str]], words: str, name: str
 ) -> None:
-    with pytest.raises(PreparationError, match=r"^p-1\S+ can't be accepted: its member") as raised:
+    with pytest.raises(
+        PreparationError, match=r"^the package p-1\S+ is refused: its member"
+    ) as raised:
         look(make_zip(tmp_path, *members, name=name), ignore)
     assert words in str(raised.value)
 
@@ -139,7 +143,7 @@ def test_refuses_bombs(tmp_path: Path) -> None:
     large = member("p/zeros")
     large.size = 2 << 20
     with pytest.raises(
-        PreparationError, match="'p/zeros' makes it larger than 1 MiB when unpacked"
+        PreparationError, match="'p/zeros' makes the package larger than 1 MiB when unpacked"
     ):
         look(make_tar(tmp_path, large), ignore)
     with pytest.raises(PreparationError, match="larger than 1 MiB when unpacked"):
@@ -181,7 +185,7 @@ def test_refuses_headers_that_would_fill_the_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["p.tar.gz", "p.tgz", "p.zip", "p.whl"])
 def test_refuses_what_is_no_archive(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"not an archive" * 100)
-    with pytest.raises(PreparationError, match=f"^{name} is broken, or not an archive of its kind"):
+    with pytest.raises(PreparationError, match=f"^the package {name} is broken, or not an"):
         look(str(tmp_path / name), ignore)
 
 

@@ -37,7 +37,7 @@ def test_a_file_is_opened(tmp_path: Path) -> None:
     [
         ("link/made", "link"),
         ("a/link", "no regular file"),
-        ("a/second", "is not an ordinary file of its own"),
+        ("a/second", "is not an ordinary file, or has other links to it"),
         ("a/pipe", "no regular file"),
         ("a/none", "No such file"),
     ],

@@ -318,7 +318,7 @@ def test_what_programs_could_change_is_compared_before_each_use(cache: Cache, ch
     get()
     assert (len(made), told) == (
         2,
-        ["it was changed after it was made, so the service makes it anew"],
+        ["it has changed since it was made: the service makes it again"],
     )
     assert [path.name for path in lib.iterdir()] == ["json.py"]
     assert (lib / "json.py").read_text() == "good"
@@ -340,8 +340,8 @@ def test_what_was_changed_is_made_anew_once_nobody_uses_it(cache: Cache) -> None
 
         BuildCache(f"{cache.root}/runtimes", exposed=True).get(make_key("a"), make, "it", tell)
     assert told == [
-        "it was changed after it was made: waiting until no program uses it, to make it anew",
-        "it was changed after it was made, so the service makes it anew",
+        "it has changed since it was made: the service makes it again when no program uses it",
+        "it has changed since it was made: the service makes it again",
     ]
 
 

@@ -134,10 +134,14 @@ def test_own_versions_shadow_and_say_so(
     make_wheel(wheels, "alpha", "0.5", files={"alpha.py": "version = '0.5'\n"})
     trainer = make_wheel(tmp_path, "trainer", files=TRAINER, requires=["alpha<1", "beta"])
     outcome = bench.prepare(bench.make_home(runtime, trainer))
-    assert "alpha 0.5 from your requirements shadows 1.0 of runtime 9.9" in outcome.messages
+    assert (
+        "alpha 0.5 from your requirements replaces version 1.0 of runtime 9.9"
+    ) in outcome.messages
     assert outcome.run("import trainer.task, beta") == "0.5"
     again = bench.prepare(bench.make_home(runtime, trainer))
-    assert again.messages == ["alpha 0.5 from your requirements shadows 1.0 of runtime 9.9"]
+    assert again.messages == [
+        ("alpha 0.5 from your requirements replaces version 1.0 of runtime 9.9")
+    ]
 
 
 @pytest.mark.parametrize("name", ["mine-7.tar.gz", "trainer_v2.tgz", "p.tar.gz"])
@@ -198,7 +202,7 @@ def test_a_build_that_was_killed_is_made_anew(
         wait_for(begun)
         second = bench.start(bench.make_home(runtime, trainer, environment=of_job(job_id)))
         assert second.stdout is not None
-        waiting = f"waiting for {builder} that makes the environment of your packages"
+        waiting = f"waiting for {builder}, which makes the environment of your packages"
         assert json.loads(second.stdout.readline()) == {"m": waiting}
         assert second.poll() is None
     finally:
@@ -252,7 +256,7 @@ def test_a_full_disk(bench: Bench, wheels: Path, tmp_path: Path) -> None:
         outcome = bench.prepare(bench.make_home(runtime))
         left = [found.path for found in Cache(str(bench.cache)).look()]
         used = sum(path.stat().st_size for path in bench.cache.rglob("*") if path.is_file())
-    assert "runtime 9.9 can't be made for Python" in outcome.error
+    assert "runtime 9.9 can't be installed for Python" in outcome.error
     assert "the disk is full; free some space, for instance with `footplate runtimes prune`" in (
         outcome.error
     )
@@ -298,9 +302,10 @@ def test_slices(bench: Bench, wheels: Path, tmp_path: Path) -> None:
     plain = make_sdist(tmp_path, "plain", files={"plain.py": "import small\n"})
     outcome = bench.prepare(bench.make_home(runtime, plain, module="plain"))
     assert outcome.messages[-1] == (
-        "installed the part part of runtime 9.9, because your code names nothing else of it. "
-        "If the program lacks a package, name it in the code or in setup.py's install_requires. "
-        "A job of Vertex AI gets all with FOOTPLATE_RUNTIME_SLICE=full in its env"
+        "installed the part part of runtime 9.9, because your code names no other package of the "
+        "runtime. If the program lacks a package, name it in the code or in setup.py's "
+        "install_requires. A job of Vertex AI gets the whole runtime with "
+        "FOOTPLATE_RUNTIME_SLICE=full in its env"
     )
     naming = make_sdist(tmp_path, "naming", files={"naming.py": "name = 'large.module'\n"})
     outcome = bench.prepare(bench.make_home(runtime, naming, module="naming"))
@@ -321,7 +326,7 @@ def test_slices(bench: Bench, wheels: Path, tmp_path: Path) -> None:
     )
     indirect = make_sdist(tmp_path, "indirect", files={"i.py": ""}, requires=[needy.name[:5]])
     outcome = bench.prepare(bench.make_home(runtime, indirect, module="i"))
-    assert outcome.messages[-1].endswith("the list of what your packages require names large")
+    assert outcome.messages[-1].endswith("the requirements of your packages names large")
     assert not list(bench.cache.glob("layers/*/lib/*/site-packages/large*"))
 
 
@@ -333,10 +338,14 @@ def test_builds_for_the_cpu_that_nobody_has(bench: Bench, wheels: Path) -> None:
     runtime = Runtime("9.9", PYTHON, (runtime.cpu[0], fallback))
     outcome = bench.prepare(bench.make_home(runtime))
     assert outcome.code == 0, outcome
-    assert "runtime 9.9: this machine's indexes don't have alpha==1.0+cpu" in (outcome.messages)
+    assert ("runtime 9.9: this machine's package indexes don't have alpha==1.0+cpu") in (
+        outcome.messages
+    )
     assert "UV_FIND_LINKS" in outcome.messages[-1]
     only = bench.prepare(bench.make_home(Runtime("9.9", PYTHON, runtime.cpu[:1])))
-    assert only.error.startswith("runtime 9.9 can't be made: cpu: this machine's indexes don't")
+    assert only.error.startswith(
+        "runtime 9.9 can't be installed: cpu: this machine's indexes don't"
+    )
 
 
 def test_stand_ins(bench: Bench, wheels: Path, tmp_path: Path) -> None:
@@ -361,8 +370,14 @@ def test_stand_ins(bench: Bench, wheels: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("requires", "words"),
     [
-        (["alpha==7"], "the requirement alpha==7 of trainer-0.1.tar.gz can't be had for Python 3."),
-        (["nowhere"], "the requirement nowhere of trainer-0.1.tar.gz can't be had for Python 3."),
+        (
+            ["alpha==7"],
+            ("the requirement alpha==7 of trainer-0.1.tar.gz is not available for Python 3."),
+        ),
+        (
+            ["nowhere"],
+            ("the requirement nowhere of trainer-0.1.tar.gz is not available for Python 3."),
+        ),
         (["alpha<1", "alpha>1"], "what trainer-0.1.tar.gz requires can't be had"),
     ],
 )
@@ -373,7 +388,7 @@ def test_requirements_that_nobody_has(
     outcome = bench.prepare(bench.make_home(runtime, trainer))
     assert outcome.code == 1
     assert words in outcome.error
-    assert "another version of it or another runtime version" in outcome.error
+    assert "another version of the package, or another runtime version" in outcome.error
     assert not list(bench.cache.glob("layers/*/"))
 
 
@@ -395,7 +410,7 @@ def test_a_package_that_does_not_build(bench: Bench, runtime: Runtime, tmp_path:
     backend = "print('so far so good')\nraise RuntimeError('no compiler')\n"
     trainer = make_sdist(tmp_path, "trainer", files=TRAINER, backend=backend)
     outcome = bench.prepare(bench.make_home(runtime, trainer))
-    assert outcome.error.startswith(f"trainer-0.1.tar.gz doesn't build for Python {PYTHON}")
+    assert outcome.error.startswith(f"the build of trainer-0.1.tar.gz for Python {PYTHON}")
     assert outcome.error.endswith("RuntimeError: no compiler")
 
 
@@ -404,11 +419,11 @@ def test_nothing_is_built_from_a_hostile_archive(
 ) -> None:
     (tmp_path / "trainer-0.1.tar.gz").write_text("no archive")
     outcome = bench.prepare(bench.make_home(runtime, tmp_path / "trainer-0.1.tar.gz"))
-    assert "trainer-0.1.tar.gz is broken, or not an archive" in outcome.error
+    assert "the package trainer-0.1.tar.gz is broken, or not an archive" in outcome.error
     for name in ("../evil.tar.gz", "..", "", "a/b.tar.gz"):
         home = bench.make_home(runtime, tmp_path / "trainer-0.1.tar.gz", names=[name])
         if name:
-            assert "is not the name of a file" in bench.prepare(home).error
+            assert "isn't the name of a file" in bench.prepare(home).error
     assert not (tmp_path / "evil.tar.gz").exists()
 
 
@@ -428,13 +443,13 @@ def test_an_interpreter_that_is_not_there(bench: Bench, runtime: Runtime) -> Non
 def test_a_lock_that_is_another(bench: Bench, runtime: Runtime) -> None:
     sha256 = runtime.cpu[0].lock_sha256
     bench.server.locks[sha256] += "# changed\n"
-    assert "another lock" in bench.prepare(bench.make_home(runtime)).error
+    assert "another list of pinned packages" in bench.prepare(bench.make_home(runtime)).error
 
 
 def test_a_wheel_that_is_not_the_locked_one(bench: Bench, runtime: Runtime, wheels: Path) -> None:
     make_wheel(wheels, "alpha", "1.0", files={"alpha.py": "evil = 1"})
     outcome = bench.prepare(bench.make_home(runtime))
-    assert outcome.error.startswith("runtime 9.9 can't be made")
+    assert outcome.error.startswith("runtime 9.9 can't be installed")
     assert "ash mismatch" in outcome.error
 
 
@@ -452,7 +467,9 @@ def test_the_server_may_be_away_for_a_while(bench: Bench, runtime: Runtime, tmp_
 def test_a_task_that_makes_no_sense(bench: Bench, runtime: Runtime) -> None:
     home = bench.make_home(runtime)
     (home / "task.json").write_text('{"runtime": {"name": "x"}}')
-    assert bench.prepare(home).error.startswith("the task can't be read: ")
+    assert bench.prepare(home).error.startswith(
+        "the supervisor can't read its task from the server: "
+    )
 
 
 def test_builds_with_what_setuptools_lost(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
@@ -485,7 +502,7 @@ def test_a_check_fails_with_the_sentence_of_the_replica(
 
     assert checked.code == prepared.code == 1
     assert checked.error == prepared.error
-    assert "the requirement absent of trainer-0.1.tar.gz can't be had" in checked.error
+    assert "the requirement absent of trainer-0.1.tar.gz is not available" in checked.error
 
 
 def test_a_check_does_not_resolve_again_what_is_installed(

@@ -103,7 +103,7 @@ def test_what_is_fetched_runs_as_builds_alone(
     trainer = make_sdist(tmp_path, "trainer", files={"trainer/__init__.py": ""})
     outcome = prepare(bare, wheels, trainer, fetches=True)
     assert outcome.code == 0, outcome
-    assert f"fetching Python {MINOR}, which this machine lacks" in outcome.messages
+    assert f"downloading Python {MINOR}, which this machine lacks" in outcome.messages
     python = Path(outcome.python)
     assert not mark.exists()
     site = python.parent.parent / "lib" / f"python{MINOR}" / "site-packages"
@@ -123,7 +123,7 @@ def test_what_can_not_be_fetched(bare: Bench, wheels: Path, mirror: Path) -> Non
     mirror.with_name("python.tar.gz").unlink()
     outcome = prepare(bare, wheels, fetches=True)
     assert f"Python {MINOR}, which runtime 9.9 needs, isn't on this machine" in outcome.error
-    assert ". uv can't fetch it: " in outcome.error
+    assert ". uv can't download this Python: " in outcome.error
 
 
 def test_what_does_not_run_here(bare: Bench, wheels: Path, mirror: Path) -> None:
@@ -132,5 +132,5 @@ def test_what_does_not_run_here(bare: Bench, wheels: Path, mirror: Path) -> None
     program.write_text("#!/bin/sh\necho Illegal instruction\nexit 132\n")
     program.chmod(0o755)
     outcome = prepare(bare, wheels, fetches=True)
-    assert outcome.error.startswith(f"the fetched Python {program} doesn't run here: ")
+    assert outcome.error.startswith(f"the downloaded Python {program} doesn't run here: ")
     assert "Illegal instruction" in outcome.error

@@ -83,7 +83,7 @@ def test_a_companion_of_another_build_is_refused(
     outcome = prepare(bench, runtime, tmp_path, "torchvision")
     assert outcome.error.startswith(
         "trainer-0.1.tar.gz requires torchvision, but the build torchvision 0.28.0 doesn't work "
-        "with torch 2.13.0+cpu of runtime PyTorch 9, and this machine's indexes don't have "
+        "with torch 2.13.0+cpu of runtime PyTorch 9, and this machine's package indexes don't have "
         "torchvision==0.28.0+cpu ("
     )
     assert outcome.error.endswith("UV_FIND_LINKS=FOLDER or UV_INDEX=ADDRESS that has it")
@@ -103,15 +103,15 @@ def test_nothing_replaces_a_framework_unasked(
     outcome = prepare(bench, runtime, tmp_path, requirement)
     assert outcome.error.startswith(blamed)
     assert " torch 2.13.0+cpu of runtime PyTorch 9, and nothing replaces" in outcome.error
-    assert f"Ways out: require torch=={wanted} in your package" in outcome.error
+    assert f"requirements: require torch=={wanted} in your package" in outcome.error
 
 
 def test_a_pin_replaces_a_framework(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:
     outcome = prepare(bench, runtime, tmp_path, "torch==2.4.1")
     assert outcome.code == 0, outcome
-    assert "torch 2.4.1 from your requirements shadows 2.13.0+cpu of runtime PyTorch 9" in (
-        outcome.messages
-    )
+    assert (
+        "torch 2.4.1 from your requirements replaces version 2.13.0+cpu of runtime PyTorch 9"
+    ) in (outcome.messages)
     assert outcome.run("import torch; print(torch.version)") == "2.4.1"
 
 
@@ -215,14 +215,14 @@ def test_nothing_downloads_gigabytes_unasked(bench: Bench, wheels: Path, tmp_pat
         (tmp_path / "pinned").mkdir()
         pinned = prepare(bench, runtime, tmp_path / "pinned", "lightning", "torch==2.14.0")
     assert refused.error == (
-        "what trainer-0.1.tar.gz requires is a download of 1.2 GB (cudnn 0.6 GB, torch 0.6 GB), "
-        "and more than 1 GB is downloaded only for what is pinned. Ways out: require "
+        "trainer-0.1.tar.gz needs a download of 1.2 GB (cudnn 0.6 GB, torch 0.6 GB); "
+        "above 1 GB the service downloads only pinned requirements: require "
         "torch==2.14.0 in your package (or where your script lists requirements), or take a "
         "runtime that has torch"
     )
     assert pinned.code == 0, pinned
     assert (
-        "your packages: a download of 1.8 GB (cudnn 0.6 GB, lightning 0.6 GB, torch 0.6 GB)"
+        "your packages: the service downloads 1.8 GB (cudnn 0.6 GB, lightning 0.6 GB, torch 0.6 GB)"
     ) in pinned.messages
 
 

@@ -81,13 +81,16 @@ error: command '/usr/bin/gcc' failed with exit code 1
 @pytest.mark.parametrize(
     ("output", "words"),
     [
-        (REFUSED, "http://127.0.0.1:9 can't be reached (Connection refused). If this machine has"),
-        (NO_NAME, "http://127.0.0.1:9 can't be reached (Name or service not known). If this"),
+        (REFUSED, "http://127.0.0.1:9 can't be reached (Connection refused). To use another"),
+        (NO_NAME, "http://127.0.0.1:9 can't be reached (Name or service not known). To use"),
         (
             DISTRUSTED,
-            "the certificate of https://index.example isn't trusted (UnknownIssuer). If a proxy",
+            (
+                "the certificate of https://index.example isn't trusted (UnknownIssuer). If you "
+                "use a proxy"
+            ),
         ),
-        (HASH, "hash mismatch: the index has another file for numpy==1.26.4 than the one whose"),
+        (HASH, "hash mismatch: the package index has a file for numpy==1.26.4 whose hash"),
         (GIT, "git says: unable to access 'https://127.0.0.1:9/x.git/': Failed to connect"),
         ("error: x\n  cause: No space left on device (os error 28)\n", "the disk of the cache"),
     ],
@@ -103,13 +106,16 @@ def test_known_troubles_are_said_in_own_words(output: str, words: str) -> None:
         (
             HEADER,
             (
-                "it has to be compiled, and the header no_such.h isn't on the machine of the "
-                "service: a package of its system is missing"
+                "the package has to be compiled, but the header no_such.h isn't on the machine "
+                "of the service: a package of its system is missing"
             ),
         ),
         (
             NO_COMPILER,
-            "it has to be compiled, and a compiler (gcc) isn't on the machine of the service",
+            (
+                "the package has to be compiled, but a compiler (gcc) isn't on the machine of "
+                "the service"
+            ),
         ),
         (WRONG_CODE, "it doesn't compile: fast.c:3:5: error: unknown type name 'flaot'"),
     ],

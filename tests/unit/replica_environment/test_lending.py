@@ -46,5 +46,5 @@ def test_a_directory_that_became_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "lib").symlink_to("real")
     check_real([str(tmp_path / "real")])
-    with pytest.raises(PreparationError, match="has made a link of"):
+    with pytest.raises(PreparationError, match="has replaced"):
         check_real([str(tmp_path / "lib")])

@@ -61,6 +61,6 @@ def test_a_package_for_another_python_is_refused(
     outcome = bench.prepare(bench.make_home(runtime, trainer))
     assert outcome.code != 0
     assert outcome.result["error"].startswith(
-        f"trainer-0.1-py3-none-any.whl requires Python {required} (python_requires), and the "
+        f"trainer-0.1-py3-none-any.whl requires Python {required} (python_requires), but the "
         f"runtime has {version}."
     )

@@ -114,7 +114,7 @@ def test_pip_in_it_installs_for_the_build(bench: Bench, runtime: Runtime, wheels
     )
     outcome = build(bench, runtime, setup)
     assert outcome.code == 0, outcome
-    told = "your setup.py installs beta 2.0 by pip, which only the build gets: "
+    told = "your setup.py installs beta 2.0 by pip, but only for the build: "
     assert f"{told}the program gets only what install_requires names" in outcome.messages
 
 
@@ -130,7 +130,7 @@ def test_packages_of_the_system_cannot_be_installed(
 ) -> None:
     bench.variables["PATH"] = str(bench.directory)  # without apt-get, on any machine
     outcome = build(bench, runtime, f"import subprocess\n{command}\n")
-    assert outcome.error.startswith(f"old-0.1.tar.gz doesn't build for Python {PYTHON}")
+    assert outcome.error.startswith(f"the build of old-0.1.tar.gz for Python {PYTHON}")
     assert "apt-get can't install packages of the system: programs and builds run" in outcome.error
     assert "a container image that has them" in outcome.error
 

@@ -196,7 +196,7 @@ def test_gpus() -> None:
     assert make_task(gpus=True, **both).choose_slices()[0][0].name == "gpu"
     slices, note = make_task(gpus=True, cpu=cpu).choose_slices()
     assert slices[0].name == "cpu"
-    assert note == "runtime 2.21 is for the CPU: its programs use no GPU"
+    assert note == "runtime 2.21 is for the CPU: programs in it can't use a GPU"
     with pytest.raises(PreparationError):
         make_task(gpus=False).choose_slices()
 

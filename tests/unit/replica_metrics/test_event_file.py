@@ -100,7 +100,7 @@ def test_what_follows_a_corrupt_record_is_given_up(path: Path, place: int) -> No
     write(path, THREE)
     reader = Reader(path)
     begins = len(record(HEADER) + record(ONE))
-    with pytest.raises(Corrupt, match=f"its record at byte {begins} is damaged"):
+    with pytest.raises(Corrupt, match=f"the record at byte {begins} is damaged"):
         reader.look()
     write(path, THREE)
     assert reader.look() == []

@@ -219,8 +219,8 @@ def test_a_corrupt_file_is_told_of_once_and_hides_no_other(bench: Bench) -> None
     write(bench.work / "events.out.tfevents.2", told(3.0))
     (note,) = bench.notes()
     assert note == (
-        "the service reads no further in the event file events.out.tfevents.1 in eval: "
-        f"its record at byte {begins} is damaged"
+        "the service stops reading the event file events.out.tfevents.1 in eval: "
+        f"the record at byte {begins} is damaged"
     )
     write(path, told(4.0))
     assert bench.notes() == []

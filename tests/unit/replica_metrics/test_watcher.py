@@ -162,8 +162,8 @@ def test_an_end_that_takes_too_long_is_given_up(world: World) -> None:
     world.finish()
     *_, note = world.take()
     assert isinstance(note, EventRecord)
-    assert (
-        note.message == "the service has not read all that the program reported 20 s after its end"
+    assert note.message == (
+        "the service stopped reading the program's metrics 20 s after the program's end"
     )
 
 

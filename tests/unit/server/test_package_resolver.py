@@ -90,7 +90,9 @@ def test_what_would_be_installed_and_what_can_not_be(rig: Rig) -> None:
     bad = make_sdist(rig.folder, "trainer", requires=["absent>=2"])
     error = rig.resolve(bad).error
 
-    assert error.startswith("the requirement absent of trainer-0.1.tar.gz can't be had for Python")
+    assert error.startswith(
+        "the requirement absent of trainer-0.1.tar.gz is not available for Python"
+    )
     assert rig.left() == []
 
 

@@ -82,6 +82,6 @@ def test_root_is_warned_of_power_that_programs_have(
 def test_users_of_a_service_that_is_not_roots_are_warned_of() -> None:
     (note,) = program_users.describe_power((), 1000, users="trainer")
     assert note == (
-        "The setting program_users has no effect, because the service doesn't run as root. Start "
-        "the service as root, or remove the setting."
+        "Programs run as the user of the service, who isn't root, so the setting program_users "
+        "has no effect. Start the service as root, or leave it out."
     )

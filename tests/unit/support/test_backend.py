@@ -39,7 +39,10 @@ def test_each_replica_is_turned_by_itself(backend: FakeBackend) -> None:
 def test_the_living_live_on_when_they_are_told_to_stop(backend: FakeBackend) -> None:
     backend.admit(ATTEMPT, WORKERS[0])
     backend.stop(ATTEMPT)
-    assert seen(backend) == [(Presence.LIVE, ""), (Presence.GONE, "stopped before it started")]
+    assert seen(backend) == [
+        (Presence.LIVE, ""),
+        (Presence.GONE, ("the replica was stopped before it started")),
+    ]
     assert list(backend.stopping) == [ATTEMPT]
     backend.end(ATTEMPT)
     backend.forget(ATTEMPT)

@@ -91,9 +91,9 @@ def _tell_users(context: Context, containment: EngineContainment, reason: str) -
 
 def _tell_guard(context: Context, containment: EngineContainment) -> None:
     if containment.unguarded:
-        words = "if all processes of its job are killed at once, the container runs on until the "
+        words = "if all processes of the job are killed at once, its container runs on until the "
         words += (
-            f"node's next job with a container: its guard does not start: {containment.unguarded}"
+            f"node's next job with a container; its guard did not start: {containment.unguarded}"
         )
         context.journal.event("ISOLATION", levels.describe("", words))
 
@@ -102,7 +102,9 @@ def _tell_disk(context: Context) -> None:
     limits, containment = context.wanted, context.containment
     if limits is not None and limits.disk_bytes and containment and not containment.written:
         where = "the container engine doesn't say where the container's files are"
-        context.journal.event("LIMITS", f"disk: only its own mounts are measured: {where}")
+        context.journal.event(
+            "LIMITS", f"disk: the supervisor measures only the container's own mounts: {where}"
+        )
 
 
 class ImageProgram:
@@ -130,7 +132,7 @@ class ImageProgram:
         """Raises TaskError, SpawnFailed, OSError."""
         containment = context.containment
         if not isinstance(containment, EngineContainment):
-            raise TaskError("no container engine was chosen")
+            raise TaskError("the supervisor has no container engine for the program")
         spec = compose(context, self._image, self._limits)
         mounts = spec["HostConfig"]["Mounts"]
         first_id, unmapped = image_users.find_first_id(context, self._image, mounts)
@@ -198,13 +200,16 @@ class Starting(Phase):
             return Delivering(context, "SIGNALLED", 9, fault)
         image = context.task["program"]["image"]
         return fail(
-            context, f"the container of {image} can't be started: {explain(containment.error)}"
+            context,
+            f"the engine can't start the container of {image}: {explain(containment.error)}",
         )
 
     def stop(self) -> Phase:
         self.context.end_child()
         self._close_output()
-        return Delivering(self.context, "STOPPED", 0, "stopped before its program started")
+        return Delivering(
+            self.context, "STOPPED", 0, "the replica was stopped before its program started"
+        )
 
     def _close_output(self) -> None:
         for stream in self._output:

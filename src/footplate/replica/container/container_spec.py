@@ -87,7 +87,9 @@ def check_program(task: Mapping[str, Any]) -> None:
     for name in ("command", "args"):
         words = program.get(name)
         if words is not None and not all(isinstance(w, str) and "\0" not in w for w in words):
-            raise TaskError(f"the container's {name} isn't all text")
+            raise TaskError(
+                f"the container's {name} must be a list of texts without NUL characters"
+            )
 
 
 def _describe_limits(limits: Limits | None) -> dict[str, Any]:

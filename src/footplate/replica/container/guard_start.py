@@ -65,7 +65,7 @@ def start_guard(engine: Engine, container: str, spec: dict[str, Any]) -> Guard:
     attachment.close()
     _remove(engine, name)
     words = said.decode(errors="replace").strip().splitlines()
-    raise NoGuard(words[-1] if words else f"it prints nothing within {START_S:g} s")
+    raise NoGuard(words[-1] if words else f"the guard prints nothing within {START_S:g} s")
 
 
 def _create(engine: Engine, name: str, spec: dict[str, Any]) -> None:

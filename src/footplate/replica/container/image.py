@@ -120,7 +120,7 @@ def agree(task: dict[str, Any], ticket: dict[str, Any], known: dict[str, Any]) -
         notes = [_describe(image, name)] if first else []
     if pinned != reference:  # it was pushed anew while the job started
         digest = reference.partition("@")[2]
-        notes = [f"runs {name} as {digest}; others of the job run {pinned.partition('@')[2]}"]
+        notes = [f"runs {name} as {digest}; other replicas run {pinned.partition('@')[2]}"]
     return {"image": {"reference": reference}, "notes": notes}
 
 
@@ -181,8 +181,8 @@ def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
 
 
 def _find_faults(info: dict[str, Any]) -> dict[str, str]:
-    """Returns why the engine can't limit memory, CPU and processes; '' for what it can."""
-    cannot = "the container engine can't"
+    """Of memory, CPU and processes: why the engine can't limit it, empty if it can."""
+    cannot = "the container engine can't limit it"
     cpu = info.get("CpuCfsQuota", info.get("CPUCfsQuota", True))
     return {
         "memory": "" if info.get("MemoryLimit", True) else cannot,
@@ -200,7 +200,7 @@ def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) ->
     pull(engine.path, name, locks, os.environ)
     found = engine.inspect_image(name) or found
     if found is None:
-        raise UnusableImage(f"the engine pulled the image {name}, but doesn't have it")
+        raise UnusableImage(f"the engine pulled the image {name}, but doesn't have the image")
     return found
 
 
@@ -219,7 +219,7 @@ def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:
             again = isinstance(error, ServerUnavailable) or error.status == _CONFLICT
             if not again or time.monotonic() >= end:
                 raise UnusableImage(
-                    f"its image cannot be reported to the server: {error}"
+                    f"the supervisor can't report the image to the server: {error}"
                 ) from error
             time.sleep(_POLL_INTERVAL_S)
 
@@ -249,4 +249,4 @@ def _describe(image: dict[str, Any], name: str) -> str:
     if "@" in reference:
         return f"runs the image {name} as {reference.partition('@')[2]}"
     made = str(image.get("Created") or "")[:19]
-    return f"runs the image {name} of this machine, made {made} UTC, which is in no registry"
+    return f"runs the image {name}, built {made} UTC, which is on this machine and in no registry"

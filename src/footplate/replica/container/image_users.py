@@ -35,21 +35,21 @@ def find_first_id(
     first = users.find_container_ids(setting)
     user = str(image.get("user") or "").partition(":")[0]
     if is_root_allowed(context):
-        return 0, "the setting allow_root says so"
+        return 0, "the setting allow_root allows it"
     if not is_podman(str(image.get("engine") or "")):
         return 0, "Docker can't map the users of a container that shares the machine's network"
     if not first:
-        return 0, f"program_users has no {users.CONTAINER_IDS} ids for containers"
+        return 0, f"the setting program_users has no {users.CONTAINER_IDS} user ids for containers"
     unavailable = context.promise().fault(IMAGE_USERS)
     if unavailable:
         return 0, unavailable
     if user.isdigit() and int(user) >= users.CONTAINER_IDS:
-        fault = f"the image's user {user} is above {users.CONTAINER_IDS - 1}"
+        fault = f"the image's user id {user} is above the highest, {users.CONTAINER_IDS - 1}"
     else:
         sources = [str(mount["Source"]) for mount in mounts]
         fault = find_fault(first, users.CONTAINER_IDS, sources)
     if fault:
-        raise TaskError(f"the image's users can't be mapped to users without rights: {fault}")
+        raise TaskError(f"the engine can't map the image's users to users without rights: {fault}")
     return first, ""
 
 
@@ -58,8 +58,8 @@ def describe(first: int, reason: str) -> str:
     last = first + users.CONTAINER_IDS - 1
     if first:
         return (
-            f"users in the image run as users {first} to {last} of this machine, and so does the "
-            "image's root"
+            f"all users in the image, also root, run as the users {first} to {last} of this "
+            "machine, which have no rights"
         )
-    words = "users in the image have the ids of this machine's users, root among them"
+    words = "users in the image have the ids of this machine's users, also root"
     return levels.describe("", f"{words}: {reason}")

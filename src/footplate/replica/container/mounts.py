@@ -72,7 +72,9 @@ def open_buckets(context: Context) -> str:
         return ""
     try:
         if os.stat(parent).st_mode & (stat.S_IXGRP | stat.S_IXOTH):
-            return f"{parent} is open to other users of this machine (chmod 700 {parent})"
+            return (
+                f"other users of this machine can open {parent}; close it with chmod 700 {parent}"
+            )
         usable = find_buckets(context.ticket, context.task)
         copies = find_copies(context.task)
         for path in _list_directories([buckets, *copies], [*usable, *copies], context.directories):

@@ -253,7 +253,7 @@ class Runner:
         poller.unregister(self._guard)
         self._guard.close()
         self._guard = None
-        self._notify({"fault": "the guard of its container has ended"})
+        self._notify({"fault": "the process that guards the container has ended"})
         with suppress(EngineError):  # the container has ended, too
             self._engine.signal(self._name, "KILL")
 

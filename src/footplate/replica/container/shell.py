@@ -35,12 +35,12 @@ class ContainerEntry:
     def __init__(self, record: Dict[str, Any]) -> None:
         """Raises Unavailable: no program runs there."""
         if record.get("boot") != boot_id() or not record.get("init"):
-            raise Unavailable("its program isn't running")
+            raise Unavailable("the replica's program isn't running")
         self._engine = Engine(str(record["engine"]))
         self._container = str(record["container"])
         self._program = Process(int(record["init"]), 0, int(record["start"]), zombie=False)
         if not self.alive:
-            raise Unavailable("its program isn't running")
+            raise Unavailable("the replica's program isn't running")
 
     @property
     def alive(self) -> bool:

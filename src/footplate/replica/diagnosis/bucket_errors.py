@@ -27,9 +27,9 @@ def advise_on_buckets(cause: str, facts: ReplicaFacts) -> str:
     if not name:
         return ""
     return (
-        f"There is no bucket {name!r} here, and programs don't reach Google's. Make it with "
-        f"`footplate storage buckets create gs://{name}`, and copy into it what the program reads. "
-        f"With `--bind gs://{name}` it is the one in the cloud"
+        f"There is no bucket {name!r} here, and programs don't reach Google's buckets. Create it "
+        f"with `footplate storage buckets create gs://{name}`, and copy what the program reads "
+        f"into it. Add `--bind gs://{name}` to use the bucket of this name in the cloud"
     )
 
 

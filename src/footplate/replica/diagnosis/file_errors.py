@@ -39,9 +39,9 @@ def advise_on_files(cause: str, facts: ReplicaFacts) -> str:
     if tool is not None:
         name = next(group for group in tool.groups() if group)
         return (
-            f"{name} isn't on the machine of the service. Programs find buckets as folders, "
-            "/gcs/BUCKET/OBJECT, and by google-cloud-storage; where Google Cloud's command line "
-            "tools are installed, `gcloud storage` and gsutil reach them, too"
+            f"The command {name} isn't installed on this machine. Open the bucket's files at "
+            "/gcs/BUCKET/OBJECT, or use google-cloud-storage. `gcloud storage` and gsutil work "
+            "where Google Cloud's command line tools are installed"
         )
     if _FULL.search(cause):
         return _advise_on_full_disk(cause, facts)
@@ -49,21 +49,22 @@ def advise_on_files(cause: str, facts: ReplicaFacts) -> str:
     if address is not None and _NO_FILE.search(cause):
         path = f"/gcs/{address.group(1)}{address.group(2) or ''}"
         if _REMOTE.search(cause):
-            return f"Buckets are folders, too: the same is at {path}, here and on Vertex AI"
-        return f"For files this is at {path}. {WAYS_OUT}"
+            return f"Open the file at {path} instead: buckets are folders, here and on Vertex AI"
+        return f"Open the file at {path} instead. {WAYS_OUT}"
     if _LOCAL_SCHEME.search(cause):
         return WAYS_OUT
     if _DENIED.search(cause):
         return (
-            "Programs are root in Google's images; here they run as the service's user, or, if "
-            "that is root, as one of their own. They can write their working directory, HOME, "
-            "/tmp, new directories in / (as /app) and buckets (/gcs/BUCKET), but no "
-            "files of the service"
+            "Programs are root in Google's images; here they run as the service's user, or as "
+            "their own user if the service runs as root. They can write the working directory, "
+            "HOME, /tmp, new directories in / and buckets (/gcs/BUCKET), but no files of the "
+            "service"
         )
     if _TOO_MANY.search(cause):
         return (
-            "Files, sockets or data loader workers that are never closed use up its limit of open "
-            "files. That is the service's: `ulimit -n` before `footplate up` raises it"
+            "The program reached its limit of open files: close files, sockets and data loader "
+            "workers. The program has the service's limit: raise it with `ulimit -n` before "
+            "`footplate up`"
         )
     return ""
 
@@ -79,7 +80,7 @@ def _advise_on_full_disk(cause: str, facts: ReplicaFacts) -> str:
     free, size = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
     state = f"{_amount(free)} of {_amount(size)} are free now"
     return (
-        f"The disk of {path or 'its working directory'} (on the host {real}: {state}) is "
+        f"The disk of {path or 'the working directory'} (on the host {real}: {state}) is "
         "full. Free some space there, let the program write less, or start the service with "
         "another --data-dir"
     )

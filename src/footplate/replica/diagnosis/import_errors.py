@@ -25,15 +25,15 @@ _MOST_NAMES = 12
 def advise_on_imports(cause: str, facts: ReplicaFacts) -> str:
     main = _MAIN.search(cause)
     if main is not None:
-        return f"{main.group(2)} is a package: name the module in it that is to run"
+        return f"{main.group(2)} is a package: name the module to run in it"
     missing = _MISSING.search(cause)
     if missing is not None:
         return _advise_on_missing(missing.group(1), facts)
     library = _LIBRARY.search(cause)
     if library is not None:
         return (
-            f"{library.group(1)} is no Python package but a library of the system. The machine of "
-            "the service lacks it, or the package that needs it is built for another one"
+            f"{library.group(1)} is a library of the system, not a Python package. This machine "
+            "lacks the library, or the package that needs it was built for another version"
         )
     if _CIRCULAR in cause:
         return ""  # Python has said it
@@ -62,7 +62,7 @@ def _advise_on_missing(module: str, facts: ReplicaFacts) -> str:
     where = facts.where[0].upper() + facts.where[1:]
     return (
         f"{where} has no {top}{hint} It has {installed.summary()}. "
-        f"Ways out: {describe_requirement(distribution, facts)}, or a runtime that has it"
+        f"Set {describe_requirement(distribution, facts)}, or take a runtime that has {top}"
     )
 
 
@@ -76,8 +76,8 @@ def _advise_on_implicit_import(
         return ""
     parent, _, last = f"{found}.{module}".rpartition(".")
     return (
-        f"{top} is {found}.{top} of your package: write `from {parent} import {last}`, for "
-        "Python 3 doesn't look for modules beside the file that imports them"
+        f"{top} is {found}.{top} in your package: write `from {parent} import {last}`, "
+        "because Python 3 doesn't look for modules beside the file that imports them"
     )
 
 
@@ -93,16 +93,16 @@ def _advise_on_submodule(module: str, installed: InstalledModules, facts: Replic
     meant = f"; did you mean {package}.{near}?" if near else ""
     listed = ", ".join(names[:_MOST_NAMES]) or "nothing"
     end = "" if meant else "."
-    question = "Is all of it in `packages` of your setup.py?"
+    question = "Does `packages` in your setup.py list all its packages?"
     return f"Your package {package} has {listed}{meant}{end} {question}"
 
 
 def _advise_on_own_package(top: str, installed: InstalledModules) -> str:
     own = ", ".join(installed.own_modules()[:_MOST_NAMES])
-    has = f"they have {own}" if own else "they have no module at all"
+    has = f"the packages have {own}" if own else "the packages have no modules"
     return (
-        f"Your packages don't have {top}: {has}. Is the module to run named rightly, and does "
-        "setup.py list it in `packages` (find_packages() takes directories with an __init__.py)?"
+        f"Your packages don't have the module {top}: {has}. Is its name right, and does setup.py "
+        "list it in `packages` (find_packages() takes directories with an __init__.py)?"
     )
 
 
@@ -114,7 +114,7 @@ def _advise_on_version(module: str, facts: ReplicaFacts) -> str:
         return ""
     origin = installed.origin(name, facts.where)
     return (
-        f"{name} {version} is installed ({origin}), and the code seems to be for another "
-        f"version: {describe_requirement(f'{name}==...', facts)}, or another runtime version are "
-        "ways out"
+        f"{name} {version} is installed ({origin}), but the code seems to be for another "
+        f"version: set {describe_requirement(f'{name}==...', facts)}, or take another runtime "
+        "version"
     )

@@ -71,14 +71,14 @@ def advise_on_keras(cause: str, facts: ReplicaFacts) -> str:
     if installed.is_own("keras") and (is_broken or _OWN.search(cause)):
         pin = "tensorflow==2.15.1" if installed.is_own("tensorflow") else "keras<3"
         return (
-            f"The code needs Keras 2, and your requirements brought Keras {keras}: "
-            f"{describe_requirement(pin, facts)}, or leave Keras to the runtime"
+            f"The code needs Keras 2, but your requirements installed Keras {keras}: set "
+            f"{describe_requirement(pin, facts)}, or don't require Keras"
         )
     if is_broken:
-        return f"The code needs Keras 2, and {has}: {_ways_out(facts)}"
+        return f"The code needs Keras 2, but {has}: {_ways_out(facts)}"
     if _OWN.search(cause):
         return (
-            f"The code seems to be for Keras 2, and {has}: import it from tensorflow.keras and "
+            f"The code seems to be for Keras 2, but {has}: import Keras from tensorflow.keras, and "
             f"{_ways_out(facts)}"
         )
     return ""
@@ -95,7 +95,8 @@ def _ways_out(facts: ReplicaFacts) -> str:
 
 def _name_runtime(version: str, facts: ReplicaFacts) -> str:
     if facts.is_vertex:
-        return f"the image tf-cpu.{version.replace('.', '-')}.py310 or its tf-gpu"
+        dashed = version.replace(".", "-")
+        return f"the image tf-cpu.{dashed}.py310 or tf-gpu.{dashed}.py310"
     return f"runtimeVersion {version}"
 
 

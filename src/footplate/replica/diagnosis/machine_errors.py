@@ -39,35 +39,36 @@ def advise_on_machine(cause: str, facts: ReplicaFacts) -> str:
     device = _DEVICE.search(cause)
     if device is not None:
         return (
-            f"The code asks for {device.group(1)}, and this replica sees none. "
+            f"The code asks for {device.group(1)}, but this replica has no GPU. "
             "tf.config.set_soft_device_placement(True), or in TensorFlow 1 "
             "tf.ConfigProto(allow_soft_placement=True), lets TensorFlow compute on the CPU. "
             "Or choose the device by tf.config.list_physical_devices('GPU'), in TensorFlow 1 by "
-            "tf.test.is_gpu_available(). Or run where there are GPUs"
+            "tf.test.is_gpu_available(). Or run the job on a machine with GPUs"
         )
     if _NO_CUDA.search(cause):
         return (
-            "The code asks for a GPU, and this replica sees none. Ways out: "
-            "device = 'cuda' if torch.cuda.is_available() else 'cpu', or run where there are GPUs"
+            "The code asks for a GPU, but this replica has none. Write "
+            "device = 'cuda' if torch.cuda.is_available() else 'cpu', or run the job on a machine "
+            "with GPUs"
         )
     if _NAMELESS.search(cause):
         return (
-            "Its user has no name here, where programs have no mount namespace; HOME, USER and "
-            "LOGNAME are set, so getpass.getuser() and os.path.expanduser('~') work"
+            "The program's user has no name on this machine. HOME, USER and LOGNAME are set: use "
+            "getpass.getuser() and os.path.expanduser('~'), which work"
         )
     missing = _NOT_FOUND.search(cause)
     if missing is not None:
         return (
-            "pip in a program asks the indexes that the service was started with, without their "
-            f"passwords. If {missing.group(1)} is in a private one, require it in your package, "
-            "which the service installs"
+            "pip in a program uses the service's package indexes, but without their passwords. If "
+            f"{missing.group(1)} is in a private index, require it in your package: then the "
+            "service installs it"
         )
     absent = _ABSENT.search(cause)
     top = absent.group(1) if absent is not None else ""
     roots = ("", facts.places.get("/", ""))
     if top and top != "/gcs" and not any(os.path.lexists(root + top) for root in roots):
         return (
-            f"{top} doesn't exist here. Put files that an image would have there into your "
+            f"{top} doesn't exist here. Put the files that your image has in it into your "
             "package (package_data in setup.py, read by importlib.resources), or into a "
             f"bucket (/gcs/BUCKET/...). The program may make {top} itself"
         )
@@ -82,6 +83,6 @@ def explain_installers(text: str) -> str:
     name = next(group for group in found.groups() if group)
     return (
         f"{name} can't install packages of the system: programs and builds run on the machine of "
-        "the service, without root's rights. Ways out: have them installed there, run the job in "
+        "the service, without root's rights. Have them installed on this machine, run the job in "
         "a container image that has them, or require a wheel that brings what is missing"
     )

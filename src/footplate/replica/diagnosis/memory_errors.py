@@ -33,25 +33,25 @@ _WORKER = re.compile(
 def advise_on_memory(cause: str, facts: ReplicaFacts) -> str:
     if _GPU.search(cause):
         return (
-            "It ran out of the memory of its GPU: smaller batches, a smaller model, mixed "
-            "precision, or an accelerator with more memory are ways out"
+            "The program ran out of GPU memory: use smaller batches, a smaller model, mixed "
+            "precision, or an accelerator with more memory"
         )
     if _SHARED.search(cause):
         return (
-            "It ran out of shared memory, /dev/shm, through which the workers of data loaders pass "
-            "batches: fewer workers (num_workers) or smaller batches are ways out"
+            "The program ran out of shared memory (/dev/shm), through which data loader workers "
+            "pass batches: use fewer workers (num_workers) or smaller batches"
         )
     if _HOST.search(cause):
-        return f"It ran out of memory{_held(facts)}: {REMEDIES}"
+        return f"The program ran out of memory{_held(facts)}: {REMEDIES}"
     if _WORKER.search(cause):
         return (
-            f"One of its own processes was killed, often for want of memory{_held(facts)}: "
-            f"if so, fewer workers, {REMEDIES}"
+            "A process of the program was killed, often because memory ran out"
+            f"{_held(facts)}: {REMEDIES}, or fewer workers"
         )
     return ""
 
 
-REMEDIES = "smaller batches, less data at once, or a machine type with more memory are ways out"
+REMEDIES = "use smaller batches, less data at once, or a machine type with more memory"
 
 
 def _held(facts: ReplicaFacts) -> str:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 _IN_SETUP = "install_requires=['{}'] in your setup.py"
 _WITHOUT_SETUP = {
-    "aiplatform_custom_trainer_script": "requirements=['{}'] where your script makes the job",
+    "aiplatform_custom_trainer_script": "requirements=['{}'] where your script creates the job",
     "footplate_local_code": "requirements={} in --worker-pool-spec (local-run: --requirements={})",
 }
 """The places by the package that the Vertex SDK, or our own commands, make of a script."""

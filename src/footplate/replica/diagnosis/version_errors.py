@@ -75,9 +75,9 @@ def advise_on_versions(cause: str, facts: ReplicaFacts) -> str:
         limit = ".".join(str(number) for number in since if number or number is since[0])
         pin = describe_requirement(f"{package}<{limit}", facts)
         return (
-            f"{name} {version} is installed ({installed.origin(name, facts.where)}), and the code "
-            f"seems to be for {package} before {limit}: change it, {pin}, or take an older runtime "
-            "version"
+            f"{name} {version} is installed ({installed.origin(name, facts.where)}), but the code "
+            f"seems to be for {package} before {limit}: change it, set {pin}, or take an older "
+            "runtime version"
         )
     return ""
 

@@ -73,7 +73,7 @@ def inspect_open(
             _inspect_tar(file, inspection)
     except _BROKEN as error:
         raise PreparationError(
-            f"{name} is broken, or not an archive of its kind: {error}"
+            f"the package {name} is broken, or not an archive of its kind: {error}"
         ) from error
     inspection.check_links()
 
@@ -91,13 +91,13 @@ class _Inspection:
 
     def refuse(self, member: str, why: str) -> PreparationError:
         shown = repr(member if len(member) <= 100 else f"{member[:100]}...")
-        return PreparationError(f"{self._archive} can't be accepted: its member {shown} {why}")
+        return PreparationError(f"the package {self._archive} is refused: its member {shown} {why}")
 
     def see(self, name: str) -> None:
         """A member by its name."""
         if len(self._names) >= MAX_MEMBERS:
             raise PreparationError(
-                f"{self._archive} can't be accepted: it has more than {MAX_MEMBERS} members"
+                f"the package {self._archive} is refused: it has more than {MAX_MEMBERS} members"
             )
         if len(name) > MAX_NAME_LENGTH:
             raise self.refuse(name, f"has a name of more than {MAX_NAME_LENGTH} characters")
@@ -126,14 +126,14 @@ class _Inspection:
         self._bytes += size
         if self._bytes > self._limit_bytes:
             limit = f"{self._limit_bytes >> 20} MiB"
-            raise self.refuse(member, f"makes it larger than {limit} when unpacked")
+            raise self.refuse(member, f"makes the package larger than {limit} when unpacked")
 
     def check_links(self) -> None:
         """Refuses links that lead outside, also through others, and what lies beyond a link."""
         for name in self._names:
             for parent in _parents(name):
                 if parent in self._links:
-                    raise self.refuse(name, f"lies behind the link {parent!r}")
+                    raise self.refuse(name, f"is in {parent!r}, which is a link")
         for name, target in self._links.items():
             self._follow(name, target)
 
@@ -141,7 +141,9 @@ class _Inspection:
         steps: list[str] = []
         for part in target.split("/"):
             if "/".join(steps) in self._links:
-                raise self.refuse(name, f"is a link to {target!r}, through another link")
+                raise self.refuse(
+                    name, f"is a link to {target!r}, which leads through another link"
+                )
             if part == ".." and not steps:
                 raise self.refuse(name, f"is a link to {target!r}, outside of the archive")
             if part == "..":

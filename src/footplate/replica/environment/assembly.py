@@ -141,8 +141,8 @@ class Assembly:
         own = uv.find_installed_by_builds(self._interpreter)
         if own:
             self._teller.tell(
-                f"your setup.py installs {', '.join(own)} by pip, which only the build gets: "
-                "the program gets only what install_requires names"
+                f"your setup.py installs {', '.join(own)} by pip, but only for the build: the "
+                "program gets only what install_requires names"
             )
         for wheel in wheels:
             for requirement in wheel.requirements:
@@ -178,7 +178,7 @@ class Assembly:
         directory = os.path.dirname(wheels[0].package.path)
         plan = layers.plan(wheels, base, directory, for_cpu=self._task.variant == "cpu")
         for change in plan.additions:
-            words.see_requirement(change.name, "the list of what your packages require")
+            words.see_requirement(change.name, "the requirements of your packages")
         again = choose(self._slices, words, self._task.forced_slice)
         if again.slice is choice.slice:
             return choice, base, plan

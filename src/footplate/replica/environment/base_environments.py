@@ -101,7 +101,7 @@ class BaseEnvironments:
             except _Unobtainable as error:
                 missing.append(f"{piece.name}: {error}")
                 self._teller.tell(f"runtime {runtime}: {error}")
-        raise PreparationError(f"runtime {runtime} can't be made: {'; '.join(missing)}")
+        raise PreparationError(f"the server can't install runtime {runtime}: {'; '.join(missing)}")
 
     def _get(self, runtime: str, piece: Slice) -> Base:
         def make(path: str, lock: int) -> dict[str, Any]:
@@ -118,8 +118,8 @@ class BaseEnvironments:
         note = ""
         if piece.fallback:
             note = (
-                f"the larger {piece.name} is used, because this machine's indexes lack the "
-                "build for the CPU; name an index that has it in UV_FIND_LINKS or UV_INDEX"
+                f"the service uses the larger {piece.name}, because no index has the build "
+                "for the CPU; set UV_FIND_LINKS or UV_INDEX to one that has it"
             )
         site = find_site(built.path, self._interpreter)
         return Base(built, site, piece.lock_sha256, note)
@@ -130,7 +130,7 @@ class BaseEnvironments:
             self._install(runtime, path, lock, uv)
         except UvFailed as failure:
             raise PreparationError(
-                f"runtime {runtime} can't be made for Python {self._interpreter.version}: "
+                f"runtime {runtime} can't be installed for Python {self._interpreter.version}: "
                 f"{uv_errors.explain(failure.output)}"
             ) from failure
         add_stand_ins(find_site(path, self._interpreter))
@@ -146,7 +146,9 @@ class BaseEnvironments:
         variables = find_index(lock, ["--python", self._interpreter.path, *arguments], uv)
         pip = find_pip(self._interpreter, lock)
         if not pip:
-            self._teller.tell(f"runtime {runtime} has no pip: {self._interpreter.path} has none")
+            self._teller.tell(
+                f"runtime {runtime} has no pip, because {self._interpreter.path} has no pip"
+            )
         install(
             *(uv, self._interpreter, path, [*arguments, *pip]),
             self._teller.count(f"runtime {runtime}"),
@@ -177,4 +179,4 @@ def find_index(lock: str, arguments: list[str], uv: Uv) -> dict[str, str]:
             return variables
     if not uv_errors.is_unavailable(said):
         raise UvFailed(said)
-    raise _Unobtainable(f"this machine's indexes don't have {uv_errors.find_missing(said)}")
+    raise _Unobtainable(f"this machine's package indexes don't have {uv_errors.find_missing(said)}")

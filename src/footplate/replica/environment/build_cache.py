@@ -86,7 +86,7 @@ class BuildCache:
         """
 
         def wait() -> None:
-            tell(f"waiting for {self._name_builder(descriptor)} that makes {name}")
+            tell(f"waiting for {self._name_builder(descriptor)}, which makes {name}")
 
         os.makedirs(self.root, exist_ok=True)
         descriptor = self._open(key)
@@ -95,7 +95,7 @@ class BuildCache:
             while True:
                 if self._find(key) is None and cache_locks.try_alone(descriptor):
                     if self._read(key) is not None:
-                        tell(f"{name} was changed after it was made, so the service makes it anew")
+                        tell(f"{name} has changed since it was made: the service makes it again")
                     self._build(key, make, descriptor)
                 cache_locks.share(descriptor, wait)
                 built = self._keep(key, descriptor)
@@ -105,8 +105,8 @@ class BuildCache:
                 if self._read(key) is not None:  # somebody uses what was changed
                     if not told:
                         tell(
-                            f"{name} was changed after it was made: waiting until no program "
-                            "uses it, to make it anew"
+                            f"{name} has changed since it was made: the service makes it again "
+                            "when no program uses it"
                         )
                     told = True
                     time.sleep(_CHANGED_INTERVAL_S)

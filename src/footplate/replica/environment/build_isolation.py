@@ -176,7 +176,7 @@ def isolate_build(
         os.makedirs(path, exist_ok=True)
     unowned = build_isolation.prepare()
     if unowned:
-        raise PreparationError(f"builds can't run as users of their own: {unowned}")
+        raise PreparationError(f"builds of packages can't run as users of their own: {unowned}")
     usable, bound = find_buckets(ticket, task), find_bound(task)
     tools = _find_tools(ticket, programs, user)
     needed = [build_isolation.scratch, *usable, *(path for path, _, _ in bound), *tools]
@@ -248,7 +248,7 @@ def _open_buckets(
         for path in shared:
             grant(path, build_isolation.user.gid)
     except OSError as error:
-        build_isolation.note = f"builds can't write the buckets: {why}; {error}"
+        build_isolation.note = f"builds of packages can't write to the buckets: {why}; {error}"
     return build_isolation
 
 

@@ -20,5 +20,5 @@ def open_made(top: str, path: str) -> int:
         descriptor = open_regular(name, parent=parent)
     if os.fstat(descriptor).st_nlink != 1:
         os.close(descriptor)
-        raise NotRegular(f"{path} is not an ordinary file of its own")
+        raise NotRegular(f"{path} is not an ordinary file, or has other links to it")
     return descriptor

@@ -81,10 +81,10 @@ def _print_result(work: Callable[[], dict[str, Any]]) -> int:
         say({"error": str(error)})
         return 1
     except OSError as error:
-        say({"error": f"the environment can't be made: {explain_os_error(error)}"})
+        say({"error": f"the supervisor can't make the environment: {explain_os_error(error)}"})
         return 1
     except SpawnFailed as error:
-        say({"error": f"the environment can't be made: {error}"})
+        say({"error": f"the supervisor can't make the environment: {error}"})
         return 1
     say(answer)
     return 0
@@ -200,14 +200,14 @@ def bound(cache: str, limit_bytes: int, teller: ProgressOutput) -> None:
     try:
         pruned = Cache(cache).prune(EvictionPolicy(below_bytes=limit_bytes))
     except OSError as error:
-        teller.tell(f"the cache of environments can't be kept below its limit: {error}")
+        teller.tell(f"the supervisor can't keep the cache of environments below its limit: {error}")
         return
     if pruned.removed:
         count = len(pruned.removed)
         what = "1 environment" if count == 1 else f"{count} environments"
         teller.tell(
-            f"removed {what} that no program uses, {pruned.freed_bytes / 1000000000.0:.1f} "
-            f"GB, to keep the cache below {limit_bytes / 1000000000.0:g} GB (setting "
+            f"removed {what} ({pruned.freed_bytes / 1000000000.0:.1f} GB) that no program uses, "
+            f"to keep the cache below {limit_bytes / 1000000000.0:g} GB (setting "
             "cache_limit_gb)"
         )
 

@@ -74,13 +74,13 @@ def locate(
 def _fetch(
     fetched: FetchedInterpreters, version: str, teller: ProgressOutput, absence: PreparationError
 ) -> str:
-    teller.tell(f"fetching Python {version}, which this machine lacks")
+    teller.tell(f"downloading Python {version}, which this machine lacks")
     try:
         return fetched.fetch(version)
     except UvFailed as failure:
         words = [line.strip() for line in failure.output.splitlines() if line.strip()]
         reason = (words or ["uv says nothing"])[-1]
-        raise PreparationError(f"{absence}. uv can't fetch it: {reason}") from failure
+        raise PreparationError(f"{absence}. uv can't download this Python: {reason}") from failure
 
 
 def inspect(path: str, uv: Uv) -> Interpreter:
@@ -102,8 +102,8 @@ def inspect(path: str, uv: Uv) -> Interpreter:
 
 def _broken(path: str, said: str) -> PreparationError:
     return PreparationError(
-        f"the fetched Python {path} doesn't run here: {said[-500:]}; remove its directory to "
-        "have it fetched again"
+        f"the downloaded Python {path} doesn't run here: {said[-500:]}; remove its directory, "
+        "and the service downloads it again"
     )
 
 

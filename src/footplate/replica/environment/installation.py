@@ -137,7 +137,7 @@ def check_real(paths: Sequence[str]) -> None:
     """Raises PreparationError: one of the directories, or one above it, was replaced by a link."""
     for path in paths:
         if os.path.realpath(path) != path:
-            raise PreparationError(f"the installation has made a link of {path}")
+            raise PreparationError(f"the installation has replaced {path} by a link")
 
 
 def _give(path: str, uid: int, gid: int) -> None:

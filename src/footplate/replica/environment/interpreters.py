@@ -77,8 +77,8 @@ class Interpreters:
             if found is not None and found.is_a(version):
                 return found
         raise PreparationError(
-            f"Python {version}, which {wanted_by} needs, isn't on this machine (looked at: "
-            f"{self._looked(version)}). Install it, by pyenv say, "
+            f"Python {version}, which {wanted_by} needs, isn't on this machine (tried: "
+            f"{self._looked(version)}). Install it, for instance with pyenv, "
             "name it in the setting pythons, or use another runtime version"
         )
 

@@ -140,12 +140,12 @@ class Planner:
         unpinned = {name: v for name, v in sizes.items() if not self._frameworks.is_pinned(name)}
         asked = any(change.name in self._frameworks.pinned for change in wanted)
         if asked or sum(unpinned.values()) <= LIMIT_BYTES:
-            return f"your packages: a download of {describe_sizes(sizes)}"
+            return f"your packages: the service downloads {describe_sizes(sizes)}"
         heavy = next((change for change in wanted if change.name in FRAMEWORKS), None)
         largest = heavy or max(wanted, key=lambda change: unpinned.get(change.name, 0))
         raise PreparationError(
-            f"what {self._archives} requires is a download of {describe_sizes(unpinned)}, and more "
-            f"than {LIMIT_BYTES / 1e9:g} GB is downloaded only for what is pinned. Ways out: "
+            f"{self._archives} needs a download of {describe_sizes(unpinned)}; above "
+            f"{LIMIT_BYTES / 1e9:g} GB the service downloads only pinned requirements: "
             f"{_HOW_TO_PIN.format(largest.requirement)}, or take a runtime that has {largest.name}"
         )
 
@@ -197,12 +197,11 @@ class Planner:
         blamed = self._find_requirement(change.name)
         what = f"the requirement {blamed} of {self._archives}"
         if not blamed:
-            what = f"what {self._archives} requires ({why})"
+            what = f"a requirement of {self._archives} ({why})"
         return PreparationError(
-            f"{what} doesn't fit {change.name} {version} of runtime {runtime}, and nothing "
-            "replaces a runtime's framework unless it is pinned. Ways out: "
-            f"{_HOW_TO_PIN.format(change.requirement)} to have that instead, let the requirement "
-            f"fit {version}, or take another runtime version"
+            f"{what} doesn't fit {change.name} {version} of runtime {runtime}; only pinned "
+            f"requirements replace frameworks: {_HOW_TO_PIN.format(change.requirement)}, let the "
+            f"requirement fit {version}, or take another runtime"
         )
 
     def _match(self, solution: Resolution, mismatched: list[Change], runtime: str) -> Resolution:
@@ -229,8 +228,8 @@ class Planner:
         raise PreparationError(
             f"{self._archives} requires {', '.join(c.name for c in mismatched)}, but the build "
             f"{found} doesn't work with torch {self._installed['torch']} of runtime {runtime}, and "
-            f"this machine's indexes don't have {', '.join(pins)} ({reason}). Way out: start the "
-            "service with UV_FIND_LINKS=FOLDER or UV_INDEX=ADDRESS that has it"
+            f"this machine's package indexes don't have {', '.join(pins)} ({reason}). Start the "
+            "service with UV_FIND_LINKS=FOLDER or UV_INDEX=ADDRESS of an index that has it"
         )
 
     def _find_requirement(self, name: str) -> str:

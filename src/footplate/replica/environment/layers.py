@@ -72,7 +72,7 @@ def _read_body(path: str, base_bin: str) -> bytes | None:
 
 
 _PATH_FILE = "zzz_footplate_runtime.pth"  # last, so that whatever is the user's comes before
-_REMEDIES = "another version of it or another runtime version are ways out"
+_REMEDIES = "try another version of the package, or another runtime version"
 
 
 class Plan:
@@ -155,8 +155,8 @@ class Layers:
             for requirement in wheel.requirements:
                 if name_of(requirement) == "tensorflow-gpu":
                     yield (
-                        f"{requirement} of {wheel.package.name} counts as satisfied by "
-                        f"TensorFlow of runtime {self._runtime}"
+                        f"TensorFlow of runtime {self._runtime} satisfies the requirement "
+                        f"{requirement} of {wheel.package.name}"
                     )
 
     def _describe_shadows(self, changes: list[Change]) -> Iterator[str]:
@@ -164,8 +164,8 @@ class Layers:
         for change in changes:
             if change.added and change.name in hidden:
                 yield (
-                    f"{change.name} {change.version or change.url} from your requirements shadows "
-                    f"{hidden[change.name]} of runtime {self._runtime}"
+                    f"{change.name} {change.version or change.url} from your requirements replaces "
+                    f"version {hidden[change.name]} of runtime {self._runtime}"
                 )
 
     def _explain(self, output: str, wheels: list[Wheel]) -> PreparationError:
@@ -178,14 +178,14 @@ class Layers:
         reason = uv_errors.reason(output)
         if uv_errors.is_full(output):
             return PreparationError(
-                f"what {archives} requires can't be installed: {uv_errors.FULL}"
+                f"the requirements of {archives} can't be installed: {uv_errors.FULL}"
             )
         if uv_errors.failed_to_build(output):
             return PreparationError(
-                f"{what or archives} has no wheel for {python} and doesn't build: "
+                f"{what or archives} has no wheel for {python}, and its build fails: "
                 f"{uv_errors.explain_build(output)}; {_REMEDIES}"
             )
         if uv_errors.is_unavailable(output):
-            what = what or f"what {archives} requires"
-            return PreparationError(f"{what} can't be had for {python}: {reason}; {_REMEDIES}")
+            what = what or f"a requirement of {archives}"
+            return PreparationError(f"{what} is not available for {python}: {reason}; {_REMEDIES}")
         return PreparationError(f"the requirements of {archives} can't be fetched: {reason}")

@@ -79,7 +79,9 @@ class Server:
         if not os.path.exists(path):
             text = self._ask(lambda: self._connection.get(f"/replica/v1/locks/{sha256}"), "a lock")
             if hashlib.sha256(text).hexdigest() != sha256:
-                raise PreparationError(f"the server sent another lock than {sha256}")
+                raise PreparationError(
+                    f"the server sent another list of pinned packages (lock) than {sha256}"
+                )
             os.makedirs(directory, exist_ok=True)
             part = f"{path}.{os.getpid()}.part"
             with open(part, "wb") as file:
@@ -93,7 +95,9 @@ class Server:
 
     def _fetch(self, index: int, name: str, directory: str) -> Package:
         if not name or name in (".", "..") or "/" in name or "\0" in name:
-            raise PreparationError(f"{name!r} is not the name of a file, and can't be a package")
+            raise PreparationError(
+                f"{name!r} can't be the name of a package, because it isn't the name of a file"
+            )
         own = os.path.join(directory, str(index))
         os.makedirs(own, exist_ok=True)
         download = os.path.join(own, "download")
@@ -125,8 +129,8 @@ class Wheel:
         required = read_required(metadata)
         if not admits(required, python):
             raise PreparationError(
-                f"{package.name} requires Python {required} (python_requires), and the runtime has "
-                f"{python}: use a runtime with such a Python, or change python_requires"
+                f"{package.name} requires Python {required} (python_requires), but the runtime has "
+                f"{python}: use a runtime with this Python, or change python_requires"
             )
 
 
@@ -154,7 +158,7 @@ def make_wheel(
             raise PreparationError(f"{package.name} can't be built: {uv_errors.FULL}") from failure
         said = uv_errors.explain_build(failure.output)
         raise PreparationError(
-            f"{package.name} doesn't build for Python {interpreter.version}: "
+            f"the build of {package.name} for Python {interpreter.version} fails: "
             f"{said.replace(package.path, package.name)}"
         ) from failure
     except (FileNotFoundError, NotADirectoryError, StopIteration) as error:

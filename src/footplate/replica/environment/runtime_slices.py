@@ -19,8 +19,9 @@ _SOURCES = (
     *(".json", ".yaml", ".yml"),
 )
 _NOTHING_NAMED = (
-    "your code names nothing else of it. If the program lacks a package, name it in the code or "
-    f"in setup.py's install_requires. A job of Vertex AI gets all with {VARIABLE}=full in its env"
+    "your code names no other package of the runtime. If the program lacks a package, name it in "
+    "the code or in setup.py's install_requires. A job of Vertex AI gets the whole runtime with "
+    f"{VARIABLE}=full in its env"
 )
 _NAME = re.compile(r"[A-Za-z0-9_]+")
 

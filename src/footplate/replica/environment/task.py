@@ -32,7 +32,9 @@ class Task:
                 str(name): str(value) for name, value in described.get("environment") or ()
             }
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise PreparationError(f"the task can't be read: {error!r}") from error
+            raise PreparationError(
+                f"the supervisor can't read its task from the server: {error!r}"
+            ) from error
 
     @property
     def forced_slice(self) -> str:
@@ -60,7 +62,7 @@ class Task:
             return self._variants["gpu"], ""
         note = ""
         if self._uses_gpus:
-            note = f"runtime {self.runtime} is for the CPU: its programs use no GPU"
+            note = f"runtime {self.runtime} is for the CPU: programs in it can't use a GPU"
         slices = self._variants.get("cpu") or []
         if all(piece.fallback for piece in slices):
             raise PreparationError(f"runtime {self.runtime} has no packages for this machine")

@@ -73,8 +73,8 @@ class Uv:
         found = program if os.access(program, os.X_OK) else shutil.which("uv")
         if found is None:
             raise PreparationError(
-                f"uv, which makes environments, is neither at {program or '?'} nor on PATH; "
-                "install footplate again, or uv beside it"
+                f"the program uv, which makes environments, is neither at {program or '?'} nor on "
+                "PATH; install footplate again, or install uv"
             )
         self.program = found
         self._environment = translate_settings(environment)
@@ -299,7 +299,7 @@ class Uv:
             size += len(data)
             if size > _MOST_OUTPUT_BYTES:
                 most = f"{_MOST_OUTPUT_BYTES >> 20} MiB"
-                raise PreparationError(f"a package prints more than {most} while it is built")
+                raise PreparationError(f"the build of a package prints more than {most}")
         return b"".join(parts).decode("utf-8", "replace")
 
     def _read(self, descriptor: int) -> Iterator[bytes]:
@@ -315,7 +315,7 @@ class Uv:
                 yield data
             raise PreparationError(
                 f"the environment isn't ready after {self._limit_s:g} s (setting build_limit_s): "
-                "a package's build doesn't end, or what it started holds its output open"
+                "a package's build doesn't end, or a process that it started keeps running"
             )
 
     def _wait(self, descriptor: int) -> bool:

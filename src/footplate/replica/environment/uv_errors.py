@@ -44,11 +44,11 @@ def recognise(output: str) -> str:
     hashed = _HASH.search(output)
     if hashed is not None:
         return (
-            f"hash mismatch: the index has another file for {hashed.group(1)} than the one whose "
-            "hash is pinned. The mirror rebuilds packages, or was tampered with"
+            f"hash mismatch: the package index has a file for {hashed.group(1)} whose hash isn't "
+            "the pinned one. Either the index rebuilds packages, or somebody has changed the file"
         )
     if _FULL.search(output):
-        return "the disk of the cache, or of uv's own cache, is full: free some space there"
+        return "the disk of the cache, or of uv's own cache, is full: free some space on it"
     git = _FATAL.search(output, output.find(_GIT)) if _GIT in output else None
     if git is not None:
         return f"git says: {_without_secrets(git.group(1).strip())}"
@@ -62,9 +62,9 @@ def _describe_unreached(output: str) -> str:
     if fetch is None or why is None:
         return ""
     return (
-        f"{_host(fetch.group('place'))} can't be reached ({why.group(1)}). If this machine "
-        "has another package index, start the service with UV_DEFAULT_INDEX or PIP_INDEX_URL. For "
-        "wheels in a folder set UV_FIND_LINKS"
+        f"{_host(fetch.group('place'))} can't be reached ({why.group(1)}). To use another package "
+        "index, start the service with UV_DEFAULT_INDEX or PIP_INDEX_URL. For wheels in a folder "
+        "set UV_FIND_LINKS"
     )
 
 
@@ -74,8 +74,8 @@ def _describe_distrust(output: str) -> str:
     where = _host(fetch.group("place")) if fetch else "the package index"
     return (
         f"the certificate of {where} isn't trusted ({why.group(1).strip() if why else 'invalid'}). "
-        "If a proxy here signs what passes it, or the index is your own, start the service "
-        "with SSL_CERT_FILE=FILE, which has the certificates to trust"
+        "If you use a proxy or an index with its own certificate, start the service with "
+        "SSL_CERT_FILE=FILE, a file with the certificates to trust"
     )
 
 
@@ -99,12 +99,12 @@ def summarise_build(said: Sequence[str]) -> str:
     if tool is not None:
         name = next((group for group in tool.groups() if group), "")
         what = f"a compiler ({name})" if name else f"a compiler ({tool.group().strip()})"
-        return f"it has to be compiled, and {what} isn't on the machine of the service"
+        return f"the package has to be compiled, but {what} isn't on the machine of the service"
     header = _HEADER.search(text)
     if header is not None:
         return (
-            f"it has to be compiled, and the header {header.group(1)} isn't on the machine of the "
-            "service: a package of its system is missing"
+            f"the package has to be compiled, but the header {header.group(1)} isn't on the "
+            "machine of the service: a package of its system is missing"
         )
     compiled = next((line.strip() for line in said if _COMPILED.match(line.strip())), "")
     if compiled:
@@ -136,7 +136,7 @@ _CONCLUSION = re.compile(
 _NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded|\(os error (?:28|122)\)")
 FULL = (
     "the disk is full; free some space, for instance with `footplate runtimes prune`, or put "
-    "the cache elsewhere (setting cache_dir; UV_CACHE_DIR for uv's own)"
+    "the cache elsewhere (setting cache_dir, or UV_CACHE_DIR for uv)"
 )
 _BUILD_LINES = 8
 _WORDS_LENGTH = 1500

@@ -90,7 +90,7 @@ class CgroupContainment(Containment):
         reasons = []
         for kind in kinds if promised is None else (promised.kind,):
             if kind not in hierarchies:
-                reasons.append(f"no {kind} hierarchy is mounted")
+                reasons.append(f"this machine mounts no {kind} hierarchy")
                 continue
             for parent in _find_parents(kind, hierarchies[kind], limited=limited):
                 try:
@@ -218,7 +218,7 @@ class CgroupContainment(Containment):
     def _enclose(self, fault: str) -> None:
         """Makes programs live in process namespaces; ``fault``: why they can't."""
         if fault:
-            self.missing_here = f"it sees other programs, and can signal them ({fault})"
+            self.missing_here = f"the program sees other programs, and can signal them ({fault})"
         else:
             self._space = PidNamespace()
 

@@ -23,39 +23,39 @@ class Level:
 
 
 NOT_GUARANTEED = "not guaranteed"
-SEES_OWN = "it sees no process but its own"
-_SEES_OTHERS = "it sees all processes, and can signal those of its user"
+SEES_OWN = "the program sees only its own processes"
+_SEES_OTHERS = "the program sees all processes, and can signal those of its user"
 _UNLIMITED = "memory and CPU can't be limited"
 
 CONTAINER = Level(
     "container",
     "a container engine, for jobs that name an image",
-    f"the container engine kills everything in it, and removes what it wrote; {SEES_OWN}",
-    "it has the machine's network",
+    f"the container engine kills the container's processes and removes its files; {SEES_OWN}",
+    "the container has the machine's network",
 )
 CGROUP = Level(
     "cgroup",
-    "a writable cgroup hierarchy; for the second part pid namespaces",
-    f"everything the program starts is killed by its control group; {SEES_OWN}",
+    "a writable cgroup hierarchy; pid namespaces, so that the program sees only its own processes",
+    f"the kernel kills all processes of the program by their control group; {SEES_OWN}",
 )
 NAMESPACE = Level(
     "namespace",
     "pid namespaces (root or user namespaces)",
-    f"everything the program starts is killed with its process namespace; {SEES_OWN}",
+    f"the kernel kills all processes of the program with their pid namespace; {SEES_OWN}",
     _UNLIMITED,
 )
 SUBREAPER = Level(
     "subreaper",
     "Linux",
-    "everything the program starts is killed; if the supervisor itself was killed before, what "
-    "still has a mark in its environment",
+    "all processes of the program are killed; if the supervisor was killed before, only processes "
+    "that still have its variable in their environment",
     f"{_SEES_OTHERS}; {_UNLIMITED}",
 )
 BEST_EFFORT = Level(
     "best-effort",
     "POSIX",
     "the program's process group is killed",
-    "children that left it may survive, and may call a service without a token as users do; "
+    "processes that left the group may survive, and may call a service without a token; "
     f"{_SEES_OTHERS}; {_UNLIMITED}",
 )
 CONTAINMENTS = (CONTAINER, CGROUP, NAMESPACE, SUBREAPER, BEST_EFFORT)
@@ -67,21 +67,21 @@ OWN_USER = Level(
 )
 NAMED_USER = Level(
     "named user",
-    "a service that root runs, `program_users` with a name",
+    "a service that root runs, with a name in `program_users`",
     "the program runs as the user that `program_users` names, without capabilities",
-    "programs of this user can signal each other, and read each other's files, where they see them",
+    "programs of this user can signal each other, and read each other's files if they see them",
 )
 SERVICE_USER = Level(
     "service's user",
     "a service that an ordinary user runs",
     "the program has the rights of the user who runs the service, and no setuid program adds any",
-    "it can read and write that user's files, his home directory among them",
+    "the program can read and write this user's files, also the home directory",
 )
 ROOT = Level(
     "root",
-    "a service that root runs, `allow_root` or one of the faults below",
+    "a service that root runs, with `allow_root` or one of the faults below",
     "",
-    "the program is root of this machine: nothing is safe from it",
+    "the program is root on this machine: it can read and change everything",
 )
 USERS = (OWN_USER, NAMED_USER, SERVICE_USER, ROOT)
 
@@ -94,8 +94,8 @@ OWN_VIEW = Level(
 HOST_VIEW = Level(
     "host's view",
     "nothing",
-    "the program finds a directory of its own in TMPDIR",
-    "no private /tmp, /dev/shm and shared memory; the service's files aren't hidden",
+    "the program has its own temporary directory, which TMPDIR names",
+    "shared memory, /dev/shm and /tmp aren't private; the service's files aren't hidden",
 )
 VIEWS = (OWN_VIEW, HOST_VIEW)
 

@@ -39,7 +39,8 @@ def choose(wanted: str, mark: str, *, limited: bool = False) -> tuple[Containmen
         except Unavailable as error:
             reasons.append(f"{name}: {error}")
     raise Unavailable(
-        f"this machine can't isolate programs as the setting isolation says: {'; '.join(reasons)}"
+        "this machine can't isolate programs as the setting isolation requires: "
+        f"{'; '.join(reasons)}"
     )
 
 
@@ -54,7 +55,8 @@ def open_promised(promised: Promised, mark: str, *, limited: bool) -> Containmen
         return _open(promised.mode, mark, limited=limited, promised=promised)
     except Unavailable as error:
         raise Unavailable(
-            f"the server promised {promised.mode}, and this machine can't do it now: {error}"
+            f"the server promised isolation by {promised.mode}, which this machine can't do now: "
+            f"{error}"
         ) from error
 
 

@@ -37,7 +37,7 @@ class Entry:
             Unavailable: no program runs there.
         """
         if record.get("boot") != boot_id():
-            raise Unavailable("the machine has rebooted since")
+            raise Unavailable("the machine has rebooted since the program started")
         if "init" in record:
             program = _find_first_child(int(record["init"]), int(record["start"]))
         else:
@@ -45,7 +45,7 @@ class Entry:
             if program is not None and program.start != record.get("pid_start"):
                 program = None
         if program is None or program.zombie:
-            raise Unavailable("its program isn't running")
+            raise Unavailable("the replica's program isn't running")
         return cls(program, [str(group) for group in record.get("groups") or ()])
 
     @property
@@ -63,7 +63,7 @@ class Entry:
                 file.write("0")
         doors = [_open_namespace(self.program.pid, kind) for kind in _NAMESPACES]
         if not self.alive:  # then these may be another's; and the groups may have been emptied
-            raise Unavailable("its program has ended")
+            raise Unavailable("the replica's program has ended")
         for door in doors:
             if door is not None:
                 syscalls.setns(door)

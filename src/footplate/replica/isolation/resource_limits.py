@@ -70,7 +70,9 @@ class Limits:
         sentences = [f"at most {' and '.join(held)}, as {self.machine_type} has"] if held else []
         sentences += [f"at most {' and '.join(added)}"] if added else []
         sentences += (
-            [f"not limited to what {self.machine_type} has: {', '.join(missed)}"] if missed else []
+            [(f"not limited to the size of {self.machine_type}: {', '.join(missed)}")]
+            if missed
+            else []
         )
         return "; ".join(sentences)
 

@@ -87,7 +87,7 @@ def reserve(first: int, last: int) -> User:
                 raise
             continue
         return User(uid, first, find_device_groups(), reservation=reservation)
-    raise NoUser(f"other programs use all user ids from {first + 1} to {last}")
+    raise NoUser(f"programs use all user ids from {first + 1} to {last} already")
 
 
 def find_container_ids(setting: Sequence[object]) -> int:

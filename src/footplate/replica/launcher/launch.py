@@ -160,7 +160,7 @@ class Launcher:
 
     def _check_lease(self) -> None:
         if now_s() - self._answered_s > self._config["lease_s"]:
-            self._end("the server has not answered for longer than the lease")
+            self._end("the server has not answered the launcher for longer than lease_s")
 
     def _end(self, reason: str) -> None:
         if not self._must_end:
@@ -263,7 +263,7 @@ class Launcher:
         if earlier is not None:
             await loop.run_in_executor(None, earlier.remove)
         if stop:
-            self._gone = "stopped before it started"
+            self._gone = "the replica was stopped before it started"
             return
         config, scratch = self._config, self._config["scratch"]
         archives = os.path.dirname(self._archive)
@@ -282,7 +282,7 @@ class Launcher:
             replica.start(ticket)
             self._replica = replica  # only now: what has no supervisor yet looks as if it had ended
         except Exception as error:  # whatever it is, the server must know
-            self._gone = f"it can't be started on {config['node']}: {error}"
+            self._gone = f"the launcher can't start the replica on node {config['node']}: {error}"
 
 
 def add_places(ticket: dict[str, Any], url: str, directory: str) -> dict[str, Any]:

@@ -64,7 +64,9 @@ def _copy_modules(folder: str) -> str:
         if os.path.isfile(os.path.join(source, "os.py")) or source != paths["stdlib"]:
             _copy_tree(source, place)
     if not os.path.isfile(os.path.join(place, "os.py")):
-        raise Uncopyable("the standard library of %s isn't in a folder" % sys.executable)
+        raise Uncopyable(
+            ("the standard library of %s isn't in a folder, and can't be copied") % sys.executable
+        )
     return place
 
 
@@ -120,7 +122,7 @@ def set_loader(file: str, name: str) -> None:
             text = name.encode() + b"\0"
             if len(text) > size:
                 raise Uncopyable(
-                    "the loader of %s has no space for the long name %s" % (name, file)
+                    "the path of the loader %s is too long for the program file %s" % (name, file)
                 )
             program.seek(start)
             program.write(text.ljust(size, b"\0"))
@@ -129,7 +131,7 @@ def set_loader(file: str, name: str) -> None:
 def _find_names(content: bytes, file: str) -> Iterator[tuple[int, int]]:
     """Yields where the name of an interpreter stands: offset and size. Raises Uncopyable."""
     if content[:6] != b"\x7fELF\x02\x01":
-        raise Uncopyable("%s is no 64-bit little-endian program of Linux" % file)
+        raise Uncopyable("%s is not a 64-bit little-endian program for Linux" % file)
     (offset,) = struct.unpack_from("<Q", content, 0x20)
     size, number = struct.unpack_from("<HH", content, 0x36)
     for index in range(number):

@@ -87,7 +87,7 @@ class ReplicaProcess:
         try:
             write_text(self / "stop", "", _WRITE, 0o600)
         except OSError as error:
-            print(f"the request to stop can't be written: {error}", file=sys.stderr)
+            print(f"the launcher can't write the request to stop: {error}", file=sys.stderr)
         if self.lived:
             self._signal(signal.SIGTERM)
             self._signal(signal.SIGCONT)
@@ -97,7 +97,9 @@ class ReplicaProcess:
         try:
             self._follower = self._spawn("follow-buckets")
         except OSError as error:
-            print(f"files can't be written back while the program runs: {error}", file=sys.stderr)
+            print(
+                f"files can't be copied to buckets while the program runs: {error}", file=sys.stderr
+            )
 
     def kill(self) -> None:
         """Ends the supervisor at once; the sweep ends what it ran."""
@@ -139,7 +141,7 @@ class ReplicaProcess:
         began = is_there(self / "pid") or is_there(self / "lock")
         if self._sweep is None and not began:
             words = self._last_words()
-            reason = "its supervisor could not start" + (f": {words}" if words else "")
+            reason = "the replica's supervisor could not start" + (f": {words}" if words else "")
             write_text(self / "gone", json.dumps({"reason": reason}), _WRITE, 0o600)
             return
         self._next_sweep_s = time.monotonic() + self._sweep_delay_s

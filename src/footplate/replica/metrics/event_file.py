@@ -125,7 +125,7 @@ class EventFile:
     def _check(self, content: bytes, data: bytes, place: int) -> None:
         if masked_crc32c(content) != unpack_from("<I", data, place)[0]:
             self.ended = True
-            raise Corrupt(f"its record at byte {self.offset} is damaged")
+            raise Corrupt(f"the record at byte {self.offset} is damaged")
 
 
 class Corrupt(Exception):

@@ -107,7 +107,7 @@ class Scanner:
         except Corrupt as corrupt:
             name = file.path.rpartition("/")[2]
             self._note(
-                f"the service reads no further in the event file {name} in {file.source}: {corrupt}"
+                f"the service stops reading the event file {name} in {file.source}: {corrupt}"
             )
             return 0
         finally:

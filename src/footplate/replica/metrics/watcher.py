@@ -95,8 +95,10 @@ class Watch:
         over = self._slice(now)
         self._stat_at = self._look_at = now
         if now >= self._give_up_at and not over:
-            passed = f"{MAX_FINAL_SCAN_S:g} s after its end"
-            self._findings.note(f"the service has not read all that the program reported {passed}")
+            self._findings.note(
+                "the service stopped reading the program's metrics "
+                f"{MAX_FINAL_SCAN_S:g} s after the program's end"
+            )
         if over or self._findings.full or now >= self._give_up_at:
             self._inspect = None
             self._concluded = True

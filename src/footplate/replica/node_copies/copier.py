@@ -149,7 +149,9 @@ class NodeCopier:
     def _fault(self, bucket: _Bucket, reason: str, *, retry: bool) -> _Fault:
         if not bucket.saving:
             place = f"gs://{bucket.name}"
-            return _Fault(f"{place} can't be copied to /gcs/{bucket.name}: {reason}", retry=retry)
+            return _Fault(
+                f"the supervisor can't copy {place} to /gcs/{bucket.name}: {reason}", retry=retry
+            )
         self._mark(unsaved=True)
         try:
             files = [*bucket.folder.files()]

@@ -26,7 +26,7 @@ PROGRAM_FILE = "program.json"
 """The file in HOME with the variables and the directory that the program was started with."""
 OK = 0
 FAILED = 1
-_NO_ACCESS = "its job doesn't set enableWebAccess"
+_NO_ACCESS = "the job doesn't set enableWebAccess"
 _TIMEOUT_S = 30.0
 """The time in which the server must say what is wanted."""
 
@@ -53,7 +53,7 @@ def _serve(home: Home, link: WebSocket) -> int:
         wanted = ShellRequest.parse(control_request)
         inside, alive = _open(home, wanted)
     except (Unavailable, SpawnFailed, OSError, ValueError, KeyError, TypeError) as error:
-        tell(link, {"error": f"no shell can be started there: {error}"})
+        tell(link, {"error": f"the supervisor can't start a shell: {error}"})
         link.say_goodbye()
         return FAILED if isinstance(error, ServerUnavailable) else OK
     Session(link, inside, alive).run(early)

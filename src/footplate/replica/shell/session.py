@@ -29,7 +29,7 @@ shell with it.
 _LAST_READS = 64
 _HANG_UP_MS = 2000
 """What is left to a shell when its user is gone, or its program."""
-ENDED_WITH_PROGRAM = "the program has ended, and its shells with it"
+ENDED_WITH_PROGRAM = "the shell ends, because the program has ended"
 
 
 class Session:
