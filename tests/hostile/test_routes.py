@@ -91,7 +91,7 @@ def test_honest_requests_are_understood(rig: Rig, face: str) -> None:
                 b"trials: '' given",  # of a form, and bodies here are JSON
                 b"Footplate has no IAM policies",  # IAM policies, which there aren't
                 b"Footplate has no Pub/Sub",
-                b"its program has ended",
+                b"program has ended",
                 b"hasn't started yet",
             )
             refused = any(reason in answer.body for reason in reasons)

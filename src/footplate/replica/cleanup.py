@@ -113,7 +113,7 @@ def _deliver(home: Home) -> int:
     finally:
         spool.close()
     spool.clear()
-    home.finish("its supervisor died")
+    home.finish("the replica's supervisor died")
     return OK
 
 

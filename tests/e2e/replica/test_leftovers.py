@@ -98,7 +98,7 @@ def test_a_sweep_ends_all_after_the_supervisors_death(
     replica.process.wait()
     assert replica.sweep() == 0, replica.log()
     assert not find_living(word)
-    assert replica.gone == {"reason": "its supervisor died"}
+    assert replica.gone == {"reason": "the replica's supervisor died"}
     assert len(replica.api.events("SUPERVISOR_LOST")) == 1
     assert replica.api.exit is None
     assert not replica.api.faults

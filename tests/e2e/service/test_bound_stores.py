@@ -142,7 +142,7 @@ def test_a_program_reads_and_writes_copies(
     assert s3_server.read(s3_bucket, "out/a/model/saved") == b"in/train/x" * 2
     told = events(context, name)
     assert "1 object (10 bytes) of s3://" in told
-    assert "1 object (20 bytes) of /gcs/results written to s3://" in told
+    assert "copied 1 object (20 bytes) of /gcs/results to s3://" in told
     with context.client() as client:
         stored = GcsUri("results", "a/model/saved")
         assert b"".join(client.storage.download(stored)) == b"in/train/x" * 2

@@ -72,4 +72,4 @@ def test_files_are_copied_and_the_storage_api_is_relayed(context: Context) -> No
         assert (context.out(name) / task).read_text() == f"{task} read the input"
     with context.client() as client:
         events = [event.message for event in client.events(name)]
-    assert "1 object (20 bytes) of /gcs/stage written to gs://stage" in events
+    assert "copied 1 object (20 bytes) of /gcs/stage to gs://stage" in events
