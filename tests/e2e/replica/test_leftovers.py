@@ -125,7 +125,7 @@ def test_a_refused_attempt_is_ended(make_replica: Make, containment_mode: str, w
     replica.api.wait_for(lambda: replica.api.lines() == ["all there"])
     replica.api.token = "another attempt's"
     assert replica.process.wait(EVENT_S) == 0
-    assert "no such attempt" in (replica.gone or {})["reason"]
+    assert "no such job" in (replica.gone or {})["reason"]
     check_and_clear(containment_mode, word)
 
 

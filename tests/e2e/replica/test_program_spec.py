@@ -162,7 +162,7 @@ def test_where_no_view_was_promised_there_is_tmpdir(
     assert replica.supervise()["code"] == 0
     assert replica.api.lines() == [str(replica.home / "tmp")]
     assert replica.api.events("ISOLATION")[1].endswith(": no namespaces here")
-    assert "no private /tmp, /dev/shm" in replica.api.events("ISOLATION")[1]
+    assert "/dev/shm and /tmp aren't private" in replica.api.events("ISOLATION")[1]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs mount namespaces")
@@ -252,7 +252,7 @@ def test_the_time_limit_ends_a_program_that_ignores_it(
     end = replica.supervise()
     assert (end["kind"], end["cause"]) == (
         "TIME_LIMIT",
-        ("the job ran longer than its limit of 0.5 s"),
+        ("the program ran longer than its limit of 0.5 s"),
     )
 
 
