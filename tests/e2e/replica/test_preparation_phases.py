@@ -182,7 +182,7 @@ def test_a_preparation_that_takes_more_disk_than_its_machine_has_is_ended(play: 
         pytest.skip("this disk is nearly full")
     end = replica.supervise()
     assert end["kind"] == "OUT_OF_DISK"
-    assert end["cause"].startswith("while the environment was prepared, it used 1.")
+    assert end["cause"].startswith("while the environment was prepared, the program used 1.")
 
 
 def test_a_preparation_that_leaves_a_daemon_behind(play: Make) -> None:
