@@ -61,7 +61,7 @@ class OomWatch:
             return Finding("", otherwise=OTHERWISE if killed else "")
         others = "a process" if count == 1 else f"{count} processes"
         ended = "the program" if killed else f"{others} of the program"
-        about = f"the kernel killed {ended}, because memory ran out; {self._describe_limit()}"
+        about = f"the kernel killed {ended}: out of memory; {self._describe_limit()}"
         return Finding(about, fatal=killed)
 
     def _count_own(self) -> int | None:

@@ -90,7 +90,7 @@ def test_more_memory_than_the_machine_type_has(podman: Engine, tmp_path: Path) -
         ]
     assert message == (
         "replica master-replica-0 was killed because memory ran out: the kernel killed the "
-        "program, because memory ran out; machine type own-small has 0.5 GB. Use smaller "
+        "program: out of memory; machine type own-small has 0.5 GB. Use smaller "
         "batches, less data at once, or a machine type with more memory"
     )
     context.check_nothing_is_left()

@@ -222,7 +222,7 @@ def test_a_full_disk_ends_its_own_job_only(limited: ContainerContext) -> None:
     name = run_limited(limited, FILL, diskSpec={"bootDiskSizeGb": 10})
     message = limited.wait_for(name, State.FAILED).error_message
     assert re.search(
-        r"it used 1[01]\.[0-9]+ GB of disk; its limit, bootDiskSizeGb, is 10 GB", message
+        r"the program used 1[01]\.[0-9]+ GB of disk; its limit, bootDiskSizeGb, is 10 GB", message
     )
     assert limited.told(name, "LIMITS")[0].endswith("10 GB of disk (bootDiskSizeGb)")
     end_another(limited, other)

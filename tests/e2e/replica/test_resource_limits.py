@@ -47,7 +47,7 @@ def test_more_memory_than_the_machine_has_ends_the_program(make_limited: Make) -
     end = make_limited(GREEDY).supervise()
     assert (end["kind"], end["code"]) == ("OUT_OF_MEMORY", 9)
     assert end["cause"] == (
-        "the kernel killed the program, because memory ran out; machine type small has 0.19 GB"
+        "the kernel killed the program: out of memory; machine type small has 0.19 GB"
     )
     assert end["advice"].endswith("a machine type with more memory")
 
@@ -57,7 +57,7 @@ def test_a_child_that_is_killed_is_told_of(make_limited: Make) -> None:
     end = make_limited(code).supervise()
     assert (end["kind"], end["code"]) == ("EXITED", 1)
     assert end["cause"].startswith("subprocess.CalledProcessError")
-    assert "the kernel killed a process of the program, because memory ran out" in end["cause"]
+    assert "the kernel killed a process of the program: out of memory" in end["cause"]
     assert "machine type small has 0.19 GB" in end["cause"]
     assert end["advice"].startswith("The program ran out of memory")
     assert "machine type small" not in end["advice"]  # the cause has said that
@@ -99,8 +99,9 @@ def test_more_processes_than_the_limit_fail(make_replica: Make, make_limited: Ma
     end = make_replica(python_task(BOMB, allotment=AMPLE), isolation="cgroup").supervise()
     assert (end["kind"], end["code"]) == ("EXITED", 1)
     assert end["cause"] == (
-        "RuntimeError: can't start new thread (at <string>:4 in <module>) (the kernel refused it "
-        "one more process once; its limit is 1536: 1024 and 512 for its vCPU)"
+        "RuntimeError: can't start new thread (at <string>:4 in <module>) "
+        "(the kernel refused the program one more process once; its limit is 1536: "
+        "1024 and 512 for its vCPU)"
     )
 
 
@@ -136,7 +137,7 @@ def test_more_disk_than_the_machine_has_ends_the_program(
     end = replica.supervise()
     assert (end["kind"], end["code"]) == ("OUT_OF_DISK", 0)
     assert re.fullmatch(
-        r"it used 1\.[0-9]+ GB of disk; its limit, bootDiskSizeGb, is 1 GB", end["cause"]
+        r"the program used 1\.[0-9]+ GB of disk; its limit, bootDiskSizeGb, is 1 GB", end["cause"]
     )
     assert "1 GB of disk (bootDiskSizeGb)" in replica.api.events("LIMITS")[0]
 
@@ -158,7 +159,7 @@ def test_a_containment_mode_that_cannot_limit_says_so(make_replica: Make) -> Non
     assert replica.supervise()["kind"] == "EXITED"
     assert replica.api.events("LIMITS") == [
         (
-            "not limited to the size of small has: memory: mode best-effort can't, "
+            "not limited to the size of small: memory: mode best-effort can't, "
             "CPU: mode best-effort can't, processes: mode best-effort can't"
         )
     ]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SMALL = {"scaleTier": "CUSTOM", "masterType": "own-small"}
 GREEDY = "x = bytearray(2_000_000_000)"
-CAUSE = "because memory ran out; machine type own-small has 0.5 GB"
+CAUSE = "out of memory; machine type own-small has 0.5 GB"
 
 
 def events(context: Context, name: TrainingJobName, kind: str) -> list[str]:

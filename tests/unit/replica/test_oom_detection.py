@@ -53,7 +53,7 @@ def watch(containment: Containment, limits: Limits | None = None, vmstat: str = 
             KILLED,
             True,
             (
-                "the kernel killed the program, because memory ran out; machine type small has "
+                "the kernel killed the program: out of memory; machine type small has "
                 "0.5 GB"
             ),
         ),
@@ -62,7 +62,7 @@ def watch(containment: Containment, limits: Limits | None = None, vmstat: str = 
             KILLED,
             True,
             (
-                "the kernel killed the program, because memory ran out; machine type small has "
+                "the kernel killed the program: out of memory; machine type small has "
                 "0.5 GB"
             ),
         ),
@@ -71,7 +71,7 @@ def watch(containment: Containment, limits: Limits | None = None, vmstat: str = 
             FAILED,
             False,
             (
-                "the kernel killed 2 processes of the program, because memory ran out; machine "
+                "the kernel killed 2 processes of the program: out of memory; machine "
                 "type small has 0.5 GB"
             ),
         ),
@@ -80,7 +80,7 @@ def watch(containment: Containment, limits: Limits | None = None, vmstat: str = 
             TERMINATED,
             False,
             (
-                "the kernel killed a process of the program, because memory ran out; machine "
+                "the kernel killed a process of the program: out of memory; machine "
                 "type small has 0.5 GB"
             ),
         ),
@@ -128,7 +128,7 @@ def test_what_it_held_is_told_where_that_says_something(tmp_path: Path) -> None:
 
 def test_what_the_cause_says_is_not_said_again() -> None:
     has = "machine type small has 0.5 GB"
-    cause = f"the kernel killed the program, because memory ran out; {has}"
+    cause = f"the kernel killed the program: out of memory; {has}"
     assert untold(has, cause) == ""
     assert untold(f"the program used at least 500 MiB; {has}", cause) == (
         "the program used at least 500 MiB"
@@ -140,7 +140,7 @@ def test_without_a_limit_of_its_own_the_machine_was_out_of_memory() -> None:
     containment = CountingCage(0)
     watching = watch(containment)
     containment.count = 1
-    about = "the kernel killed the program, because memory ran out; this machine had no more memory"
+    about = "the kernel killed the program: out of memory; this machine had no more memory"
     assert watching.judge(KILLED).about == about
 
 

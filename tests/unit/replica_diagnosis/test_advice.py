@@ -73,8 +73,8 @@ def facts(tmp_path: Path) -> ReplicaFacts:
         (
             "RuntimeError: DataLoader worker (pid(s) 1142) exited unexpectedly",
             (
-                f"A process of the program was killed, often because memory ran out ({HELD}): if "
-                "so, fewer"
+                f"A process of the program was killed, often because memory ran out ({HELD}): "
+                "use smaller"
             ),
         ),
         (

@@ -18,7 +18,7 @@ _SHARED = re.compile(
     r"|/dev/shm.*No space left|No space left.*/dev/shm|</torch_\d+"
 )
 _HOST = re.compile(
-    r"the kernel ended [^;]*: out of memory"
+    r"the kernel killed [^;]*: out of memory"
     r"|^[\w.]*MemoryError\b|DefaultCPUAllocator: can't allocate memory|std::bad_alloc"
     r"|Cannot allocate memory|OOM when allocating|ResourceExhaustedError|RESOURCE_EXHAUSTED"
     r"|Out of memory while trying to allocate|\bUnable to allocate \S+ \w?i?B for an array"
