@@ -538,7 +538,7 @@ def test_a_requirement_is_written_where_the_job_was_made(
         "cannot import name 'a' from 'numpy'", ReplicaFacts("2.21", module, facts.environments)
     )
     pinned = way.replace("torch", "numpy==...")
-    assert another.endswith(f": {pinned}, or take another runtime version")
+    assert another.endswith(f": set {pinned}, or take another runtime version")
 
 
 def test_advice_has_bounds(facts: ReplicaFacts) -> None:
