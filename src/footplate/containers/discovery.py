@@ -139,7 +139,7 @@ def probe(path: str) -> str | None:
         )
     except ConnectionRefusedError:
         return "nothing listens at this socket; start the container engine"
-    except TimeoutError:
+    except socket.timeout:  # that of Python before 3.10, too
         return f"the engine doesn't answer within {PROBE_TIMEOUT_S:g} s; restart it"
     except (OSError, ValueError) as error:
         return getattr(error, "strerror", None) or str(error)

@@ -259,48 +259,15 @@ class Attachment:
         self._connection.close()
 
 
-def _read_head(connection: socket.socket) -> tuple[str, bytes]:
-    """The head of an answer, and what has come behind it. Raises OSError, ValueError."""
-    received = b""
-    while b"\r\n\r\n" not in received:
-        data = connection.recv(4096)
-        if not data or len(received) > _HEAD_LIMIT_BYTES:
-            raise ValueError("no answer")
-        received += data
-    head, _, rest = received.partition(b"\r\n\r\n")
-    return head.decode("latin-1"), rest
-
-
-def _read_upgrade(connection: socket.socket) -> bytes:
-    """What comes behind the head of the answer. Raises OSError, ValueError, EngineError."""
-    head, rest = _read_head(connection)
-    status = int(head.split(None, 2)[1])
-    if status not in (101, 200):
-        raise EngineError(status, _message(rest or connection.recv(65536)))
-    return rest
-
-
-def _find_name(head: str) -> str:
-    """By the field ``Server``: ``Libpod/4.3.1 (linux)``, ``Docker/20.10.24 (linux)``."""
-    fields = (line.partition(":") for line in head.split("\r\n"))
-    servers = (value.strip() for name, _, value in fields if name.lower() == "server")
-    product = next(servers, "").partition(" ")[0]
-    name, _, version = product.partition("/")
-    return f"{'Podman' if name == 'Libpod' else 'Docker'} {version}".strip()
-
-
-def _read(connection: socket.socket, *, headless: bool) -> tuple[int, bytes]:
-    """``headless``: of an answer that has no body, whatever its head says."""
-    response, content = Response(), b""
-    while not response.done and not (headless and response.status):
-        data = connection.recv(65536)
-        if not data:
-            response.end()
-            break
-        content += response.feed(data)
-        if len(content) > _BODY_LIMIT_BYTES:
-            raise BadResponse("the container engine's answer is too long")
-    return response.status, content
+def _parse_objects(lines: list[bytes]) -> Iterator[dict[str, Any]]:
+    """Yields those of the lines that are objects."""
+    for line in lines:
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            yield value
 
 
 def _message(content: bytes) -> str:

@@ -81,13 +81,6 @@ def explain(text: str, reference: ImageReference, credentials: Credentials) -> s
     return f"the engine can't pull {reference}: {text}"
 
 
-def wrong_architecture(reference: ImageReference, image: str, machine: str) -> str:
-    return (
-        f"the image {reference} is for {image}, and this machine is {machine}; build it for "
-        f"{machine} (docker build --platform linux/{machine})"
-    )
-
-
 def _image(reference: ImageReference) -> str:
     if reference.digest:
         return f"{reference.repository}@{reference.digest}"

@@ -91,9 +91,9 @@ def parse_object(text: bytes, what: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise ServerUnavailable(f"{what} answered with something that isn't JSON") from error
+        raise ServerUnavailable(f"the server answers {what}, but not with JSON") from error
     if not isinstance(value, dict):
-        raise ServerUnavailable(f"{what} answered with something that isn't a JSON object")
+        raise ServerUnavailable(f"the server answers {what}, but not with a JSON object")
     return value
 
 
@@ -134,15 +134,8 @@ class Connection:
         return self.post_bytes(path, json.dumps(body).encode())
 
     def post_bytes(self, path: str, body: bytes) -> dict[str, Any]:
-        """As ``post``, for a JSON object that is bytes already."""
-        answer = self._fetch("POST", path, body)
-        try:
-            value = json.loads(answer)
-        except ValueError as error:
-            raise ServerUnavailable(f"the server answers {path}, but not with JSON") from error
-        if not isinstance(value, dict):
-            raise ServerUnavailable(f"the server answers {path}, but not with a JSON object")
-        return value
+        """Does what ``post`` does, for a JSON object that is bytes already."""
+        return parse_object(self._ask("POST", path, body).read(), path)
 
     def _ask(self, method: str, path: str, body: bytes | None) -> Answer:
         answer = self._client.request(method, path, body)

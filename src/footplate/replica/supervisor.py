@@ -97,7 +97,7 @@ class Supervisor:
     def _may_leave(self) -> bool:
         if not self._context.clean:
             return self._stay("some processes that the program started can't be killed")
-        if self._desk.journal.held:
+        if self._context.journal.held:
             return self._stay("the disk is full, and the last output isn't stored yet")
         waiting = "the server doesn't answer, and the last output stays on disk"
         print(f"Signal to stop received: {waiting} for the next server", file=sys.stderr)
@@ -119,7 +119,7 @@ class Supervisor:
             if self._signals.stop:
                 self._stay("some processes that the program started can't be killed")
             select.select([], [], [], 1.0)
-            self._desk.kill()
+            self._context.kill()
         return "the server has no such job, or has ended this attempt to run it"
 
     def _wait(self, now: float) -> None:

@@ -52,19 +52,13 @@ def watch(containment: Containment, limits: Limits | None = None, vmstat: str = 
             1,
             KILLED,
             True,
-            (
-                "the kernel killed the program: out of memory; machine type small has "
-                "0.5 GB"
-            ),
+            ("the kernel killed the program: out of memory; machine type small has 0.5 GB"),
         ),
         (
             3,
             KILLED,
             True,
-            (
-                "the kernel killed the program: out of memory; machine type small has "
-                "0.5 GB"
-            ),
+            ("the kernel killed the program: out of memory; machine type small has 0.5 GB"),
         ),
         (
             2,

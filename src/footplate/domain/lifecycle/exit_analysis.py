@@ -114,7 +114,7 @@ def _follows(job: Job) -> str:
 
 
 def goes_on_without(job: Job, replica: Replica) -> str:
-    """The message about a failure that the job survives."""
+    """Returns the message about a failure that the job survives."""
     return f"the job goes on without replica {replica.name}, which failed; {_follows(job)}"
 
 

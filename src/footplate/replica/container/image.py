@@ -181,7 +181,7 @@ def _describe_engine(engine: Engine, *, limited: bool) -> dict[str, Any]:
 
 
 def _find_faults(info: dict[str, Any]) -> dict[str, str]:
-    """Of memory, CPU and processes: why the engine can't limit it, empty if it can."""
+    """Returns why the engine can't limit memory, CPU and processes; '' for what it can."""
     cannot = "the container engine can't limit it"
     cpu = info.get("CpuCfsQuota", info.get("CPUCfsQuota", True))
     return {

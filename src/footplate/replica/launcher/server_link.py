@@ -48,9 +48,7 @@ class ServerLink:
             answer = await asyncio.wait_for(self._post(path, json.dumps(body).encode()), timeout_s)
         except (OSError, asyncio.TimeoutError) as error:
             raise ServerUnavailable(f"{path}: {error!r}") from error
-        if not isinstance(value, dict):
-            raise ServerUnavailable(f"the server answers {path}, but not with a JSON object")
-        return value
+        return parse_object(answer, path)
 
     async def _post(self, path: str, body: bytes) -> bytes:
         reader, writer = await self.connect()

@@ -65,17 +65,7 @@ class StorageClient:
         answer = self._send("GET", path, None, *([f"Range: bytes={start}-"] if start else []))
         if answer.status != (206 if start else 200):
             self._fail(answer)
-        left = int(answer.getheader("Content-Length") or 0)
-        while left:
-            try:
-                chunk = answer.read(min(left, _CHUNK_BYTES))
-            except (OSError, http.client.HTTPException) as error:
-                raise self._lost(error) from error
-            if not chunk:
-                raise self._lost(OSError("the answer of the storage API ends too early"))
-            left -= len(chunk)
-            yield chunk
-        answer.read()
+        return answer.pieces()
 
     def put(
         self, bucket: str, name: str, kind: str, file: BinaryIO, size: int, upload: str
@@ -177,13 +167,3 @@ def _pieces(file: BinaryIO, start: int, end: int) -> Iterator[bytes]:
             raise FileChanged
         left -= len(chunk)
         yield chunk
-
-
-def _parse(body: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(body)
-    except ValueError as error:
-        raise ServerUnavailable("the storage API answers, but not with JSON") from error
-    if not isinstance(found, dict):
-        raise ServerUnavailable("the storage API answers, but not with a JSON object")
-    return found
