@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from footplate.protocol.ticket import SupervisorTicket
 from tests.hostile import program, shared_files
 from tests.support.promised import make_promised
 
@@ -22,9 +23,10 @@ SOURCE = Path(program.__file__).read_text(encoding="utf-8")
 BUILD = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.environment.build_isolation import isolate_build
 home, ticket, source, facts = sys.argv[2:]
-isolation = isolate_build(home, json.loads(ticket), None, [sys.executable])
+isolation = isolate_build(home, SupervisorTicket.decode(json.loads(ticket)), None, [sys.executable])
 if isolation.view is None or not isolation.namespaced:
     sys.exit("no view or no process namespace")
 reading, writing = os.pipe()
@@ -65,16 +67,16 @@ def test_a_build_gets_nothing(ordinary: dict[str, Any], shared: list[str]) -> No
         "buckets": str(data / "buckets"),
         "shared": shared,
     }
-    places = {"cache": data / "cache", "buckets": data / "buckets"}
-    ticket = {
-        **{name: str(path) for name, path in places.items()},
-        "private": [str(data)],
-        "promised": make_promised(),
-    }
+    ticket = SupervisorTicket(
+        cache=str(data / "cache"),
+        buckets=str(data / "buckets"),
+        private=(str(data),),
+        promised=make_promised(),
+    )
     done = subprocess.run(
         [
             *(ordinary.get("python", sys.executable), "-c", BUILD, str(ordinary["archive"])),
-            *(str(home), json.dumps(ticket), SOURCE, json.dumps(facts)),
+            *(str(home), json.dumps(ticket.encode()), SOURCE, json.dumps(facts)),
         ],
         user=user,
         group=user,

@@ -23,9 +23,9 @@ import pytest
 from uv import find_uv_bin
 
 from footplate.domain.runtimes import Runtime, Slice
+from footplate.protocol.promised import PROCESS_NAMESPACE, VIEW
 from footplate.replica.isolation import mode_selection
 from footplate.replica.isolation.mount_namespace import MountNamespace
-from footplate.replica.isolation.promised import PROCESS_NAMESPACE, VIEW
 from footplate.replica.isolation.users import User
 from footplate.replica.supervisor_archive import build_archive
 from tests.hostile.conftest import NOBODY, SYSTEM_PYTHON, USERS

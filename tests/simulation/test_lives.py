@@ -14,7 +14,7 @@ from footplate.domain.jobs import Exit, ExitKind, Job
 from footplate.domain.lifecycle import TRANSITIONS
 from footplate.domain.lifecycle.replica_losses import MOST_ECHOES
 from footplate.domain.log_lines import restart_of
-from footplate.wire.replica_v1 import EventRecord, LineRecord
+from footplate.domain.replica_records import EventRecord, LineRecord
 from tests.support.profiles import scaled
 from tests.support.simulator import World, live
 from tests.support.simulator.world import PROJECTS

@@ -20,6 +20,7 @@ from footplate.backends.engine.attempt_files import AttemptFiles
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.domain.errors import ServiceError
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.supervisor_archive import build_archive
 from tests.support import fake_supervisor
 from tests.support.http_server import serve
@@ -76,7 +77,7 @@ class EngineRig:
         lease_s: float = 600.0,
         margin_s: float = 60.0,
         supervisor: Path | None = None,
-        facts: dict[str, object] | None = None,
+        make_ticket: Callable[..., SupervisorTicket] = SupervisorTicket,
     ) -> None:
         self.service = secrets.token_hex(4)  # engines remember the jobs of earlier rigs
         self.root = folder / "replicas"
@@ -90,7 +91,7 @@ class EngineRig:
         self._tokens = LauncherTokens(b"a key of a test")
         files = dict(self._digests())
         self.calls = LauncherCalls(
-            self._tokens, {REGION: AttemptFiles(self.root)}, {REGION: facts or {}}, files
+            self._tokens, {REGION: AttemptFiles(self.root)}, {REGION: make_ticket}, files
         )
         self.door = Door(
             Starlette(

@@ -10,6 +10,7 @@ from footplate.backends.engine.backend import DEFAULT_POLL_S
 from footplate.backends.engine.engine import JobPhase
 from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
+from footplate.protocol.ticket import SupervisorTicket
 from tests.support.fake_engine import LEASE_S, FakeEngine
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ class World:
         self.root = folder / "replicas"
         self.files = AttemptFiles(self.root)
         self.tokens = LauncherTokens(b"a key")
-        self.calls = LauncherCalls(self.tokens, {REGION: self.files}, {REGION: {}}, {})
+        self.calls = LauncherCalls(
+            self.tokens, {REGION: self.files}, {REGION: SupervisorTicket}, {}
+        )
         self.backend = self.make_backend()
         self.requests: dict[str, AttemptStart] = {}
         self.stopped: set[str] = set()

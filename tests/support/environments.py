@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from footplate.control.preparations import describe_runtime
+from footplate.protocol.task import Package, PythonTask, Task
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.supervisor_archive import build_archive
 from tests.support.promised import make_promised
 from tests.support.trainers import pack
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from footplate.domain.runtimes import Runtime, Slice
+    from footplate.domain.runtimes import Runtime
+    from footplate.protocol.promised import Promised
 
 BACKEND = """\
 import os, zipfile
@@ -217,18 +221,7 @@ class Bench:
     cache_limit_bytes: int = 0
     archives: Path | None = None
     """Where the supervisor's archive lies, or is built: by default in ``directory``."""
-    promised: dict[str, Any] = field(default_factory=make_promised)
-
-    def describe(self, *slices: Slice) -> list[dict[str, Any]]:
-        return [
-            {
-                "name": piece.name,
-                "lock_sha256": piece.lock_sha256,
-                "unless": list(piece.unless),
-                "fallback": piece.fallback,
-            }
-            for piece in slices
-        ]
+    promised: Promised = field(default_factory=make_promised)
 
     def make_home(
         self,
@@ -242,24 +235,23 @@ class Bench:
         home = self.directory / f"home-{len(list(self.directory.glob('home-*')))}"
         home.mkdir()
         self.server.packages = list(packages)
-        variants = {name: self.describe(*slices) for name, slices in runtime.variants.items()}
-        ticket = {
-            "server_file": str(self.server.file),
-            "token": "a.b.c",
-            "cache": str(self.cache),
-            "cache_limit_bytes": self.cache_limit_bytes,
-            "uv": self.uv,
-            "pythons": self.pythons,
-            "promised": self.promised,
-        }
-        task = {
-            "program": {"kind": "python", "module": module, "args": []},
-            "packages": [{"file": name} for name in names or [p.name for p in packages]],
-            "runtime": {"name": runtime.name, "python": runtime.python, "variants": variants},
-            "environment": [[name, value] for name, value in (environment or {}).items()],
-        }
-        (home / "ticket.json").write_text(json.dumps(ticket))
-        (home / "task.json").write_text(json.dumps(task))
+        ticket = SupervisorTicket(
+            server_file=str(self.server.file),
+            token="a.b.c",
+            cache=str(self.cache),
+            cache_limit_bytes=self.cache_limit_bytes,
+            uv=self.uv,
+            pythons=tuple(self.pythons),
+            promised=self.promised,
+        )
+        task = Task(
+            PythonTask(module),
+            packages=tuple(Package(name) for name in names or [p.name for p in packages]),
+            runtime=describe_runtime(runtime),
+            environment=tuple((environment or {}).items()),
+        )
+        (home / "ticket.json").write_text(json.dumps(ticket.encode()))
+        (home / "task.json").write_text(json.dumps(task.encode()))
         return home
 
     def start(self, home: Path, command: str = "environment") -> subprocess.Popen[str]:

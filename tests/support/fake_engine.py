@@ -21,6 +21,7 @@ from footplate.backends.engine.launcher_calls import LauncherCalls
 from footplate.backends.engine.launcher_tokens import LauncherTokens
 from footplate.domain.launchers import LauncherReport, LauncherState
 from footplate.ports.engines import EngineReport
+from footplate.protocol.ticket import SupervisorTicket
 
 if TYPE_CHECKING:
     import builtins
@@ -39,7 +40,7 @@ def make_backend(
 ) -> tuple[EngineBackend, LauncherCalls]:
     """A backend above the engine, and what its launchers call."""
     tokens = LauncherTokens(b"a key")
-    calls = LauncherCalls(tokens, {region: AttemptFiles(root)}, {region: {}}, {})
+    calls = LauncherCalls(tokens, {region: AttemptFiles(root)}, {region: SupervisorTicket}, {})
     backend = EngineBackend(
         name=region,
         service="x",
@@ -129,8 +130,8 @@ class FakeLauncher:
         if answer.leave:
             self._end_program()
             self.left = True
-        elif answer.restart is not None and answer.restart > self.restart and not self.live:
-            self.restart, self.stopping = answer.restart, answer.stop
+        elif answer.run is not None and answer.run.restart > self.restart and not self.live:
+            self.restart, self.stopping = answer.run.restart, answer.stop
             self.state = LauncherState.GONE if answer.stop else LauncherState.LIVE
             if not answer.stop:
                 self.starts.append(self.restart)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from footplate.replica.isolation.promised import IMAGE_USERS, PROCESS_NAMESPACE, USER, VIEW
+from footplate.protocol.promised import IMAGE_USERS, PROCESS_NAMESPACE, USER, VIEW, Promised
 
 
-def make_promised(mode: str = "best-effort", *, user: str = "", **more: str) -> dict[str, Any]:
+def make_promised(mode: str = "best-effort", *, user: str = "", **more: str) -> Promised:
     """As the supervisors' ``probe`` prints it; each fault is why that can't be had."""
     limits = {"memory": f"mode {mode} can't", "CPU": f"mode {mode} can't"}
     faults = {
@@ -19,4 +17,4 @@ def make_promised(mode: str = "best-effort", *, user: str = "", **more: str) -> 
         USER: user,
         **more,
     }
-    return {"containment_mode": mode, "reasons": [], "faults": faults, "disks": {}}
+    return Promised(mode, (), faults, disks={})

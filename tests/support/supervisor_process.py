@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from footplate.protocol.task import CommandTask, Task
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.isolation.procfs import find_below
 from tests.support.deadlines import EVENT_S
 from tests.support.replica_api import TOKEN, Record, ReplicaApi
@@ -32,22 +34,16 @@ sys.exit(main(sys.argv[1:]))
 
 
 def command_task(argv: Sequence[str], **fields: Any) -> dict[str, Any]:
-    """A task that runs ``argv`` with the supervisor's own interpreter at hand."""
-    return {
-        "attempt_id": "1-1",
-        "attempt": 1,
-        "replica": "master-replica-0",
-        "job": "projects/p/jobs/j",
-        "program": {"kind": "command", "argv": list(argv)},
-        "packages": [],
-        "runtime": None,
-        "environment": [],
-        "directories": [],
-        "time_limit_s": 600.0,
-        "stop_grace_s": 5.0,
-        "heartbeat_s": 30.0,
-        **fields,
-    }
+    """The JSON of a task that runs ``argv`` with the supervisor's own interpreter at hand."""
+    task = Task(
+        CommandTask(tuple(argv)),
+        attempt_id="1-1",
+        replica="master-replica-0",
+        job="projects/p/jobs/j",
+        time_limit_s=600.0,
+        stop_grace_s=5.0,
+    )
+    return {**task.encode(), **fields}
 
 
 def python_task(code: str, *args: str, **fields: Any) -> dict[str, Any]:
@@ -83,7 +79,8 @@ class Supervised:
             (directory / name).mkdir()
             ticket.setdefault(name, str(directory / name))
         ticket = {"server_file": str(self.api.server_file), "token": TOKEN, **ticket}
-        (self.home / "ticket.json").write_text(json.dumps(ticket))
+        text = json.dumps(SupervisorTicket(**ticket).encode())
+        (self.home / "ticket.json").write_text(text)
         self._identity: dict[str, Any] = {}
         if user is not None:
             self._identity = {"user": user, "group": user, "extra_groups": []}

@@ -35,7 +35,7 @@ def torch_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quiet = ProgressOutput(lambda _: None)
     runtime, _ = environments.build(_RUNTIME, gpu=False, part="full", teller=quiet)
     locks = [piece.lock_sha256 for piece in runtime.cpu]
-    built = [one for one in Cache(str(cache)).look() if one.record.get("lock_sha256") in locks]
+    built = [one for one in Cache(str(cache)).look() if one.record.lock_sha256 in locks]
     return Path(built[0].path) / "bin" / "python"
 
 

@@ -13,14 +13,15 @@ from footplate.api.client_disconnect import leaves
 from footplate.api.replica_v1 import HOLD_S, given_token
 from footplate.api.request_bodies import read_body
 from footplate.api.worker_threads import in_thread
-from footplate.wire.launcher_v1 import MAX_REPORT_BYTES, decode_report, encode_answer
+from footplate.wire.launcher_v1 import MAX_REPORT_BYTES, decode_report
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from footplate.domain.launchers import LauncherAnswer, LauncherReport
+    from footplate.domain.launchers import LauncherReport
     from footplate.ports.launchers import Launchers
+    from footplate.protocol.launcher import LauncherAnswer
 
 LOOK_S = 2.0
 """How often a held question is answered anew: another server may have written what is wanted."""
@@ -62,7 +63,7 @@ class _LauncherApi:
         finally:
             leaving.cancel()
             release()
-        return JSONResponse(encode_answer(answer))
+        return JSONResponse(answer.encode())
 
     async def _ask(self, token: str, report: LauncherReport) -> LauncherAnswer:
         return await in_thread(self._launchers.exchange, token, report)

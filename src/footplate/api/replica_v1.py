@@ -17,18 +17,11 @@ from footplate.api.worker_threads import in_thread
 from footplate.control.bucket_copies import Step
 from footplate.control.node_places import NodePlaces
 from footplate.domain.errors import NotFound, PermissionDenied
-from footplate.wire.control_requests import (
-    MAX_ANSWER_BYTES,
-    decode_control_response,
-    encode_control_requests,
-)
-from footplate.wire.replica_v1 import (
-    decode_image,
-    decode_reports,
-    encode_answer,
-    encode_start,
-    encode_task,
-)
+from footplate.protocol.bucket_copies import CopyPlan, PlannedBucket
+from footplate.protocol.control_requests import ControlRequest, PendingRequests
+from footplate.protocol.reports import Acknowledgement, PinnedImage
+from footplate.wire.control_requests import MAX_ANSWER_BYTES, decode_control_response
+from footplate.wire.replica_v1 import decode_image, decode_reports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,7 +77,8 @@ class _ControlRequestApi:
         finally:
             if release is not None:
                 release()
-        return JSONResponse(encode_control_requests([(w.id, w.kind.value) for w in found], cursor))
+        requests = tuple(ControlRequest(each.id, each.kind.value) for each in found)
+        return JSONResponse(PendingRequests(requests, cursor).encode())
 
     async def answer(self, request: Request) -> Response:
         asked, control_request_id = self._bearer(request), request.path_params["id"]
@@ -164,11 +158,11 @@ class _CopyApi:
         """Answers which buckets a node copies by itself, and where it finds them."""
         bearer = self._bearer(request)
         plan = await in_thread(self._copies.plan, bearer)
-        buckets = [
-            {"name": bucket.name, "read_only": bucket.read_only, "prefixes": list(prefixes)}
+        buckets = tuple(
+            PlannedBucket(bucket.name, bucket.read_only, tuple(prefixes))
             for bucket, prefixes in plan
-        ]
-        return JSONResponse({"storage": self._storage(bearer), "buckets": buckets})
+        )
+        return JSONResponse(CopyPlan(self._storage(bearer), buckets).encode())
 
     async def take(self, request: Request) -> Response:
         """Works for some seconds; the caller asks again until it is done."""
@@ -181,7 +175,7 @@ class _CopyApi:
                 f"copies of buckets have no step {request.path_params['step'][:20]!r}"
             ) from None
         result = await to_thread.run_sync(self._copies.take, bearer, step, limiter=self._limiter)
-        return JSONResponse({**vars(result), "notes": list(result.notes)})
+        return JSONResponse(result.encode())
 
 
 class _ReplicaApi:
@@ -196,11 +190,11 @@ class _ReplicaApi:
         return JSONResponse(await in_thread(self._encoded_task, bearer, node))
 
     def _encoded_task(self, bearer: Bearer, node: NodePlaces) -> JsonObject:
-        return encode_task(self._tasks.task(bearer, node))
+        return self._tasks.task(bearer, node).encode()
 
     async def start(self, request: Request) -> Response:
         start = await in_thread(self._tasks.start, self._bearer(request), _places(request))
-        return JSONResponse(encode_start(start))
+        return JSONResponse(start.encode())
 
     async def package(self, request: Request) -> Response:
         bearer = self._bearer(request)
@@ -225,11 +219,11 @@ class _ReplicaApi:
         bearer = self._bearer(request)
         name, reference = decode_image(await read_body(request, MAX_REPORT_BYTES))
         pinned, first = await in_thread(self._images.pin, bearer, name, reference)
-        return JSONResponse({"reference": pinned, "first": first})
+        return JSONResponse(PinnedImage(pinned, first).encode())
 
     def _accept(self, bearer: Bearer, body: bytes, *, ended: bool) -> Response:
         receipt = self._reports.accept(bearer, decode_reports(body), ended=ended)
-        return JSONResponse(encode_answer(receipt.acknowledged, stop=receipt.stop))
+        return JSONResponse(Acknowledgement(receipt.acknowledged, receipt.stop).encode())
 
     def _bearer(self, request: Request) -> Bearer:
         return self._tokens.check(given_token(request))

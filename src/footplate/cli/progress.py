@@ -11,7 +11,7 @@ import click
 from footplate.cli.terminal_text import clip, colourless, disarm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from types import TracebackType
 
     from rich.progress import Progress as Bar
@@ -95,7 +95,7 @@ def build_progress() -> Iterator[ProgressOutput]:
         yield _bar_teller(bar)
 
 
-def _echo(event: dict[str, object]) -> None:
+def _echo(event: Mapping[str, object]) -> None:
     click.echo(disarm(str(event["m"])), err=True)
 
 

@@ -282,12 +282,10 @@ def _notify(found: Sequence[CacheEntry]) -> None:
 
 def _name(found: CacheEntry) -> str:
     """Returns what the entry is for, as far as its record says, and its name in the cache."""
-    runtime = found.record.get("runtime")
-    packages = found.record.get("packages")
-    of = f"runtime {runtime}" if runtime else "an unknown runtime"
+    record = found.record
+    of = f"runtime {record.runtime}" if record.runtime else "an unknown runtime"
     if found.entry.kind == "layers":
-        names = ", ".join(map(str, packages)) if isinstance(packages, list) else "packages"
-        of = f"{names} on {of}"
+        of = f"{', '.join(record.packages) or 'packages'} on {of}"
     return f"{found.entry.kind}/{found.entry.key[:8]}  {of}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from footplate.control.job_buckets import BucketScope
 from footplate.domain.bucket_copying import describe_fetched, describe_saved, describe_unsaved
 from footplate.domain.errors import Aborted, NotFound, ServiceError, Unavailable
 from footplate.domain.named_objects import find_prefixes
+from footplate.protocol.bucket_copies import StepResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,22 +26,6 @@ if TYPE_CHECKING:
 class Step(Enum):
     FETCH = "fetch"
     SAVE = "save"
-
-
-@dataclass(frozen=True)
-class StepResult:
-    """The result of a step.
-
-    ``notes`` are sentences for the job's events. ``fault`` says why the job can't go on; empty: it
-    can. ``retry``: the fault may disappear later. ``progress`` is a sentence on a step that isn't
-    finished.
-    """
-
-    done: bool
-    notes: tuple[str, ...] = ()
-    fault: str = ""
-    retry: bool = False
-    progress: str = ""
 
 
 def find_copied(

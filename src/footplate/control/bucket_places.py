@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from footplate.control.bucket_copies import find_copied, find_named
 from footplate.control.job_buckets import find_usable
 from footplate.control.uri_paths import local_path
-from footplate.wire.replica_v1 import BoundBucket
+from footplate.protocol.task import BoundBucket
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhaus
 from footplate.domain.formatting import listed, quoted
 from footplate.domain.job_states import Phase
 from footplate.domain.tuning.trial_programs import check_runs_itself
-from footplate.wire.control_requests import ControlResponse
+from footplate.protocol.control_requests import ControlResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

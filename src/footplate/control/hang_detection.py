@@ -23,9 +23,9 @@ from footplate.domain.job_states import Phase
 from footplate.domain.jobs import JobEvent
 from footplate.domain.lifecycle import HangExpired
 from footplate.domain.names import parse_attempt_id
+from footplate.domain.replica_records import LineRecord, UsageRecord
 from footplate.domain.usage import Counters
 from footplate.ports.backend import Presence
-from footplate.wire.replica_v1 import LineRecord, UsageRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from footplate.domain.hang_detection import Findings
     from footplate.domain.jobs import Job
     from footplate.domain.names import AttemptId, JobUid
+    from footplate.domain.replica_records import Record
     from footplate.domain.usage import Sample
     from footplate.ports.backend import ReplicaObservation
     from footplate.ports.clock import SteadyClock
     from footplate.ports.store import Store
-    from footplate.wire.replica_v1 import Record
 
 HEARTBEATS = 3
 """A supervisor that is silent for so many of them is reported."""

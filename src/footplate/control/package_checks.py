@@ -11,7 +11,7 @@ from footplate.domain.names import GcsUri
 from footplate.domain.preview.package_check import PackageCheck, assign_errors
 from footplate.domain.sites import gpu_assignment
 from footplate.ports.package_resolver import EnvironmentRequest
-from footplate.wire.replica_v1 import SLICE_VARIABLE
+from footplate.protocol.task import SLICE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from footplate.wire.replica_v1 import Record, UsageRecord
+from footplate.domain.replica_records import Record, UsageRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,7 +20,7 @@ from footplate.domain.lifecycle import (
     to_stop,
 )
 from footplate.domain.log_lines import restart_of
-from footplate.wire.replica_v1 import (
+from footplate.domain.replica_records import (
     EventRecord,
     ExitRecord,
     LineRecord,

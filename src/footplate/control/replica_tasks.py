@@ -11,6 +11,7 @@ from footplate.control.current_attempts import current
 from footplate.control.elapsed_time import seconds_since
 from footplate.control.node_places import HERE, NodePlaces
 from footplate.control.package_digests import PackageDigests
+from footplate.control.preparations import describe_runtime, name_preparation
 from footplate.control.program_api import ProgramApi
 from footplate.control.tokens import Bearer
 from footplate.domain import algorithms, program_arguments, reduction, variable_expansion
@@ -23,10 +24,12 @@ from footplate.domain.lifecycle import awaited, to_stop
 from footplate.domain.names import GcsUri
 from footplate.domain.persistent_resources import resource_of
 from footplate.domain.sites import Mode, gpu_assignment, memory_mb
-from footplate.wire.replica_v1 import (
+from footplate.protocol import task as protocol
+from footplate.protocol.task import (
     SLICE_VARIABLE,
     Allotment,
     ContainerTask,
+    ContainerWords,
     Package,
     PythonTask,
     Start,
@@ -43,7 +46,6 @@ if TYPE_CHECKING:
     from footplate.domain.jobs import Job, JobSpec, Replica
     from footplate.domain.names import PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
-    from footplate.domain.runtimes import Runtime
     from footplate.domain.sites import Site
     from footplate.ports.bucket_copies import BucketCopies
     from footplate.ports.buckets import Buckets
@@ -76,7 +78,7 @@ class Limits:
 class _WhatRuns(TypedDict):
     program: PythonTask | ContainerTask
     packages: tuple[Package, ...]
-    runtime: Runtime | None
+    runtime: protocol.Runtime | None
 
 
 class Tasks:
@@ -141,7 +143,7 @@ class Tasks:
         addresses = {} if gang else self._alone(replica)
         variables = self._environment(job, replica, pool, addresses, node)
         buckets, bound = self._places.visible(job, node)
-        return Task(
+        task = Task(
             attempt_id=job.attempt_id,
             attempt=job.attempt,
             replica=replica,
@@ -162,7 +164,7 @@ class Tasks:
             web_access=job.spec.web_access,
             gathering_s=self._limits.gathering_s if gang else None,
             restart=bearer.restart,
-            address=_find(job, replica).address if gang else None,
+            address=_describe(_find(job, replica).address) if gang else None,
             usage_s=self._limits.usage_s,
             hang_s=self._limits.hang_s,
             metrics=job.spec.metrics,
@@ -174,6 +176,8 @@ class Tasks:
             bound_buckets=bound,
             persistent_resource=self._resource_uid(job),
         )
+        task.preparation = name_preparation(task)
+        return task
 
     def _resource_uid(self, job: Job) -> str:
         name = resource_of(job)
@@ -206,7 +210,9 @@ class Tasks:
         return {
             "program": started,
             "packages": self._packages(job.spec, pool, program),
-            "runtime": self._catalogue.runtimes.resolve(program.runtime, pool.field),
+            "runtime": describe_runtime(
+                self._catalogue.runtimes.resolve(program.runtime, pool.field)
+            ),
         }
 
     def _directory_form(self, job: Job, pool: WorkerPool, node: NodePlaces) -> Callable[[str], str]:
@@ -273,14 +279,15 @@ class Tasks:
         pool = _pool(job.spec, replica)
         missing = awaited(job)
         if missing or replica in to_stop(job):
-            return Start(None, missing)
+            return Start(awaited=missing)
         addresses = {each.name: each.address for each in job.replicas if each.address is not None}
         variables = self._environment(job, replica, pool, addresses, node)
         program, container = pool.program, None
         if isinstance(program, ContainerProgram):
             form = self._directory_form(job, pool, node)
             container = self._container(job, program, form, variables)
-        return Start(tuple(variables.items()), program=container)
+        words = None if container is None else ContainerWords(container.command, container.args)
+        return Start(tuple(variables.items()), program=words)
 
     def package(self, bearer: Bearer, index: int) -> BinaryIO:
         """Opens a package of the task; the caller closes it. Raises what ``task`` raises."""
@@ -380,6 +387,12 @@ class Tasks:
 
 def _bearer(job: Job, replica: str) -> Bearer:
     return Bearer(job.attempt_id, replica, _find(job, replica).restart)
+
+
+def _describe(address: Address | None) -> protocol.Address | None:
+    if address is None:
+        return None
+    return protocol.Address(address.host, address.port, address.open_ports)
 
 
 def _find(job: Job, replica: str) -> Replica:

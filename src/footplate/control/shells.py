@@ -17,7 +17,7 @@ from footplate.domain.errors import (
 )
 from footplate.domain.jobs import JobEvent
 from footplate.domain.web_access import closed_because, open_replicas
-from footplate.wire.control_requests import ControlResponse
+from footplate.protocol.control_requests import ControlResponse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -38,21 +38,3 @@ class LauncherReport:
     def has_ended(self) -> bool:
         """Returns whether the launcher runs nothing, and will never start anything again."""
         return bool(self.ending) and self.state in (LauncherState.IDLE, LauncherState.GONE)
-
-
-@dataclass(frozen=True)
-class LauncherAnswer:
-    """The commands to a launcher.
-
-    ``ticket`` is for the start number ``restart``, if that is given.
-    """
-
-    leave: bool = False
-    stop: bool = False
-    restart: int | None = None
-    ticket: dict[str, object] = field(default_factory=dict)
-
-    @property
-    def is_news(self) -> bool:
-        """Returns whether the answer tells the launcher to do something."""
-        return self.leave or self.stop or self.restart is not None

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from footplate.domain.launchers import LauncherAnswer, LauncherReport
+    from footplate.domain.launchers import LauncherReport
+    from footplate.protocol.launcher import LauncherAnswer
 
 
 class Launchers(Protocol):

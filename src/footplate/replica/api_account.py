@@ -10,13 +10,15 @@ from footplate.replica.tensorflow_storage import MACHINE_ROOTS, read_roots
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Mapping
+    from typing import Mapping
+
+    from footplate.protocol.task import Task
 
 _ACCOUNT = "GOOGLE_APPLICATION_CREDENTIALS"
 
 
 def make_account(
-    task: Mapping[str, Any],
+    task: Task,
     environment: Mapping[str, str],
     directory: str,
     seen: str = "",
@@ -26,12 +28,11 @@ def make_account(
 
     The files lie in ``directory``, which the program sees as ``seen``. Raises OSError.
     """
-    account, authority = str(task.get("account") or ""), str(task.get("authority") or "")
-    if not (account and authority and environment.get(ALL_GRPC)):
+    if not (task.account and task.authority and environment.get(ALL_GRPC)):
         return {}
     files = {
-        _ACCOUNT: ("account.json", account),
-        TRUSTED: ("grpc_roots.pem", read_roots(authority, machine)),
+        _ACCOUNT: ("account.json", task.account),
+        TRUSTED: ("grpc_roots.pem", read_roots(task.authority, machine)),
     }
     found = {}
     for variable, (name, text) in files.items():

@@ -11,13 +11,14 @@ import json
 import os
 import time
 
+from footplate.protocol.bucket_copies import StepResult
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
 from footplate.replica.node_copies.copier import NodeCopier, follow
 from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Callable
 
 FOLLOW = "follow"
 RETRY_S = 20.0
@@ -28,24 +29,23 @@ _ANSWER_S = 3600.0
 
 
 def main(step: str, path: str) -> int:
-    ticket = Home(path).read("ticket.json") or {}
-    server_file, token = str(ticket["server_file"]), str(ticket["token"])
-    if ticket.get("copies"):
-        copier = NodeCopier(str(ticket["copies"]), server_file, token)
+    ticket = Home(path).read_ticket()
+    if ticket.copies:
+        copier = NodeCopier(ticket.copies, ticket.server_file, ticket.token)
         if step == FOLLOW:
             follow(copier)
         take(lambda: copier.step(step), lambda value: print(json.dumps(value), flush=True))
         return os.EX_OK
-    connection = Connection(server_file, token, _ANSWER_S)
+    connection = Connection(ticket.server_file, ticket.token, _ANSWER_S)
     take(
-        lambda: connection.post(f"/replica/v1/bucket-copies/{step}", {}),
+        lambda: StepResult.decode(connection.post(f"/replica/v1/bucket-copies/{step}", {})),
         lambda value: print(json.dumps(value), flush=True),
     )
     return os.EX_OK
 
 
 def take(
-    ask: Callable[[], dict[str, Any]],
+    ask: Callable[[], StepResult],
     tell: Callable[[dict[str, object]], object],
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
@@ -61,17 +61,16 @@ def take(
         except Refused as error:
             tell({"error": str(error)})
             return
-        if answer.get("done"):
-            tell({"notes": answer.get("notes") or []})
+        if answer.done:
+            tell({"notes": list(answer.notes)})
             return
-        fault = str(answer.get("fault") or "")
-        if not fault:
+        if not answer.fault:
             give_up_at = None
-            tell({"m": answer.get("progress")})
+            tell({"m": answer.progress})
             continue
         give_up_at = give_up_at or monotonic() + RETRY_S
-        if not answer.get("retry") or monotonic() >= give_up_at:
-            tell({"error": fault})
+        if not answer.retry or monotonic() >= give_up_at:
+            tell({"error": answer.fault})
             return
-        tell({"m": f"{fault}; trying for {RETRY_S:g} s"})
+        tell({"m": f"{answer.fault}; trying for {RETRY_S:g} s"})
         sleep(PAUSE_S)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from footplate.protocol.isolation_record import IsolationRecord
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.disk_space import give_step, make_room
 from footplate.replica.file_io import is_directory
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
@@ -13,14 +15,14 @@ from footplate.replica.journal import Journal
 from footplate.replica.report_client import ENDED, MAX_BACKOFF_S, MIN_BACKOFF_S, REPORTS_PATH
 from footplate.replica.run import RESTART_SPAN
 from footplate.replica.spool import Spool
-from footplate.replica.workdir import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
+from footplate.replica.workdir import Home, Locked
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Callable, TypeVar
 
-DEFAULT_TIMEOUT_S = 60.0
-"""How long to wait for the server in all; the ticket may say another ``sweep_patience_s``."""
+    T = TypeVar("T")
+
 OK = 0
 AGAIN = 1
 """Something is left, of the program or of its records: sweep again later."""
@@ -49,50 +51,41 @@ def main(path: str) -> int:
 
 def _kill_rest(home: Home) -> bool:
     """Kills what is left of the program by its records; returns whether nothing is."""
-    try:
-        record = _read(home, "isolation.json")
-        if record and not mode_selection.sweep(record):
-            return False
-    except (KeyError, TypeError) as error:
-        print(
-            f"the cleanup can't tell which processes the program left: {error!r}", file=sys.stderr
-        )
-    return True
+    record = _read(home.read_isolation, IsolationRecord())
+    return not record.mark or mode_selection.sweep(record)
 
 
-def _read(home: Home, name: str) -> dict[str, Any]:
-    """Reads the file; returns {} if there is none, or the program or a power cut spoilt it.
+def _read(read: Callable[[], T], empty: T) -> T:
+    """Returns ``empty`` where the file was spoilt: by the program, or a power cut.
 
     To try again would not help, and the job would never end.
     """
     try:
-        return home.read(name) or {}
+        return read()
     except (ValueError, RecursionError, IsADirectoryError, PermissionError) as error:
-        print(f"{name} can't be read: {error!r}", file=sys.stderr)
-        return {}
+        print(f"what the supervisor wrote can't be read: {error!r}", file=sys.stderr)
+        return empty
 
 
 def _deliver(home: Home) -> int:
-    ticket = _read(home, "ticket.json")
-    if "server_file" not in ticket or "token" not in ticket:
+    ticket = _read(home.read_ticket, SupervisorTicket())
+    if not ticket.server_file or not ticket.token:
         home.finish(
             "the replica's supervisor died, and its last reports can't be sent, because the file "
             "ticket.json is damaged"
         )
         return OK
-    limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
-    spool = Spool(home.spool, limit_bytes)
+    spool = Spool(home.spool, ticket.spool_limit_bytes)
     if spool.empty:
         home.finish("the replica's supervisor died after its last report")
         return OK
-    connection = Connection(ticket["server_file"], ticket["token"])
-    patience_s = float(ticket.get("sweep_patience_s", DEFAULT_TIMEOUT_S))
-    server = Server(connection, time.monotonic, patience_s)
+    connection = Connection(ticket.server_file, ticket.token)
+    server = Server(connection, time.monotonic, ticket.sweep_patience_s)
     try:
         spool.resume_after(server.report(b""))
         if not has_exit(spool):
-            journal = Journal(spool, limit_bytes, time.time)
-            journal.end(lambda: give_step(str(ticket.get("reserve") or "")))
+            journal = Journal(spool, ticket.spool_limit_bytes, time.time)
+            journal.end(lambda: give_step(ticket.reserve))
             journal.event(
                 "SUPERVISOR_LOST",
                 (

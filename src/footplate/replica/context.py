@@ -6,13 +6,16 @@ from footplate.replica.cache_locks import Leases
 from footplate.replica.directory_locks import DirectoryLocks
 from footplate.replica.disk_space import give_step
 from footplate.replica.isolation import mode_selection
-from footplate.replica.isolation.promised import Promised
 from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence
+    from typing import Callable, Mapping, Sequence
 
+    from footplate.protocol.isolation_record import IsolationRecord
+    from footplate.protocol.promised import Promised
+    from footplate.protocol.task import Task
+    from footplate.protocol.ticket import SupervisorTicket
     from footplate.replica.control_requests import ControlRequests
     from footplate.replica.isolation.containment import Child, Containment
     from footplate.replica.isolation.resource_limits import Limits
@@ -32,7 +35,7 @@ class Context:
     def __init__(
         self,
         home: Home,
-        ticket: Mapping[str, Any],
+        ticket: SupervisorTicket,
         mark: str,
         command: Sequence[str],
         host: Mapping[str, str],
@@ -47,8 +50,7 @@ class Context:
         self.journal: Journal
         self.report_client: ReportClient
         self.control_requests: ControlRequests
-        self._kept: dict[str, object] = {}
-        self._promised: Promised | None = None
+        self._kept: IsolationRecord | None = None
         self.containment: Containment | None = None
         self.child: Child | None = None
         self.started = 0
@@ -77,27 +79,27 @@ class Context:
         """Nothing is known to be left of what was started."""
 
     @property
-    def task(self) -> dict[str, Any]:
-        return self.report_client.task or {}
+    def task(self) -> Task:
+        """Raises LookupError: the server hasn't given it yet."""
+        if self.report_client.task is None:
+            raise LookupError("the task isn't there yet")
+        return self.report_client.task
 
     def promise(self, *, limited: bool = False) -> Promised:
         """Returns what the service found at its start; finds it where the service hasn't said.
 
         Builds read it in HOME. Raises SpawnFailed, OSError: for a reason that may pass.
         """
-        if self._promised is None:
-            answer = self.ticket.get("promised")
-            if not answer:
-                from footplate.replica import probe  # where the service said it, nobody pays for it
+        if self.ticket.promised is None:
+            from footplate.replica import probe  # where the service said it, nobody pays for it
 
-                answer = probe.find_promised(self.ticket, self.home.path, limited=limited)
-            self.home.write(PROMISED_FILE, answer)
-            self._promised = Promised(answer)
-        return self._promised
+            self.ticket.promised = probe.find_promised(self.ticket, self.home.path, limited=limited)
+            self.home.write(PROMISED_FILE, self.ticket.promised.encode())
+        return self.ticket.promised
 
     @property
     def cache(self) -> str:
-        return find_real(str(self.ticket.get("cache") or ""))
+        return find_real(self.ticket.cache)
 
     @property
     def own_files(self) -> list[str]:
@@ -106,17 +108,14 @@ class Context:
         paths = (self.home.work, self.home.tmp, self.home.tools, self.home / "root", inside)
         return [path for path in paths if path]
 
-    def seconds(self, name: str, default: float) -> float:
-        value = self.task.get(name)
-        return float(value) if isinstance(value, (int, float)) else default
-
     def keep_record(self) -> None:
         """Writes the record that cleanup needs, before it is needed."""
         if self.containment is not None:
             record = mode_selection.describe(self.containment, self.mark)
-            record.update(self.child.record() if self.child is not None else {})
+            if self.child is not None:
+                self.child.fill(record)
             if record != self._kept:
-                self.home.write("isolation.json", record)
+                self.home.write("isolation.json", record.encode())
                 self._kept = record
 
     def kill(self) -> None:
@@ -134,8 +133,7 @@ class Context:
     def end(self) -> None:
         """The program is dead: its exit report may use the disk reserve."""
         self.report_client.end()
-        reserve = str(self.ticket.get("reserve") or "")
-        self.journal.end(lambda: give_step(reserve))
+        self.journal.end(lambda: give_step(self.ticket.reserve))
 
     def clear_up(self) -> None:
         """Gives back what was taken for a program of which nothing is left."""

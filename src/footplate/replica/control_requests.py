@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from json.encoder import encode_basestring_ascii as quote
 
+from footplate.protocol.control_requests import ControlRequest, PendingRequests
+from footplate.protocol.message import DecodeError
 from footplate.replica.http_client import ServerUnavailable
 from footplate.replica.report_client import MIN_BACKOFF_S, parse_object
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Callable, TypeGuard
+    from typing import Callable
 
     from footplate.replica.background_tasks import BackgroundTasks
     from footplate.replica.nonblocking_http import NonblockingRequest
@@ -117,37 +119,38 @@ class ControlRequests:
         if self._telling:  # a control request that nobody waits for any more is refused: as good
             self._telling, self._due = False, now
         elif answer.status == 200:
-            self._take(now, parse_object(answer.body) or {})
+            self._take(now, parse_object(answer.body))
         elif answer.status == _HTTP_UNAVAILABLE:  # another one may lead by now
             self._exchange.abort()
             self._rest(now, MAX_BACKOFF_S)
         else:
             self._rest(now, MAX_REFUSED_BACKOFF_S)
 
-    def _take(self, now: float, value: dict[str, Any]) -> None:
-        control_requests, cursor = value.get("control_requests"), value.get("cursor")
-        if not isinstance(control_requests, list) or not is_word(cursor):
+    def _take(self, now: float, value: object) -> None:
+        try:
+            pending = PendingRequests.decode(value)
+        except DecodeError:
+            pending = None
+        if pending is None or not is_word(pending.cursor):
             self._rest(now, MAX_REFUSED_BACKOFF_S)
             return
-        self._cursor = cursor
-        for control_request in control_requests[:_MOST]:
-            self._grant(control_request)
-        if control_requests or now >= self._begun_at + RETRY_WITHIN_S:
+        self._cursor = pending.cursor
+        for each in pending.control_requests[:_MOST]:
+            try:
+                self._grant(ControlRequest.decode(each))
+            except DecodeError:  # nobody knows who asked for it
+                continue
+        if pending.control_requests or now >= self._begun_at + RETRY_WITHIN_S:
             self._failures, self._due = 0, now
         else:
             self._rest(now, MAX_BACKOFF_S)
 
-    def _grant(self, control_request: Any) -> None:
+    def _grant(self, wanted: ControlRequest) -> None:
         """Names from outside become words of a command line: only some can."""
-        name, kind = (
-            (control_request.get("id"), control_request.get("kind"))
-            if isinstance(control_request, dict)
-            else (None, None)
-        )
-        if is_word(name) and is_word(kind):
-            fault = self._background_tasks.run(kind, name)
+        if is_word(wanted.id) and is_word(wanted.kind):
+            fault = self._background_tasks.run(wanted.kind, wanted.id)
             if fault:
-                self._faults.append((name, fault))
+                self._faults.append((wanted.id, fault))
 
     def _notify(self, now: float) -> None:
         self._telling = True
@@ -170,8 +173,8 @@ class ControlRequests:
         self._due = now + rest_s * (0.5 + 0.5 * self._vary())
 
 
-def is_word(text: object) -> TypeGuard[str]:
+def is_word(text: str) -> bool:
     """Returns whether it is a short text of letters, digits and, not at first, dashes."""
-    if not isinstance(text, str) or not 0 < len(text) <= 64 or text.startswith("-"):
+    if not 0 < len(text) <= 64 or text.startswith("-"):
         return False
     return text.isascii() and text.replace("-", "").isalnum()

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 
+from footplate.replica.prepared import Prepared
 from footplate.replica.realpath import find_real
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Sequence
 
 MOST = 4096
 """Answers that are kept; then the oldest quarter goes."""
@@ -23,11 +24,11 @@ _NAME_LENGTH = 64
 class EnvironmentIndex:
     """The index of a ``cache``, for servers that look for interpreters in ``pythons``."""
 
-    def __init__(self, cache: str, pythons: object) -> None:
+    def __init__(self, cache: str, pythons: Sequence[str]) -> None:
         self._root = os.path.join(cache, "answers")
-        self._pythons = pythons or []
+        self._pythons = list(pythons)
 
-    def find(self, name: str) -> dict[str, Any] | None:
+    def find(self, name: str) -> Prepared | None:
         """Returns what was kept under this name; None if that doesn't hold any more.
 
         Whether the parts of the cache that it uses are still there isn't looked at.
@@ -35,19 +36,19 @@ class EnvironmentIndex:
         try:
             with open(self._path(name), encoding="utf-8") as file:
                 kept = json.load(file)
-            answer = kept["answer"]
+            answer = Prepared.decode(kept["answer"])
             same = kept["pythons"] == self._pythons
-            if same and kept["interpreter"] == _state(answer["python"]):
-                return dict(answer)
+            if same and kept["interpreter"] == _state(answer.python):
+                return answer
         except (OSError, ValueError, KeyError, TypeError):  # it is prepared again
             pass
         return None
 
-    def keep(self, name: str, answer: dict[str, Any]) -> None:
+    def keep(self, name: str, answer: Prepared) -> None:
         """Raises OSError."""
         os.makedirs(self._root, exist_ok=True)
-        state = _state(answer["python"])
-        kept = {"pythons": self._pythons, "interpreter": state, "answer": answer}
+        state = _state(answer.python)
+        kept = {"pythons": self._pythons, "interpreter": state, "answer": answer.encode()}
         path = self._path(name)
         part = f"{path}.{os.getpid()}.part"
         with open(part, "w", encoding="utf-8") as file:

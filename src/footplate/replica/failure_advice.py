@@ -43,7 +43,7 @@ def _advise(context: Context, cause: str) -> str:
     places = {
         "/": context.home / "root",  # what it made there itself
         "/tmp": context.home.tmp,  # noqa: S108  as the program sees it
-        "/gcs": str(context.ticket.get("buckets") or "/gcs"),
+        "/gcs": context.ticket.buckets or "/gcs",
     }
     facts = ReplicaFacts.of_task(
         context.task,

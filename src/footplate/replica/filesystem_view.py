@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from footplate.protocol.promised import VIEW
 from footplate.replica.bucket_directories import (
     find_bound,
     find_buckets,
@@ -22,7 +23,6 @@ from footplate.replica.isolation.hidden_paths import (
 )
 from footplate.replica.isolation.id_maps import open_map
 from footplate.replica.isolation.mount_namespace import WRITABLE, MountNamespace
-from footplate.replica.isolation.promised import VIEW
 from footplate.replica.program_spec import TaskError
 from footplate.replica.program_user import open_directories
 from footplate.replica.realpath import find_real
@@ -60,14 +60,14 @@ def make_view(
     unavailable = context.promise().fault(VIEW)
     if unavailable:
         return None, unavailable
-    buckets = _real_directory(context.ticket.get("buckets"))
-    usable = find_buckets(context.ticket, context.task)
-    cache = str(context.ticket.get("cache") or "")
+    buckets = _real_directory(context.ticket.buckets)
+    usable = find_buckets(context.ticket, context.task.buckets)
+    cache = context.ticket.cache
     own = [context.home.work, os.path.dirname(context.home.metrics)]
     interpreter = [os.path.dirname(os.path.dirname(sys.executable)), sys.prefix]
     bound = find_bound(context.task)
     needed = [*own, *usable, *(path for path, _, _ in bound), *interpreter]
-    shared = [str(path) for path in context.ticket.get("tmp_paths") or ()]
+    shared = context.ticket.tmp_paths
     # No mount follows a link: a program that is one is seen with what lies beside it.
     executed = os.path.dirname(program) if os.path.islink(program) else program
     others = (*environment, executed, *shared, cache, context.command[-1])
@@ -83,7 +83,7 @@ def make_view(
     reached = [real[path] for path in (*needed, *environment, *shared) if path]
     reached += find_shared(context)
     closed = [] if context.user is None else find_closed(reached)
-    private = [*(context.ticket.get("private") or ()), *_find_sessions()]
+    private = [*context.ticket.private, *_find_sessions()]
     hidden = find_hidden([*private, *closed])
     hidden = [path for path in hidden if path not in {real[path] for path, _, _ in bound}]
     kept = [path for path in in_use if not is_below(path, hidden)]  # the path mask shows them
@@ -95,7 +95,7 @@ def make_view(
     view.memory_bytes = 0 if context.limits is None else context.limits.memory_bytes
     if context.user is not None or os.geteuid() != 0:
         view.blocked = [path for path in _SOCKETS if is_reachable(path)]
-    view.blocked = [*view.blocked, *(context.ticket.get("blocked") or ())]
+    view.blocked = [*view.blocked, *context.ticket.blocked]
     shown = [real[path] for path in needed if path]
     shown += (
         [] if context.user is None else [*find_shared(context), *(real[path] for path in shared)]
@@ -156,7 +156,7 @@ def find_shared(context: Context, *, whole: bool = False) -> list[str]:
 
 def find_granted(context: Context, *, whole: bool = False) -> list[str]:
     """Returns as ``find_shared``, but no folders elsewhere, to which no access is changed."""
-    buckets = find_buckets(context.ticket, {} if whole else context.task)
+    buckets = find_buckets(context.ticket, None if whole else context.task.buckets)
     copies = find_copies(context.task)
     return _find_outer([*buckets, *copies, *context.directories])
 
@@ -180,9 +180,9 @@ def _make_root(context: Context) -> str:
     return find_real(root)
 
 
-def _real_directory(path: object) -> str:
+def _real_directory(path: str) -> str:
     """Returns '' if there is none."""
-    real = find_real(str(path)) if path else ""
+    real = find_real(path) if path else ""
     return real if os.path.isdir(real) else ""
 
 

@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Callable
 
+    from footplate.protocol.reports import Measurement, UsageSample
     from footplate.replica.spool import Spool
 
 RETRY_S = 1.0
@@ -77,13 +78,13 @@ class Journal:
     def event(self, kind: str, message: str) -> None:
         self._add([self._body({"k": "event", "kind": kind, "m": message})])
 
-    def usage(self, sample: dict[str, object]) -> None:
-        self._add([self._body({"k": "usage", **sample})])
+    def usage(self, sample: UsageSample) -> None:
+        self._add([self._body({"k": "usage", **sample.encode()})])
 
-    def metrics(self, measurements: list[dict[str, object]]) -> None:
+    def metrics(self, measurements: list[Measurement]) -> None:
         """Records measurements, each of which says itself when it was made."""
         if measurements:
-            self._add([self._body({"k": "metric", **fields}) for fields in measurements])
+            self._add([self._body({"k": "metric", **each.encode()}) for each in measurements])
 
     def tags(self, tags: list[str]) -> None:
         self._add([self._body({"k": "tags", "tags": tags})])

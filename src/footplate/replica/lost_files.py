@@ -104,10 +104,10 @@ def _keep(context: Context) -> str:
 
     The backend deletes it by the time at which the folder around it was changed: now.
     """
-    top, task = str(context.ticket.get("kept") or ""), context.task
+    top, task = context.ticket.kept, context.task
     if not top:
         return "The files are gone with their machine"
-    place = os.path.join(top, f"{task['attempt_id']}.{task['replica']}")
+    place = os.path.join(top, f"{task.attempt_id}.{task.replica}")
     try:
         os.makedirs(place, 0o700, exist_ok=True)
         os.rename(os.path.join(context.workdir, FOLDER), os.path.join(place, FOLDER))

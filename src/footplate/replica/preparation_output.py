@@ -10,7 +10,7 @@ from footplate.replica.report_client import parse_object
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, Mapping
 
 _TAIL_BYTES = 8192
 
@@ -19,7 +19,7 @@ class Preparation:
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._notify = tell
         self._last_told = ""
-        self._result: dict[str, Any] = {}
+        self._result: Mapping[str, Any] = {}
 
     def see(self, lines: list[str]) -> None:
         for line in lines:
@@ -33,7 +33,7 @@ class Preparation:
                 self._last_told = str(message)
                 self._notify(self._last_told)
 
-    def conclude(self, status: int, stderr_file: str) -> dict[str, Any]:
+    def conclude(self, status: int, stderr_file: str) -> Mapping[str, Any]:
         """Returns what the command answered, now that it has ended with ``status``.
 
         Raises:

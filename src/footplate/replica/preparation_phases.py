@@ -5,24 +5,26 @@ from __future__ import annotations
 import os
 import sys
 
+from footplate.protocol.message import DecodeError
+from footplate.protocol.promised import VIEW
+from footplate.protocol.task import ContainerTask
 from footplate.replica.bucket_phases import after_fetching
 from footplate.replica.environment_index import EnvironmentIndex
 from footplate.replica.google_tools import make_settings, wrap_tools
 from footplate.replica.isolation import mode_selection
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.procfs import MARK_VARIABLE
-from footplate.replica.isolation.promised import VIEW
 from footplate.replica.isolation.resource_limits import Limits
 from footplate.replica.isolation.spawn import Launch, SpawnFailed
 from footplate.replica.kept_environments import keep
 from footplate.replica.oom_detection import OomWatch, join
 from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.preparation_output import Preparation
+from footplate.replica.prepared import Prepared
 from footplate.replica.program_output import Stream
 from footplate.replica.program_phases import describe_disk, watch_disk
 from footplate.replica.program_spec import (
     DEFAULT_PATH,
-    Prepared,
     TaskError,
     compose_build_environment,
 )
@@ -32,11 +34,11 @@ from footplate.replica.starting import Starting
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Mapping
 
+    from footplate.protocol.promised import Promised
     from footplate.replica.context import Context
     from footplate.replica.isolation.containment import Containment
-    from footplate.replica.isolation.promised import Promised
     from footplate.replica.program_start import Startable
 
 _LOG = "environment.log"
@@ -126,9 +128,12 @@ class Preparing(Phase):
         cause = f"while the environment was prepared, {used}"
         return Delivering(self.context, "OUT_OF_DISK", 0, cause)
 
-    def _follow(self, result: dict[str, Any]) -> Phase:
+    def _follow(self, result: Mapping[str, Any]) -> Phase:
         """Raises TaskError, SpawnFailed, ValueError, OSError."""
-        prepared = Prepared.parse(result)
+        try:
+            prepared = Prepared.decode(result)
+        except DecodeError as error:
+            raise TaskError(f"the environment can't be read: {error}") from error
         if not self.context.leases.take(self.context.cache, prepared.uses):
             return Preparing(self.context)  # it was deleted since: create it again
         return follow(self.context, prepared)
@@ -154,8 +159,7 @@ class Preparing(Phase):
 
 def _lead_builds(context: Context) -> dict[str, str]:
     """Returns what leads Cloud Storage's tools in a ``setup.py`` to the buckets. Raises OSError."""
-    pairs = context.task.get("build_environment") or ()
-    variables = {str(name): str(value) for name, value in pairs}
+    variables = dict(context.task.build_environment)
     if not variables:
         return {}
     packages = context.home / _PACKAGES  # which builds see
@@ -171,12 +175,10 @@ def begin(context: Context) -> Phase:
     Raises:
         TaskError, SpawnFailed, Unavailable, OSError: nothing was begun.
     """
-    context.report_client.heartbeat_s = context.seconds(
-        "heartbeat_s", context.report_client.heartbeat_s
-    )
-    context.home.write("task.json", context.task)
+    context.report_client.heartbeat_s = context.task.heartbeat_s
+    context.home.write("task.json", context.task.encode())
     try:
-        if (context.task.get("program") or {}).get("kind") == "container":
+        if isinstance(context.task.program, ContainerTask):
             return _begin_container(context)
         isolate(context)
     except OSError as error:
@@ -186,12 +188,12 @@ def begin(context: Context) -> Phase:
 
 def _prepare(context: Context) -> Phase:
     """Raises TaskError, SpawnFailed, OSError."""
-    if context.task.get("runtime") is not None:
+    if context.task.runtime is not None:
         prepared = recall(context)
         return Preparing(context) if prepared is None else follow(context, prepared)
-    if context.task.get("packages"):
+    if context.task.packages:
         raise TaskError("the job's packages need a runtime, but the job has none")
-    return follow(context, Prepared(sys.executable, []))
+    return follow(context, Prepared(sys.executable, ()))
 
 
 def _begin_container(context: Context) -> Phase:
@@ -211,18 +213,17 @@ def recall(context: Context) -> Prepared | None:
     """
     if context.promise().fault(VIEW) and os.geteuid() != 0:
         return None
-    answers = EnvironmentIndex(context.cache, context.ticket.get("pythons"))
-    answer = answers.find(str(context.task.get("preparation") or ""))
-    if answer is None:
+    answers = EnvironmentIndex(context.cache, context.ticket.pythons)
+    prepared = answers.find(context.task.preparation)
+    if prepared is None:
         return None
     try:
-        prepared = Prepared.parse(answer)
         if not context.leases.take(context.cache, prepared.uses):
             return None
-    except (TaskError, ValueError, OSError):  # it is prepared again
+    except (ValueError, OSError):  # it is prepared again
         return None
-    for note in answer.get("notes") or ():
-        context.journal.event("PREPARING", str(note))
+    for note in prepared.notes:
+        context.journal.event("PREPARING", note)
     return prepared
 
 
@@ -269,14 +270,8 @@ def keep_limits(context: Context, limits: Limits, faults: dict[str, str]) -> Non
 
 
 def read_limits(context: Context) -> Limits | None:
-    """Returns what the task's machine has; None if there are no limits. Raises TaskError."""
-    allotment = context.task.get("allotment")
-    try:
-        return None if allotment is None else Limits.parse(allotment)
-    except (KeyError, TypeError, ValueError) as error:
-        raise TaskError(
-            f"the supervisor can't read the machine's limits in its task: {error!r}"
-        ) from error
+    """Returns what the task's machine has; None: there are no limits."""
+    return None if context.task.allotment is None else Limits.of(context.task.allotment)
 
 
 def follow(context: Context, prepared: Prepared) -> Phase:
@@ -284,7 +279,7 @@ def follow(context: Context, prepared: Prepared) -> Phase:
 
     Raises TaskError, SpawnFailed, OSError.
     """
-    keep(context.cache, str(context.task.get("persistent_resource") or ""), prepared.uses)
+    keep(context.cache, context.task.persistent_resource, prepared.uses)
     return after_fetching(context, lambda: proceed(context, make_program(context, prepared)))
 
 
@@ -293,7 +288,7 @@ def proceed(context: Context, program: Startable) -> Phase:
 
     Raises TaskError, SpawnFailed, OSError.
     """
-    if context.task.get("gathering_s") is None:
+    if context.task.gathering_s is None:
         return program.start(context)
     from footplate.replica.rendezvous import (
         Rendezvous,

@@ -1,6 +1,6 @@
 """The command ``probe``: finds by trying what isolation and limits programs can have here.
 
-What it finds is what programs get: see ``isolation.promised``.
+What it finds is what programs get: see ``protocol.promised``.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import stat
 import sys
 import time
 
+from footplate.protocol.promised import IMAGE_USERS, PROCESS_NAMESPACE, USER, VIEW, Promised
+from footplate.protocol.ticket import ProbeQuestion
 from footplate.replica.isolation import mode_selection, pid_namespace, syscalls
 from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.containment import Unavailable
 from footplate.replica.isolation.hidden_paths import HiddenPaths, find_closed, find_hidden
 from footplate.replica.isolation.id_maps import open_map
 from footplate.replica.isolation.mount_namespace import MountNamespace
-from footplate.replica.isolation.promised import IMAGE_USERS, PROCESS_NAMESPACE, USER, VIEW
 from footplate.replica.isolation.resource_limits import Limits
 from footplate.replica.isolation.spawn import SpawnFailed, try_in_child
 from footplate.replica.isolation.users import CONTAINER_IDS, become, find_container_ids
@@ -27,8 +28,9 @@ from footplate.safe_path import PLACE, directory
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Mapping
+    from typing import Sequence
 
+    from footplate.protocol.ticket import SupervisorTicket
     from footplate.replica.isolation.users import User
 
 OK = 0
@@ -40,37 +42,30 @@ OVERLAY_RELEASE = (5, 19)
 
 
 def main(facts: str) -> int:
-    """Tries, clears up, and prints a JSON object; nothing where a reason why not may pass.
+    """Try, clear up, and print what is promised as a JSON object, which ``facts`` is, too.
 
-    ``facts`` is a JSON object too: fields of tickets, ``folder``, a directory of the service's own,
-    and whether programs are to be ``limited``.
-
-    ``containment_mode`` (empty: none can be had) and the ``kind`` of its control groups,
-    ``reasons`` why stronger ones can't, ``faults``: why limits and what ``promised`` names can't be
-    had, empty where they can; and ``disks``: why owners of files can't be mapped there.
+    Nothing is printed where a reason why not may pass.
     """
-    ticket = json.loads(facts)
+    question = ProbeQuestion.decode(json.loads(facts))
     for attempt in range(_ATTEMPTS):
         try:
-            answer = find_promised(ticket, ticket["folder"], limited=ticket["limited"] is True)
+            answer = find_promised(question.ticket, question.folder, limited=question.limited)
         except (OSError, SpawnFailed) as error:
             print(f"the server can't test the isolation of programs now: {error}", file=sys.stderr)
             time.sleep(_PAUSE_S * attempt)
         else:
-            print(json.dumps(answer))
+            print(json.dumps(answer.encode()))
             return OK
     return 1
 
 
-def find_promised(ticket: Mapping[str, Any], folder: str, *, limited: bool) -> dict[str, Any]:
+def find_promised(ticket: SupervisorTicket, folder: str, *, limited: bool) -> Promised:
     """Raises SpawnFailed, OSError: for a reason that may pass."""
     mark = os.urandom(16).hex()
     try:
-        containment, reasons = mode_selection.choose(
-            str(ticket.get("isolation") or "auto"), mark, limited=limited
-        )
+        containment, reasons = mode_selection.choose(ticket.isolation, mark, limited=limited)
     except Unavailable as error:
-        return {"containment_mode": "", "reasons": [str(error)], "faults": {}}
+        return Promised("", (str(error),), {})
     try:
         faults = containment.limit(_TRIED)
     finally:
@@ -83,13 +78,8 @@ def find_promised(ticket: Mapping[str, Any], folder: str, *, limited: bool) -> d
         disks = _try_programs(ticket, own_folder, faults)
     finally:
         _remove(own_folder)
-    return {
-        "containment_mode": containment.name,
-        "kind": getattr(containment, "kind", ""),
-        "reasons": reasons,
-        "faults": faults,
-        "disks": disks,
-    }
+    kind = getattr(containment, "kind", "")
+    return Promised(containment.name, tuple(reasons), faults, kind, disks)
 
 
 def _remove(folder: str) -> None:
@@ -102,13 +92,13 @@ def _remove(folder: str) -> None:
     os.rmdir(folder)
 
 
-def _try_programs(ticket: Mapping[str, Any], folder: str, faults: dict[str, str]) -> dict[str, str]:
+def _try_programs(ticket: SupervisorTicket, folder: str, faults: dict[str, str]) -> dict[str, str]:
     """Adds why programs can't have views and users; returns the same of disks. Raises as above."""
     for name in ("root", "tmp", "work"):
         os.mkdir(os.path.join(folder, name))
     faults[VIEW] = _find_view_fault(ticket, folder)
     faults[USER] = faults[IMAGE_USERS] = ""
-    setting = ticket.get("program_users") or ticket.get("build_users")
+    setting = ticket.program_users or ticket.build_users
     if not setting or os.geteuid() != 0:
         return {}
     try:
@@ -132,15 +122,15 @@ def _try_programs(ticket: Mapping[str, Any], folder: str, faults: dict[str, str]
     return disks
 
 
-def _find_view_fault(ticket: Mapping[str, Any], folder: str) -> str:
-    paths = [str(ticket.get("cache") or ""), *(str(p) for p in ticket.get("tmp_paths") or ())]
+def _find_view_fault(ticket: SupervisorTicket, folder: str) -> str:
+    paths = [ticket.cache, *ticket.tmp_paths]
     if _HOST_TMP in [find_real(path) for path in paths if path]:
         return f"the service itself uses {_HOST_TMP}"
     real = find_real(folder)
     root, tmp, work, cover = (os.path.join(real, name) for name in ("root", "tmp", "work", "cover"))
     view = MountNamespace(root, tmp, "", [])
     cache = find_real(paths[0]) if paths[0] else ""
-    private = find_hidden(ticket.get("private") or ())
+    private = find_hidden(ticket.private)
     view.hidden_paths = HiddenPaths(cover, private, [work], [cache] if cache else [])
     return mode_selection.find_fault(view)
 
@@ -150,9 +140,9 @@ def _find_owner_fault(folder: str, user: User) -> str:
     return own([os.path.join(folder, "work")], user)
 
 
-def _try_disks(ticket: Mapping[str, Any], folder: str, user: User) -> dict[str, str]:
+def _try_disks(ticket: SupervisorTicket, folder: str, user: User) -> dict[str, str]:
     """Tries the disks of the service's own directories."""
-    tops = [folder, str(ticket.get("buckets") or ""), *map(str, ticket.get("private") or ())]
+    tops = [folder, ticket.buckets, *ticket.private]
     found: dict[str, str] = {}
     for top in filter(os.path.isdir, tops):
         found.setdefault(str(os.stat(top).st_dev), find_map_fault(top, user))
@@ -183,7 +173,7 @@ def _find_list_fault(folder: str, user: User, unmapped: str) -> str:
     return ""
 
 
-def _find_image_users_fault(setting: Any) -> str:
+def _find_image_users_fault(setting: Sequence[object]) -> str:
     if not find_container_ids(setting):
         return f"the setting program_users has no {CONTAINER_IDS} user ids for containers"
     words = os.uname().release.partition("-")[0].split(".")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from footplate.replica.isolation.resource_limits import Limits
     from footplate.replica.metrics.watcher import Watch
 
-DEFAULT_GRACE_S = 10.0
 KILL_AGAIN_S = 5.0
 QUIET_S = 2.0
 """A stream that nobody should hold any more is given up when it says nothing for so long."""
@@ -34,8 +33,7 @@ class Errors(Stream):
     """The stream of stderr, watched for the cause of a failure."""
 
     def __init__(self, context: Context) -> None:
-        module = str(context.task.get("program", {}).get("module") or "")
-        self.finder = CauseFinder(module.partition(".")[0])
+        self.finder = CauseFinder(context.task.module.partition(".")[0])
         super().__init__(lambda lines: self._report(context, lines), context.monotonic)
 
     def _report(self, context: Context, lines: list[str]) -> None:
@@ -55,7 +53,8 @@ class Running(Phase):
         super().__init__(context)
         self.streams: tuple[Stream, ...] = streams
         self._output = streams
-        self._limit_s = context.seconds("time_limit_s", NEVER)
+        limit_s = context.task.time_limit_s
+        self._limit_s = NEVER if limit_s is None else limit_s
         self._limit_at = context.monotonic() + self._limit_s
         self._kill_at = NEVER
         self._ended_by: tuple[str, str] | None = None
@@ -123,7 +122,7 @@ class Running(Phase):
 
     def _describe_limit(self) -> str:
         """Describes the limit, of which a later start has what earlier ones left."""
-        if self.context.task.get("attempt", 1) == 1 and not self.context.task.get("restart"):
+        if self.context.task.attempt == 1 and not self.context.task.restart:
             return f"the program ran longer than its limit of {self._limit_s:g} s"
         return (
             f"the program ran longer than {round(self._limit_s, 1):g} s, which earlier starts left "
@@ -140,7 +139,7 @@ class Running(Phase):
     def _end(self, kind: str, cause: str, grace_s: float | None = None) -> None:
         self._ended_by = kind, cause
         if grace_s is None:
-            grace_s = self.context.seconds("stop_grace_s", DEFAULT_GRACE_S)
+            grace_s = self.context.task.stop_grace_s
         self._kill_at = self.context.monotonic() + grace_s
         if self.context.child is not None:
             self.context.child.terminate()
@@ -165,7 +164,7 @@ class Running(Phase):
 
 def _watch_metrics(context: Context) -> Watch | None:
     """Returns a watch of metrics; None if nobody asks for any."""
-    if not context.task.get("metrics"):
+    if not context.task.metrics:
         return None
     from footplate.replica.metrics.watcher import Watch  # only those that are asked pay for it
 

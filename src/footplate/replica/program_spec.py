@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 
+from footplate.protocol.task import CommandTask, ContainerTask, PythonTask
 from footplate.replica.isolation.procfs import MARK_VARIABLE
 from footplate.safe_path import ROOT, resolve
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Sequence
+    from typing import Mapping, Sequence
 
+    from footplate.protocol.task import Task
     from footplate.replica.context import Context
 
 _PROXIES = (
@@ -49,59 +51,40 @@ class TaskError(Exception):
     """The task is invalid; the message says why."""
 
 
-class Prepared:
-    """An environment: its interpreter, and directories that come first in PATH.
-
-    ``uses``: the parts of the cache that it consists of.
-    """
-
-    __slots__ = ("bins", "python", "uses")
-
-    def __init__(self, python: str, bins: list[str], uses: Sequence[str] = ()) -> None:
-        self.python = python
-        self.bins = bins
-        self.uses = uses
-
-    @classmethod
-    def parse(cls, value: dict[str, Any]) -> Prepared:
-        """Raises TaskError."""
-        python, bins = value.get("python"), value.get("bin")
-        if not isinstance(python, str) or not isinstance(bins, list):
-            raise TaskError(
-                f"the supervisor can't read the environment of the job: {str(value)[:200]}"
-            )
-        uses = value.get("uses")
-        found = [str(use) for use in uses] if isinstance(uses, list) else []
-        return cls(python, [str(path) for path in bins], found)
-
-
 _BY_PATH = ("/bin/sh", "-c", 'exec "$@"', "sh")
 """Finds what follows on the PATH of the program, not on the supervisor's."""
 
 
-def compose_argv(task: dict[str, Any], python: str) -> list[str]:
+def compose_argv(task: Task, python: str) -> list[str]:
     """Returns the command line: ``python -m MODULE ARGS``, or a command.
 
     Raises TaskError.
     """
-    program = _get(task, "program", dict)
-    kind = program.get("kind")
-    if kind == "python":
-        command = program.get("command")
-        start = [*_BY_PATH, *command] if command else [python, "-m", _get(program, "module", str)]
-        argv = [*start, *program.get("args", ())]
-    elif kind == "command":
-        argv = _get(program, "argv", list)
+    program = task.program
+    if isinstance(program, PythonTask):
+        start = [*_BY_PATH, *program.command] if program.command else [python, "-m", program.module]
+        argv = [*start, *program.args]
     else:
-        raise TaskError(f"the task's program.kind is {kind!r}; allowed: python, command")
-    if not argv or not all(isinstance(arg, str) and "\0" not in arg for arg in argv):
+        argv = [*program.argv] if isinstance(program, CommandTask) else []
+    if not argv or any("\0" in arg for arg in argv):
         raise TaskError("the program's command line is empty, or has a NUL character")
     return argv
 
 
+def require_container(task: Task) -> ContainerTask:
+    """Returns the task's program. Raises TaskError: it is none that a container can run."""
+    program = task.program
+    if not isinstance(program, ContainerTask):
+        raise TaskError("the task's program is no container")
+    for name, words in (("command", program.command), ("args", program.args)):
+        if any("\0" in word for word in words or ()):
+            raise TaskError(f"the container's {name} isn't all text")
+    return program
+
+
 def compose_environment(
-    task: dict[str, Any],
-    bins: list[str],
+    task: Task,
+    bins: Sequence[str],
     host: Mapping[str, str],
     places: Mapping[str, str],
     mark: str,
@@ -122,7 +105,7 @@ def compose_environment(
 
 
 def compose_container_environment(
-    task: dict[str, Any], host: Mapping[str, str], metrics: str, mark: str
+    task: Task, host: Mapping[str, str], metrics: str, mark: str
 ) -> dict[str, str]:
     """Returns what is set over the image's own ENV. ``metrics``: their file, as seen inside.
 
@@ -154,15 +137,14 @@ def make_directories(context: Context) -> list[str]:
     ``setup.py`` of this job, may have made one since the server looked.
     """
     ticket, task = context.ticket, context.task
-    bound = [str(each["path"]) for each in task.get("bound_buckets") or ()]
-    given = [str(root) for root in ticket.get("job_dir_roots") or ()]
-    roots = [str(ticket.get("buckets") or ROOT), *bound, *given]
+    bound = [bucket.path for bucket in task.bound_buckets]
+    roots = [ticket.buckets or ROOT, *bound, *ticket.job_dir_roots]
     found = []
-    for path in task.get("directories") or ():
+    for path in task.directories:
         try:
             found.append(resolve(path, roots))
             context.directory_locks.make(found[-1])
-        except (OSError, TypeError, ValueError) as error:
+        except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise TaskError(
                 f"the supervisor can't create the directory {path}: {reason}"
@@ -189,29 +171,15 @@ def _find_exceptions(host: Mapping[str, str]) -> dict[str, str]:
     return {name: host[name] for name in ("no_proxy", "NO_PROXY") if name in host}
 
 
-def _read_variables(task: dict[str, Any]) -> dict[str, str]:
-    """Returns the variables of the task, a later one over an earlier. Raises TaskError."""
-    return dict(_check_variable(pair) for pair in task.get("environment") or ())
+def _read_variables(task: Task) -> dict[str, str]:
+    """Returns those of the task. Raises TaskError."""
+    for name, value in task.environment:
+        if not name or "=" in name or "\0" in name + value:
+            raise TaskError(
+                f"environment: {name[:200]!r} can't be a variable, or not with this value"
+            )
+    return task.variables
 
 
 def _is_passed_on(name: str) -> bool:
     return name in _HOST_NAMES or name.startswith(_HOST_PREFIXES)
-
-
-def _check_variable(pair: Any) -> tuple[str, str]:
-    name, value = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
-    if not isinstance(name, str) or not isinstance(value, str):
-        raise TaskError(f"the job's environment: {str(pair)[:200]} is not a name with a value")
-    if not name or "=" in name or "\0" in name + value:
-        raise TaskError(
-            f"the job's environment: {name[:200]!r} can't be a variable's name, or has a NUL "
-            "character"
-        )
-    return name, value
-
-
-def _get(value: dict[str, Any], name: str, kind: type) -> Any:
-    found = value.get(name)
-    if not isinstance(found, kind):
-        raise TaskError(f"the supervisor's task has no {name} of type {kind.__name__}")
-    return found

@@ -13,7 +13,6 @@ from footplate.replica.pip_settings import find_scripts, make_pip_settings
 from footplate.replica.program_hooks import make_hook
 from footplate.replica.program_phases import Running
 from footplate.replica.program_spec import (
-    Prepared,
     compose_argv,
     compose_environment,
     make_directories,
@@ -25,11 +24,12 @@ from footplate.replica.user_names import make_records, name_user
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import Protocol, Sequence
 
     from footplate.replica.context import Context
     from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.phase import Phase
+    from footplate.replica.prepared import Prepared
 
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ class Program:
     __slots__ = ("argv", "bins", "places", "view")
 
     def __init__(
-        self, argv: list[str], bins: list[str], places: dict[str, str], view: MountNamespace | None
+        self,
+        argv: list[str],
+        bins: Sequence[str],
+        places: dict[str, str],
+        view: MountNamespace | None,
     ) -> None:
         self.argv = argv
         self.bins = bins
@@ -58,7 +62,7 @@ class Program:
 
     def environment(self, context: Context) -> dict[str, str]:
         """Raises TaskError, OSError."""
-        settings = make_settings(_variables(context), context.home.tools, self.tmp)
+        settings = make_settings(context.task.variables, context.home.tools, self.tmp)
         places = {
             **make_pip_settings(context.host, self.tmp),
             **self.places,
@@ -67,10 +71,9 @@ class Program:
         }
         bins = [find_scripts(self.tmp), *self.bins]
         found = compose_environment(context.task, bins, context.host, places, context.mark)
-        authority = str(context.task.get("authority") or "")
         return {
             **found,
-            **make_hook(found, authority, context.home.tools),
+            **make_hook(found, context.task.authority, context.home.tools),
             **make_account(context.task, found, context.home.tools),
         }
 
@@ -88,31 +91,24 @@ class Program:
         return start_program(context, self)
 
 
-def _variables(context: Context) -> dict[str, str]:
-    """Returns what the task sets and can be read; ``compose_environment`` says what can't."""
-    pairs = context.task.get("environment") or ()
-    found = (pair for pair in pairs if isinstance(pair, list) and len(pair) == 2)
-    return {str(name): str(value) for name, value in found}
-
-
 def make_program(context: Context, prepared: Prepared) -> Program:
     """Raises TaskError, OSError."""
     argv = compose_argv(context.task, prepared.python)
     make_directories(context)
     prefix = os.path.dirname(os.path.dirname(prepared.python))
     base = os.path.dirname(os.path.dirname(find_real(prepared.python)))
-    context.environments = [prefix, *(os.path.dirname(path) for path in prepared.bins)]
+    context.environments = [prefix, *(os.path.dirname(path) for path in prepared.bin)]
     view, fault = make_view(context, [*context.environments, base], argv[0])
     tmp = "/tmp"  # noqa: S108  it is private
     places = {"TMPDIR": tmp, "CLOUD_ML_HP_METRIC_FILE": context.home.metrics}
-    program = Program(argv, prepared.bins, places, view)
+    program = Program(argv, prepared.bin, places, view)
     if view is None:
         _expose(context, program, fault)
         return program
     directory = context.home.path
     names = name_user(context.user, tmp, context.host)
     view.files = [
-        *make_roots(str(context.task.get("authority") or ""), directory),
+        *make_roots(context.task.authority, directory),
         *make_records(context.user, names, directory),
     ]
     return program
@@ -145,7 +141,7 @@ def run_program(
     view: MountNamespace | None,
 ) -> Running:
     """Raises SpawnFailed, OSError."""
-    if context.task.get("web_access") is True:
+    if context.task.web_access:
         context.home.write("program.json", {"environment": environment, "directory": directory})
 
     def begin(stdout: int, stderr: int) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
+from footplate.protocol.promised import USER
 from footplate.replica.isolation import levels, users
 from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.hidden_paths import find_closed
-from footplate.replica.isolation.promised import USER, Promised
 from footplate.replica.isolation.spawn import is_transient
 from footplate.replica.isolation.users import User
 from footplate.replica.program_spec import TaskError
@@ -16,8 +16,10 @@ from footplate.safe_path import directory
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Sequence
+    from typing import Sequence
 
+    from footplate.protocol.promised import Promised
+    from footplate.protocol.ticket import SupervisorTicket
     from footplate.replica.context import Context
     from footplate.replica.workdir import Home
 
@@ -35,7 +37,7 @@ def choose(context: Context, promised: Promised) -> str:
 
     Raises TaskError, OSError: there can't be the one that was promised.
     """
-    setting = context.ticket.get("program_users")
+    setting = context.ticket.program_users
     if not setting or os.geteuid() != 0:
         own = levels.ROOT if os.geteuid() == 0 else levels.SERVICE_USER
         return levels.describe(own.guaranteed, own.missing)
@@ -65,8 +67,8 @@ def choose(context: Context, promised: Promised) -> str:
 
 def is_root_allowed(context: Context) -> bool:
     """Returns whether the setting ``allow_root`` names the job's project."""
-    project = str(context.task.get("job") or "").split("/")[1:2]
-    return bool(set(context.ticket.get("allow_root") or ()) & {*project, _EVERY_PROJECT})
+    project = context.task.job.split("/")[1:2]
+    return bool(set(context.ticket.allow_root) & {*project, _EVERY_PROJECT})
 
 
 def take(setting: Sequence[object]) -> User:
@@ -110,13 +112,13 @@ def read(home: Home) -> User | None:
     return None if stored is None else User.decode(stored)
 
 
-def take_for_builds(ticket: Mapping[str, Any]) -> User | None:
+def take_for_builds(ticket: SupervisorTicket) -> User | None:
     """Takes one for builds without a program, if ``build_users`` in the ticket says so.
 
     None: builds run as this process does, as was promised. Raises OSError: no user is free.
     """
-    setting = ticket.get("build_users")
-    if not setting or os.geteuid() != 0 or Promised(ticket["promised"]).fault(USER):
+    setting = ticket.build_users
+    if not setting or os.geteuid() != 0 or ticket.build_promise.fault(USER):
         return None
     try:
         return take(setting)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 
+from footplate.protocol.task import ContainerTask
 from footplate.replica.file_io import read_text
 from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.program_spec import TaskError
@@ -14,8 +15,9 @@ from footplate.replica.starting import Starting
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 
 if TYPE_CHECKING:
-    from typing import Any, Sequence
+    from typing import Sequence
 
+    from footplate.protocol.task import Address, Start
     from footplate.replica.context import Context
     from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.program_start import Startable
@@ -65,7 +67,6 @@ def compose_hosts(text: str, host: str, name: str) -> str:
 HOST = "127.0.0.1"
 OPEN_PORTS = 1
 """How many ports the program may use besides its own."""
-DEFAULT_LIMIT_S = 600.0
 LONGEST_GAP_S = 2 * LONGEST_QUESTION_S
 """Between two answers no more than this counts as time in which the others were awaited."""
 _NAMED = 3
@@ -127,7 +128,7 @@ class Rendezvous(Phase):
         super().__init__(context)
         program.check(context)
         self._program = program
-        self._limit_s = context.seconds("gathering_s", DEFAULT_LIMIT_S)
+        self._limit_s = context.task.gathering_s or 0.0
         self._waited_s = 0.0
         self._heard_at = context.monotonic()
         context.keep_record()
@@ -142,11 +143,12 @@ class Rendezvous(Phase):
             return self._fail(
                 f"the supervisor can't get the program's environment: {report_client.fault}"
             )
-        if report_client.environment is not None:
-            return self._start(report_client.environment)
-        awaited, report_client.awaited = report_client.awaited, None
-        if awaited is not None and self._count() >= self._limit_s:
-            return self._fail(f"waited {self._limit_s:g} s for {enumerate_names(awaited)}")
+        answer, report_client.answer = report_client.answer, None
+        if answer is not None and answer.environment is not None:
+            return self._start(answer, answer.environment)
+        if answer is not None and self._count() >= self._limit_s:
+            names = enumerate_names(answer.awaited or ())
+            return self._fail(f"waited {self._limit_s:g} s for {names}")
         return self
 
     def stop(self) -> Phase:
@@ -162,14 +164,15 @@ class Rendezvous(Phase):
         self._heard_at = now
         return self._waited_s
 
-    def _start(self, environment: list[Any]) -> Phase:
-        context = self.context
-        context.task["environment"] = environment
-        if context.report_client.program is not None:  # its arguments name what is known only now
-            context.task["program"] = {**context.task["program"], **context.report_client.program}
+    def _start(self, answer: Start, environment: tuple[tuple[str, str], ...]) -> Phase:
+        context, program = self.context, self.context.task.program
+        context.task.environment = environment
+        if isinstance(program, ContainerTask) and answer.program is not None:
+            # Its arguments name what is known only now.
+            program.command, program.args = answer.program.command, answer.program.args
 
         def start() -> Phase:
-            context.home.write("task.json", context.task)
+            context.home.write("task.json", context.task.encode())
             self._ports.release()
             return self._program.start(context)
 
@@ -180,7 +183,7 @@ class Rendezvous(Phase):
         return fail(self.context, cause)
 
 
-def take_ports(address: dict[str, Any] | None, host: str = HOST) -> Ports:
+def take_ports(address: Address | None, host: str = HOST) -> Ports:
     """Takes any that are free; or, after a restart, those of the ``address`` that its peers know.
 
     Raises:
@@ -189,10 +192,10 @@ def take_ports(address: dict[str, Any] | None, host: str = HOST) -> Ports:
     """
     if address is None:
         return Ports([0] * (1 + OPEN_PORTS), host)
-    if address["host"] != host:
-        there = f"{address['host']}, where other replicas expect it"
+    if address.host != host:
+        there = f"{address.host}, where other replicas expect it"
         raise TaskError(f"the replica can't return to {there}: its machine is {host} now")
-    wanted = [address["port"], *address["open_ports"]]
+    wanted = [address.port, *address.open_ports]
     try:
         return Ports(wanted, host)
     except OSError as error:
@@ -210,15 +213,15 @@ def reserve_address(context: Context, view: MountNamespace | None) -> Ports:
 
     Raises TaskError, OSError.
     """
-    host = str(context.ticket.get("host") or HOST)
+    host = context.ticket.host or HOST
     if view is not None and host != HOST:
         view.files = [*view.files, *write_hosts(context.home.path, host)]
-    return take_ports(context.task.get("address"), host)
+    return take_ports(context.task.address, host)
 
 
-def enumerate_names(names: Sequence[Any]) -> str:
+def enumerate_names(names: Sequence[str]) -> str:
     """Says what was awaited: the first few by name."""
-    shown = [str(name) for name in names[:_NAMED]]
+    shown = list(names[:_NAMED])
     rest = len(names) - len(shown)
     if rest:
         shown.append(f"{rest} other{'s' if rest > 1 else ''}")

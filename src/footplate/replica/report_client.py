@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import json
 
+from footplate.protocol.message import DecodeError
+from footplate.protocol.reports import Acknowledgement
+from footplate.protocol.task import Start, Task
 from footplate.replica.http_client import ServerUnavailable
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -65,15 +68,11 @@ class ReportClient:
         places: str = "",
     ) -> None:
         """``places`` is a query: what the server must know of where the program runs."""
-        self.task: dict[str, Any] | None = None
+        self.task: Task | None = None
         self.fault = ""
         """Why the server doesn't give us what we ask it for, and never will."""
-        self.environment: list[Any] | None = None
-        """The program's, once all of its gang are ready; see ``ask_to_start``."""
-        self.program: dict[str, Any] | None = None
-        """What of the task's program is known only with the ``environment``."""
-        self.awaited: list[Any] | None = None
-        """Who wasn't ready when the server was asked last."""
+        self.answer: Start | None = None
+        """What the server said last whether the program may start; see ``ask_to_start``."""
         self.heartbeat_s = 30.0
         self.stop_wanted = False
         """The server wants the program to end."""
@@ -287,29 +286,42 @@ class ReportClient:
         if value is None:
             return False
         if self._path == TASK_PATH:
-            self.task = value if "program" in value else None
-            return self.task is not None
+            return self._receive_task(value)
         if self._path == START_PATH:
-            return self._receive(value)
+            return self._receive_start(value)
         return self._acknowledge(value)
 
-    def _receive(self, value: dict[str, Any]) -> bool:
-        environment, awaited = value.get("environment"), value.get("awaited")
-        if isinstance(environment, list):
-            program = value.get("program")
-            self.program = program if isinstance(program, dict) else None
-            self.environment, self._ask_at = environment, NEVER
-            return True
-        self.awaited = awaited if isinstance(awaited, list) else None
-        return self.awaited is not None
+    def _receive_task(self, value: dict[str, Any]) -> bool:
+        """What has no program is no answer of our server's; a task that is wrong stays so."""
+        if "program" not in value:
+            return False
+        try:
+            self.task = Task.decode(value)
+        except DecodeError as error:
+            self.fault = str(error)
+        return True
+
+    def _receive_start(self, value: dict[str, Any]) -> bool:
+        """As ``_receive_task``: our server says one or the other."""
+        if not any(isinstance(value.get(name), list) for name in ("environment", "awaited")):
+            return False
+        try:
+            self.answer = Start.decode(value)
+        except DecodeError as error:
+            self.fault = str(error)
+        if self.answer is None or self.answer.environment is not None:
+            self._ask_at = NEVER
+        return True
 
     def _acknowledge(self, value: dict[str, Any]) -> bool:
-        number, expected = value.get("acknowledged"), self._sent > self._spool.acknowledged
-        if type(number) is not int or not number <= self._spool.last:
+        try:
+            answer = Acknowledgement.decode(value)
+        except DecodeError:
             return False
-        if expected and number <= self._spool.acknowledged:
+        number, expected = answer.acknowledged, self._sent > self._spool.acknowledged
+        if not number <= self._spool.last or (expected and number <= self._spool.acknowledged):
             return False
-        self.stop_wanted = self.stop_wanted or value.get("stop") is True
+        self.stop_wanted = self.stop_wanted or answer.stop
         self._spool.acknowledge(number)
         return True
 

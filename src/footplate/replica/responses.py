@@ -13,8 +13,7 @@ from footplate.replica.isolation import syscalls
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
-
+    from footplate.protocol.control_requests import ControlResponse
     from footplate.replica.workdir import Home
 
 OK = 0
@@ -34,17 +33,17 @@ def begin() -> None:
         sys.exit(NO_RESPONSE)
 
 
-def answer(home: Home, control_request: str, value: dict[str, Any]) -> int:
-    """Sends ``{"text": ...}`` or ``{"error": ...}``; returns this process's exit code.
+def answer(home: Home, control_request: str, response: ControlResponse) -> int:
+    """Send the response; the exit code for this process.
 
     A server that nobody waits at any more refuses it, which is as good.
     """
-    ticket = home.read("ticket.json") or {}
-    connection = Connection(ticket["server_file"], ticket["token"], TIMEOUT_S)
+    ticket = home.read_ticket()
+    connection = Connection(ticket.server_file, ticket.token, TIMEOUT_S)
     end = time.monotonic() + TIMEOUT_S
     while True:
         try:
-            connection.post(f"{CONTROL_REQUESTS_PATH}/{control_request}", value)
+            connection.post(f"{CONTROL_REQUESTS_PATH}/{control_request}", response.encode())
         except ServerUnavailable as error:
             if time.monotonic() + _BACKOFF_S > end:
                 print(

@@ -6,22 +6,23 @@ import os
 import sys
 import time
 
+from footplate.protocol.promised import VIEW
 from footplate.replica.background_tasks import BackgroundTasks
 from footplate.replica.context import Context
 from footplate.replica.control_requests import ControlRequests
 from footplate.replica.file_io import is_directory, is_there, write_text
-from footplate.replica.isolation.promised import VIEW, Promised
 from footplate.replica.journal import Journal
 from footplate.replica.nonblocking_http import NonblockingRequest
 from footplate.replica.report_client import ReportClient
 from footplate.replica.spool import Spool
 from footplate.replica.supervisor import Signals, Supervisor
-from footplate.replica.workdir import DEFAULT_SPOOL_LIMIT_BYTES, Home, Locked
+from footplate.replica.workdir import Home, Locked
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Mapping
+    from typing import Mapping
 
+    from footplate.protocol.ticket import SupervisorTicket
 RESTART_SPAN = 1 << 40
 """Records after the replica's restart number N in its attempt are numbered above N times this.
 
@@ -60,14 +61,15 @@ def supervise(path: str, host: Mapping[str, str]) -> int:
             NOTHING_TO_DO,
         )
     try:
-        ticket = home.read("ticket.json") or {}
-        ticket["server_file"], ticket["token"]
+        ticket = home.read_ticket()
+        if not ticket.server_file or not ticket.token:
+            raise ValueError("its ticket names no server, or no token")  # noqa: TRY301  as above
         home.make_directories()
         signals = Signals()
         _write_pid(home)
         # A stop request writes this mark first, then signals the pid if there is one.
         signals.stop = signals.stop or is_there(home / "stop")
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError) as error:
         return _refuse(f"{home.path} can't be used: {error!r}", UNUSABLE)
     outcome = _supervise(home, ticket, signals, host)
     if outcome is not None:
@@ -94,21 +96,20 @@ def _finish(home: Home, reason: str, signals: Signals) -> None:
 
 def _supervise(
     home: Home,
-    ticket: dict[str, Any],
+    ticket: SupervisorTicket,
     signals: Signals,
     host: Mapping[str, str],
 ) -> str | None:
-    limit_bytes = int(ticket.get("spool_limit_bytes") or DEFAULT_SPOOL_LIMIT_BYTES)
     command = [sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
     context = Context(home, ticket, os.urandom(16).hex(), command, host, time.monotonic)
-    spool = Spool(home.spool, limit_bytes)
-    spool.resume_after(int(ticket.get("restart") or 0) * RESTART_SPAN)
-    context.journal = Journal(spool, limit_bytes, time.time)
-    exchange = NonblockingRequest(ticket["server_file"], ticket["token"])
+    spool = Spool(home.spool, ticket.spool_limit_bytes)
+    spool.resume_after(ticket.restart * RESTART_SPAN)
+    context.journal = Journal(spool, ticket.spool_limit_bytes, time.time)
+    exchange = NonblockingRequest(ticket.server_file, ticket.token)
     context.report_client = ReportClient(exchange, spool, jitter, _places(ticket))
     background_tasks = BackgroundTasks(home.path, command, host)
     context.control_requests = ControlRequests(
-        NonblockingRequest(ticket["server_file"], ticket["token"]), background_tasks, jitter
+        NonblockingRequest(ticket.server_file, ticket.token), background_tasks, jitter
     )
     context.journal.state("PREPARING")
     try:
@@ -125,14 +126,14 @@ def _supervise(
     return outcome
 
 
-def _places(ticket: Mapping[str, Any]) -> str:
+def _places(ticket: SupervisorTicket) -> str:
     """Returns what the server must know of where the program runs, as a query.
 
     On a node nobody knows yet, when the task is asked for, whether it has a mount namespace.
     """
-    if ticket.get("promised") and not Promised(ticket["promised"]).fault(VIEW):
+    if ticket.promised is not None and not ticket.promised.fault(VIEW):
         return "?gcs"
-    return str(ticket.get("places") or "")
+    return ticket.places
 
 
 def jitter() -> float:

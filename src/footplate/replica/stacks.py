@@ -14,13 +14,15 @@ import subprocess
 import time
 from contextlib import suppress
 
+from footplate.protocol.control_requests import ControlResponse
+from footplate.protocol.stacks import FrameDump, ProcessDump, ReplicaDump, ThreadDump
 from footplate.replica.isolation.process_tree import find_members
 from footplate.replica.responses import answer, begin
 from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Mapping
 
     from footplate.replica.isolation.procfs import Process
 
@@ -50,51 +52,49 @@ def main(path: str, control_request: str) -> int:
     begin()
     home = Home(path)
     try:
-        value: dict[str, Any] = {"text": fit(_collect(home))}
+        response = ControlResponse(text=fit(_collect(home)))
     except Unreadable as error:
-        value = {"error": str(error)}
-    return answer(home, control_request, value)
+        response = ControlResponse(error=str(error))
+    return answer(home, control_request, response)
 
 
-def _collect(home: Home) -> dict[str, Any]:
+def _collect(home: Home) -> ReplicaDump:
     """Raises Unreadable."""
-    tool = str((home.read("ticket.json") or {}).get("py_spy") or "")
+    tool = home.read_ticket().py_spy
     if not os.access(tool, os.X_OK):
         raise Unreadable(
             "py-spy, which reads stacks, is not installed with the service: "
             "run `pip install py-spy` with the service's Python, and start the job again"
         )
-    members = find_members(home.read("isolation.json") or {"containment_mode": ""})
+    members = find_members(home.read_isolation())
     found = [process for process in members if is_python(process.pid)]
     if not found:
         raise Unreadable(_NO_PYTHON)
     end = time.monotonic() + LIMIT_S
     read = [_read(tool, process, members[0], end) for process in found[:MOST_PROCESSES]]
-    faults = [each["error"] for each in read if "error" in each]
+    faults = [each.error for each in read if each.error]
     if len(faults) == len(read):
         raise Unreadable(faults[0])
-    return {"processes": read, "omitted": max(0, len(found) - MOST_PROCESSES)}
+    return ReplicaDump(tuple(read), max(0, len(found) - MOST_PROCESSES))
 
 
-def fit(answer: dict[str, Any]) -> str:
+def fit(dump: ReplicaDump) -> str:
     """Returns JSON with as many threads and frames as there is room for, at last with few."""
     text = ""
     for threads, frames in BOUNDS:
-        processes = [_bound(each, threads, frames) for each in answer["processes"]]
-        text = json.dumps({**answer, "processes": processes})
+        processes = tuple(_bound(each, threads, frames) for each in dump.processes)
+        text = json.dumps(ReplicaDump(processes, dump.omitted).encode())
         if len(text) <= MOST_BYTES:
             break
     return text
 
 
-def _bound(process: dict[str, Any], threads: int, frames: int) -> dict[str, Any]:
-    if "threads" not in process:
-        return process
-    kept = []
-    for thread in process["threads"][:threads]:
-        omitted = max(0, len(thread["frames"]) - frames)
-        kept.append({**thread, "frames": thread["frames"][:frames], "omitted": omitted})
-    return {**process, "threads": kept}
+def _bound(process: ProcessDump, threads: int, frames: int) -> ProcessDump:
+    kept = (
+        ThreadDump(each.name, each.frames[:frames], max(0, len(each.frames) - frames))
+        for each in process.threads[:threads]
+    )
+    return ProcessDump(**{**vars(process), "threads": tuple(kept)})
 
 
 def is_python(pid: int) -> bool:
@@ -106,26 +106,28 @@ def is_python(pid: int) -> bool:
         return "python" in os.path.basename(_command(pid).partition(" ")[0])
 
 
-def _read(tool: str, process: Process, program: Process, end: float) -> dict[str, Any]:
-    """Returns the record of one process: its threads, or an ``error``."""
-    answer: dict[str, Any] = {
-        "pid": process.pid,
-        "command": _command(process.pid)[:_TEXT_LENGTH],
-        "program": process.pid == program.pid,
-        "stopped": _is_stopped(process.pid),
-    }
+def _read(tool: str, process: Process, program: Process, end: float) -> ProcessDump:
+    """Returns the threads of one process, or an ``error``."""
+    dump = ProcessDump(
+        process.pid,
+        _command(process.pid)[:_TEXT_LENGTH],
+        program=process.pid == program.pid,
+        stopped=_is_stopped(process.pid),
+    )
     try:
-        dump = _dump(tool, process.pid, end)
+        threads = _dump(tool, process.pid, end)
     except Unreadable as error:
-        return {**answer, "error": str(error)}
-    return {**answer, "threads": [_shorten(thread) for thread in _main_first(dump, process.pid)]}
+        dump.error = str(error)
+    else:
+        dump.threads = tuple(map(_shorten, _main_first(threads, process.pid)))
+    return dump
 
 
-def _main_first(threads: list[Any], pid: int) -> list[dict[str, Any]]:
+def _main_first(threads: list[Any], pid: int) -> list[Mapping[str, Any]]:
     """Puts the main thread first; without the module threading no thread has a name."""
     found = [thread for thread in threads if isinstance(thread, dict)]
 
-    def rank(thread: dict[str, Any]) -> int:
+    def rank(thread: Mapping[str, Any]) -> int:
         if thread.get("thread_name") == "MainThread":
             return 0
         return 1 if thread.get("os_thread_id") == pid else 2
@@ -192,23 +194,17 @@ def explain(words: str, yama: int) -> str:
     return f"{reason}; run the service with CAP_SYS_PTRACE, or as root"
 
 
-def _shorten(thread: dict[str, Any]) -> dict[str, Any]:
-    frames = thread.get("frames")
-    return {
-        "name": str(thread.get("thread_name") or "")[:_TEXT_LENGTH],
-        "frames": [_shorten_frame(frame) for frame in frames if isinstance(frame, dict)]
-        if isinstance(frames, list)
-        else [],
-    }
+def _shorten(thread: Mapping[str, Any]) -> ThreadDump:
+    given = thread.get("frames")
+    frames = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    name = str(thread.get("thread_name") or "")[:_TEXT_LENGTH]
+    return ThreadDump(name, tuple(map(_shorten_frame, frames)))
 
 
-def _shorten_frame(frame: dict[str, Any]) -> dict[str, Any]:
-    line = frame.get("line")
-    return {
-        "function": str(frame.get("name"))[:_TEXT_LENGTH],
-        "file": str(frame.get("filename"))[-_TEXT_LENGTH:],
-        "line": line if type(line) is int else 0,
-    }
+def _shorten_frame(frame: Mapping[str, Any]) -> FrameDump:
+    function, file, line = frame.get("name"), frame.get("filename"), frame.get("line")
+    number = line if type(line) is int else 0
+    return FrameDump(str(function)[:_TEXT_LENGTH], str(file)[-_TEXT_LENGTH:], number)
 
 
 def _command(pid: int) -> str:

@@ -55,7 +55,7 @@ def _collect() -> Iterator[tuple[str, bytes]]:
     yield "__main__.py", _MAIN
     package = resources.files("footplate")
     yield "footplate/__init__.py", (package / "__init__.py").read_bytes()
-    for tree in ("containers", "replica"):
+    for tree in ("containers", "protocol", "replica"):
         yield from _collect_tree(package / tree, f"footplate/{tree}")
     for name in _SHARED:
         yield f"footplate/{name}", (package / name).read_bytes()

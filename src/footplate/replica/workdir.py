@@ -6,6 +6,9 @@ import fcntl
 import json
 import os
 
+from footplate.protocol.isolation_record import IsolationRecord
+from footplate.protocol.task import Task
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.file_io import is_there, read_text, write_text
 from footplate.replica.user_names import HOME_DIRECTORY
 
@@ -13,7 +16,6 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
-DEFAULT_SPOOL_LIMIT_BYTES = 67108864
 _TMP_MODE = 0o1777
 _HELD_BYTES = 4096
 
@@ -95,6 +97,18 @@ class Home:
         if not isinstance(value, dict):
             raise ValueError(f"{name} is not a JSON object")  # noqa: TRY004  as broken JSON does
         return value
+
+    def read_ticket(self) -> SupervisorTicket:
+        """Raises ValueError, OSError."""
+        return SupervisorTicket.decode(self.read("ticket.json") or {})
+
+    def read_isolation(self) -> IsolationRecord:
+        """Raises ValueError, OSError."""
+        return IsolationRecord.decode(self.read("isolation.json") or {})
+
+    def read_task(self) -> Task:
+        """Raises ValueError, OSError."""
+        return Task.decode(self.read("task.json"))
 
     def write(self, name: str, value: dict[str, Any]) -> None:
         """Replaces a file as a whole; only its owner may read it."""

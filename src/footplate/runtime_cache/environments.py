@@ -6,12 +6,13 @@ import os
 import shutil
 import tempfile
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footplate.catalogue import load_catalogue
+from footplate.control.preparations import describe_slice
 from footplate.domain.errors import FailedPrecondition
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.environment.base_environments import BaseEnvironments
 from footplate.replica.environment.build_isolation import isolate_build
 from footplate.replica.environment.cache import Cache
@@ -25,7 +26,7 @@ from footplate.replica.environment.fetched_interpreters import (
     locate,
 )
 from footplate.replica.environment.interpreters import Interpreters
-from footplate.replica.environment.runtime_slices import Slice, Words, choose
+from footplate.replica.environment.runtime_slices import Words, choose
 from footplate.replica.environment.uv import Uv, UvFailed
 from footplate.replica.environment.uv_errors import explain_os_error
 from footplate.replica.program_spec import compose_build_environment
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
     from footplate.domain.runtimes import Runtime, Runtimes
     from footplate.domain.runtimes import Slice as Offered
+    from footplate.protocol.promised import Promised
+    from footplate.protocol.task import Slice
     from footplate.replica.environment.cache import CacheEntry, Pruned
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.environment.progress_output import ProgressOutput
@@ -69,9 +72,9 @@ class Environments:
         settings: Settings,
         uv: Path,
         environ: Mapping[str, str] = os.environ,
-        users: Sequence[int | str] | None = None,
+        users: tuple[int | str, ...] | None = None,
         *,
-        promised: Callable[[], Mapping[str, object]],
+        promised: Callable[[], Promised],
     ) -> None:
         """Raises InvalidArgument: the operator's catalogue file is wrong."""
         self._users = users
@@ -197,13 +200,13 @@ class Environments:
     def _isolate(self, uv: Uv, interpreter: str, teller: ProgressOutput) -> Iterator[Uv]:
         """Isolates code of packages in a mount namespace of its own, as for jobs."""
         private = [self._settings.data_dir, *self._settings.bound_folders]
-        ticket = {
-            "cache": self._cache.root,
-            "uv": uv.program,
-            "build_users": self._users,
-            "private": [str(path) for path in private],
-            "promised": self._promised(),
-        }
+        ticket = SupervisorTicket(
+            cache=self._cache.root,
+            uv=uv.program,
+            build_users=self._users,
+            private=tuple(str(path) for path in private),
+            promised=self._promised(),
+        )
         user = take_for_builds(ticket)
         with ExitStack() as stack:
             if user is not None:
@@ -247,14 +250,14 @@ def _find(finder: Interpreters, version: str) -> Interpreter | None:
 
 
 def _slice_of(piece: Offered) -> Slice:
-    return Slice(asdict(piece))
+    return describe_slice(piece)
 
 
 def _is_other(found: CacheEntry, locks: set[str]) -> bool:
     """Returns whether no runtime of the catalogue uses it; one that is being built may be used."""
     if found.entry.useless:
         return not found.entry.in_use
-    lock = found.record.get("lock_sha256") or found.record.get("base")
+    lock = found.record.lock_sha256 or found.record.base
     return lock not in locks
 
 

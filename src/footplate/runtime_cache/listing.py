@@ -73,7 +73,7 @@ def stand(offer: Offer, interpreter: Interpreter | None, found: Sequence[CacheEn
 
 def _is_for(base: CacheEntry, python: str) -> bool:
     """Returns whether it has this version of Python; two runtimes may share a lock file."""
-    version = str(base.record.get("python") or python)
+    version = base.record.python or python
     return f"{version}.".startswith(f"{python}.")
 
 
@@ -82,7 +82,7 @@ def by_lock_of(found: Sequence[CacheEntry]) -> Mapping[str, list[CacheEntry]]:
     by_lock: dict[str, list[CacheEntry]] = {}
     for one in found:
         if one.entry.kind == "runtimes" and not one.entry.useless:
-            by_lock.setdefault(str(one.record.get("lock_sha256")), []).append(one)
+            by_lock.setdefault(one.record.lock_sha256, []).append(one)
     return by_lock
 
 
@@ -90,9 +90,7 @@ def _environment(
     piece: Slice, variants: tuple[Variant, ...], base: CacheEntry, found: Sequence[CacheEntry]
 ) -> Environment:
     above = [
-        one
-        for one in found
-        if one.entry.kind == "layers" and one.record.get("base") == piece.lock_sha256
+        one for one in found if one.entry.kind == "layers" and one.record.base == piece.lock_sha256
     ]
     return Environment(
         slice=piece.name,

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import Unavailable
 from footplate.domain.resources import VCPUS, say_amount
 from footplate.domain.sites import Mode
-from footplate.replica.isolation.promised import USER, VIEW
+from footplate.protocol.promised import USER, VIEW, Promised
+from footplate.protocol.ticket import ProbeQuestion, SupervisorTicket
 from footplate.replica.supervisor_archive import build_archive
 from footplate.server.program_users import resolve
 
@@ -90,17 +91,15 @@ def _facts(settings: Settings) -> str:
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     data_dir = settings.data_dir.resolve()
     limited = settings.mode is Mode.ENFORCE or settings.limits == "on"
-    facts = {
-        "isolation": settings.isolation,
-        "program_users": resolve(settings.program_users),
-        "cache": str(settings.cache.absolute()),
-        "buckets": str(data_dir / "buckets"),
-        "private": [str(path) for path in (data_dir, *settings.bound_folders)],
-        "tmp_paths": [str(path) for path in settings.tmp_paths],
-        "folder": str(data_dir),
-        "limited": limited,
-    }
-    return json.dumps(facts)
+    ticket = SupervisorTicket(
+        isolation=settings.isolation,
+        program_users=resolve(settings.program_users),
+        cache=str(settings.cache.absolute()),
+        buckets=str(data_dir / "buckets"),
+        private=tuple(str(path) for path in (data_dir, *settings.bound_folders)),
+        tmp_paths=tuple(str(path) for path in settings.tmp_paths),
+    )
+    return json.dumps(ProbeQuestion(ticket, str(data_dir), limited).encode())
 
 
 class PromisedIsolation:
@@ -111,30 +110,30 @@ class PromisedIsolation:
         self._settings = settings
         self._facts = _facts(settings)
         self._lock = Lock()
-        self._answer: Mapping[str, object] = {}
+        self._answer: Promised | None = None
         Thread(target=self._find, name="isolation-probe", daemon=True).start()
 
-    def __call__(self) -> Mapping[str, object]:
+    def __call__(self) -> Promised:
         """Raises Unavailable: it can't be found now."""
         answer = self._find()
-        if not answer:
+        if answer is None:
             raise Unavailable("the server can't check now how this machine can isolate programs")
         return answer
 
-    def _find(self) -> Mapping[str, object]:
+    def _find(self) -> Promised | None:
         with self._lock:
-            if not self._answer:
-                self._answer = ask_supervisor(self._settings, "probe", self._facts)
-                _warn(self._answer.get("faults"))
+            if self._answer is None:
+                found = ask_supervisor(self._settings, "probe", self._facts)
+                self._answer = Promised.decode(found) if found else None
+                _warn({} if self._answer is None else self._answer.faults)
             return self._answer
 
 
-def _warn(faults: object) -> None:
+def _warn(faults: Mapping[str, str]) -> None:
     """Names what programs lack here that could be had elsewhere."""
-    if isinstance(faults, dict):
-        for name, words in _LACKING.items():
-            if faults.get(name):
-                _log.warning("%s: %s", words, faults[name])
+    for name, words in _LACKING.items():
+        if faults.get(name):
+            _log.warning("%s: %s", words, faults[name])
 
 
 def find_limits(settings: Settings) -> Mapping[str, object]:

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
     from footplate.control.tokens import Bearer
     from footplate.domain.names import JobUid
+    from footplate.domain.replica_records import Record
     from footplate.ports.leases import Lease
     from footplate.server.data_dir import DataDir
     from footplate.server.leader_services import LeaderServices
-    from footplate.wire.replica_v1 import Record
 
 
 class CurrentLeader:

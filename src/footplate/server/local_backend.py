@@ -17,8 +17,9 @@ from footplate.server.credential_files import find_credential_files
 from footplate.server.program_users import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
+    from footplate.protocol.promised import Promised
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
 
@@ -34,7 +35,7 @@ def local_backend(
     settings: Settings,
     data_dir: DataDir,
     archive: Path,
-    promised: Callable[[], Mapping[str, object]],
+    promised: Callable[[], Promised],
 ) -> LocalBackend:
     directories, files = find_credential_files(settings.buckets, os.environ, settings.regions)
     return LocalBackend(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from footplate.domain.sites import Mode
 from footplate.ports.machine import CachedEnvironment, EnforcedLimit, EnvironmentCache
+from footplate.protocol.promised import USER
 from footplate.replica.environment.cache import Cache
 from footplate.replica.isolation import levels
-from footplate.replica.isolation.promised import USER
 from footplate.server.isolation_probe import find_limits
 from footplate.server.program_users import resolve
 from footplate.settings import EVERY_PROJECT
@@ -140,14 +140,13 @@ def _describe_users(
 def _environment(found: CacheEntry) -> CachedEnvironment:
     """Records are read as files that others may have written."""
     entry, record = found.entry, found.record
-    packages = record.get("packages")
     return CachedEnvironment(
         kind=entry.kind,
         key=entry.key,
-        runtime=str(record.get("runtime") or ""),
-        slice=str(record.get("slice") or ""),
-        python=str(record.get("python") or ""),
-        packages=tuple(map(str, packages)) if isinstance(packages, list) else (),
+        runtime=record.runtime,
+        slice=record.slice,
+        python=record.python,
+        packages=record.packages,
         size_bytes=entry.size_bytes,
         last_use_time=datetime.fromtimestamp(entry.used_at, UTC),
         in_use=entry.in_use,

@@ -12,27 +12,31 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import uv
 
+from footplate.control.preparations import describe_runtime
 from footplate.domain.errors import DeadlineExceeded, Unavailable
 from footplate.ports.package_resolver import Resolution
+from footplate.protocol.task import SLICE_VARIABLE, Package, PythonTask, Task
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.isolation.procfs import MARK_VARIABLE
 from footplate.replica.isolation.subreaper import sweep_marked
 from footplate.replica.program_spec import compose_build_environment
 from footplate.server.program_users import resolve
-from footplate.wire.replica_v1 import encode_preparation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from footplate.domain.runtimes import Runtimes
     from footplate.ports.package_resolver import EnvironmentRequest
+    from footplate.protocol.message import Message
+    from footplate.protocol.promised import Promised
     from footplate.server.data_dir import DataDir
     from footplate.settings import Settings
-    from footplate.wire.json_text import JsonObject
 
 LIMIT_S = 600.0
 """The limit of one environment. The first check of a runtime builds it."""
@@ -50,7 +54,7 @@ class ProcessResolver:
         data_dir: DataDir,
         runtimes: Runtimes,
         archive: Path,
-        promised: Callable[[], Mapping[str, object]],
+        promised: Callable[[], Promised],
         limit_s: float = LIMIT_S,
     ) -> None:
         self._limit_s = limit_s
@@ -58,20 +62,21 @@ class ProcessResolver:
         self._runtimes = runtimes
         self._command = (sys.executable, "-I", "-S", str(archive), "check-packages")
         self._folder = data_dir.root / "package-checks"
-        self._ticket = {
-            "cache": str(settings.cache.absolute()),
-            "cache_limit_bytes": settings.cache_limit_bytes,
-            "build_limits": list(settings.build_limits),
-            "buckets": str(data_dir.buckets.absolute()),
-            "uv": uv.find_uv_bin(),
-            "build_users": resolve(settings.program_users),
-            "pythons": list(settings.pythons),
-            "fetch_interpreters": settings.fetches_interpreters,
-            "private": [
+        self._make_ticket = partial(
+            SupervisorTicket,
+            cache=str(settings.cache.absolute()),
+            cache_limit_bytes=settings.cache_limit_bytes,
+            build_limits=settings.build_limits,
+            buckets=str(data_dir.buckets.absolute()),
+            uv=uv.find_uv_bin(),
+            build_users=resolve(settings.program_users),
+            pythons=tuple(settings.pythons),
+            fetch_interpreters=settings.fetches_interpreters,
+            private=(
                 str(data_dir.root.absolute()),
                 *(str(folder) for folder in settings.bound_folders),
-            ],
-        }
+            ),
+        )
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     async def resolve(
@@ -147,7 +152,7 @@ class ProcessResolver:
         for index, uri in enumerate(request.packages):
             with open_package(uri) as source, (home / "given" / str(index)).open("wb") as target:
                 shutil.copyfileobj(source, target)
-        _write(home / "ticket.json", {**self._ticket, "promised": self._promised()})
+        _write(home / "ticket.json", self._make_ticket(promised=self._promised()))
         _write(home / "task.json", _describe(request))
 
     def _remove_stale(self) -> None:
@@ -157,16 +162,19 @@ class ProcessResolver:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _describe(request: EnvironmentRequest) -> JsonObject:
-    names = tuple(uri.rpartition("/")[2] for uri in request.packages)
-    encoded = encode_preparation(
-        request.runtime, request.module, names, slice_name=request.slice, gpus=request.gpus
+def _describe(request: EnvironmentRequest) -> Task:
+    return Task(
+        PythonTask(request.module),
+        packages=tuple(Package(uri.rpartition("/")[2]) for uri in request.packages),
+        runtime=describe_runtime(request.runtime),
+        environment=((SLICE_VARIABLE, request.slice),) if request.slice else (),
+        gpus=request.gpus,
+        buckets=(),  # builds without a job have none
     )
-    return {**encoded, "buckets": []}  # builds without a job have none
 
 
-def _write(path: Path, value: Mapping[str, object]) -> None:
-    path.write_text(json.dumps(value), encoding="utf-8")
+def _write(path: Path, message: Message) -> None:
+    path.write_text(json.dumps(message.encode()), encoding="utf-8")
 
 
 def _read_result(output: bytes, errors: bytes) -> Resolution:

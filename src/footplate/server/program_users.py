@@ -29,7 +29,7 @@ _STATUS = Path("/proc/self/status")
 _UID_MAP = Path("/proc/self/uid_map")
 
 
-def resolve(setting: str | None) -> list[int | str] | None:
+def resolve(setting: str | None) -> tuple[int | str, ...] | None:
     """Returns what tickets have: ``[first, last]`` or ``[uid, gid, name]``; None if not root.
 
     Raises FailedPrecondition: there is no such user, or the range has ids of others.
@@ -37,10 +37,10 @@ def resolve(setting: str | None) -> list[int | str] | None:
     if os.geteuid() != 0:
         return None
     if setting is None:
-        return list(_choose_range())
+        return _choose_range()
     first, dash, last = setting.partition("-")
     if dash and first.isdigit() and last.isdigit():
-        return list(_check_range(int(first), int(last)))
+        return _check_range(int(first), int(last))
     return _find_user(setting)
 
 
@@ -111,7 +111,7 @@ def _read_capabilities(status: Path) -> set[str]:
     return {name for name, number in _CAPABILITIES.items() if bits >> number & 1}
 
 
-def _find_user(name: str) -> list[int | str]:
+def _find_user(name: str) -> tuple[int | str, ...]:
     try:
         found = pwd.getpwnam(name)
     except KeyError:
@@ -123,7 +123,7 @@ def _find_user(name: str) -> list[int | str]:
         raise FailedPrecondition(
             f"program_users: the user {name!r} is root; to let programs run as root, set allow_root"
         )
-    return [found.pw_uid, found.pw_gid, name]
+    return found.pw_uid, found.pw_gid, name
 
 
 def _check_range(first: int, last: int) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from footplate.backends.region_bindings import ANY_MACHINE, KUBERNETES, LOCAL, c
 from footplate.control.regions import Binding
 from footplate.control.tokens import derive
 from footplate.domain.sites import EngineMachines, Mode, Site
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.server.credential_files import find_credential_files
 from footplate.server.engines import describe_limits, make_engine, title_of
 from footplate.server.local_backend import find_py_spy
@@ -81,7 +83,7 @@ class RegionEngines:
         self.calls = LauncherCalls(
             self._tokens,
             {name: AttemptFiles(self._root(name)) for name in self._regions},
-            {name: _facts(region, settings, data_dir) for name, region in self._regions.items()},
+            {name: _tickets(region, settings, data_dir) for name, region in self._regions.items()},
             {self._digest: archive},
         )
 
@@ -142,30 +144,31 @@ def _site(region: RegionBinding) -> Site:
     return Site(name, Mode.EMULATE, region.max_replicas or 0, 0, 0, engine=machines)
 
 
-def _facts(region: RegionBinding, settings: Settings, data_dir: DataDir) -> dict[str, object]:
-    """Returns what all tickets of the region say; launchers add what is of their node."""
+def _tickets(
+    region: RegionBinding, settings: Settings, data_dir: DataDir
+) -> partial[SupervisorTicket]:
+    """Returns what makes the tickets of the region; launchers add what is of their node."""
     directories, files = find_credential_files(settings.buckets, os.environ, settings.regions)
     private = (data_dir.root, *settings.bound_folders, *directories, MUNGE)
-    return {
-        "cache": f"{region.shared}/footplate" if region.shared else "",
-        "cache_limit_bytes": settings.cache_limit_bytes,
-        "build_limits": list(settings.build_limits),
-        "buckets": str(data_dir.buckets.resolve()),  # as tasks name what lies there
-        "files": region.files,
-        "isolation": settings.isolation,
-        "program_users": None,
-        "allow_root": list(settings.allow_root),
-        "uv": str(Path(uv.find_uv_bin())),
-        "py_spy": str(find_py_spy() or ""),
-        "pythons": list(settings.pythons),
-        "fetch_interpreters": settings.fetches_interpreters,
-        "container_engine": region.engine_socket,
-        "service": data_dir.identity().id,
-        "private": [str(path.absolute()) for path in private],
-        "blocked": [str(path.absolute()) for path in files],
-        "tmp_paths": [str(path) for path in settings.tmp_paths],
-        "job_dir_roots": [str(path) for path in settings.job_dir_roots],
-        "spool_limit_bytes": settings.spool_limit_mb << 20,
-        "reserve": "",
-        "keeps_files": region.backend != KUBERNETES,  # a Pod's disk goes with it
-    }
+    return partial(
+        SupervisorTicket,
+        cache=f"{region.shared}/footplate" if region.shared else "",
+        cache_limit_bytes=settings.cache_limit_bytes,
+        build_limits=settings.build_limits,
+        buckets=str(data_dir.buckets.resolve()),  # as tasks name what lies there
+        files=region.files,
+        isolation=settings.isolation,
+        allow_root=tuple(settings.allow_root),
+        uv=str(Path(uv.find_uv_bin())),
+        py_spy=str(find_py_spy() or ""),
+        pythons=tuple(settings.pythons),
+        fetch_interpreters=settings.fetches_interpreters,
+        container_engine=region.engine_socket or "",
+        service=data_dir.identity().id,
+        private=tuple(str(path.absolute()) for path in private),
+        blocked=tuple(str(path.absolute()) for path in files),
+        tmp_paths=tuple(str(path) for path in settings.tmp_paths),
+        job_dir_roots=tuple(str(path) for path in settings.job_dir_roots),
+        spool_limit_bytes=settings.spool_limit_mb << 20,
+        keeps_files=region.backend != KUBERNETES,  # a Pod's disk goes with it
+    )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from footplate.backends.local import untrusted_files
 from footplate.domain.names import AttemptId
+from footplate.protocol.isolation_record import IsolationRecord
+from footplate.protocol.message import DecodeError
 from footplate.replica.isolation import procfs
 from footplate.replica.program_user import USER_FILE
 
@@ -53,20 +55,18 @@ def _list_directories(path: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str
 
 
 def _read_record(attempt_id: AttemptId, home: str) -> ReplicaRecord:
-    isolation = _read_object(f"{home}/isolation.json")
+    isolation = _read_isolation(home)
     user = _read_object(f"{home}/{USER_FILE}").get("user")
-    mark = isolation.get("mark")
-    contained = isolation.get("containment_mode") == _CONTAINER
     return ReplicaRecord(
         attempt_id,
         frozenset(_find_roots(home, isolation)),
         user[0] if isinstance(user, list) and user and isinstance(user[0], int) else None,
-        mark if isinstance(mark, str) else "",
-        str(isolation.get("engine") or "") if contained else "",
+        isolation.mark,
+        isolation.engine if isolation.containment_mode == _CONTAINER else "",
     )
 
 
-def _find_roots(home: str, isolation: dict[str, Any]) -> Iterator[int]:
+def _find_roots(home: str, isolation: IsolationRecord) -> Iterator[int]:
     """Yields the supervisor, its newest child, and the first process of its container.
 
     A number counts only while it is that process's own.
@@ -74,12 +74,19 @@ def _find_roots(home: str, isolation: dict[str, Any]) -> Iterator[int]:
     pid = (untrusted_files.read(f"{home}/pid") or b"").strip()
     if pid.isdigit() and len(pid) < 10 and untrusted_files.is_locked(f"{home}/lock"):
         yield int(pid)
-    for name, start in (("pid", "pid_start"), ("init", "start")):
-        number, started = isolation.get(name), isolation.get(start)
-        if isinstance(number, int) and number > 1:
+    roots = ((isolation.pid, isolation.pid_start), (isolation.init, isolation.start))
+    for number, started in roots:
+        if number > 1:
             process = procfs.find(number)
             if process is not None and process.start == started:
                 yield number
+
+
+def _read_isolation(home: str) -> IsolationRecord:
+    try:
+        return IsolationRecord.decode(_read_object(f"{home}/isolation.json"))
+    except DecodeError:
+        return IsolationRecord()
 
 
 def _read_object(path: str) -> dict[str, Any]:

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from footplate.control.tokens import Bearer
+    from footplate.domain.replica_records import Record
     from footplate.server.context import ServiceContext
     from footplate.server.tls_listeners import TlsListeners
     from footplate.server.tuning_services import TuningServices
     from footplate.settings import Settings
-    from footplate.wire.replica_v1 import Record
 
 
 class ReplicaServices:

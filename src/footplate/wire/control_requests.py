@@ -1,40 +1,14 @@
-"""The JSON of control requests and responses."""
+"""Checks the responses to control requests."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from footplate.domain.errors import InvalidArgument, Violation
+from footplate.protocol.control_requests import ControlResponse
 from footplate.wire.json_text import describe, parse_object
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from footplate.wire.json_text import JsonObject
 
 MAX_ANSWER_BYTES = 4 << 20
 """Of the body that answers one control request."""
 MAX_ERROR_LENGTH = 1000
-
-
-@dataclass(frozen=True)
-class ControlResponse:
-    """A replica's response to a control request: ``text``, or an ``error`` with the reason."""
-
-    text: str = ""
-    error: str = ""
-
-
-def encode_control_requests(control_requests: Iterable[tuple[str, str]], cursor: str) -> JsonObject:
-    """Encodes control requests, which are pairs of id and kind.
-
-    The supervisor returns ``cursor`` to acknowledge them.
-    """
-    return {
-        "control_requests": [{"id": name, "kind": kind} for name, kind in control_requests],
-        "cursor": cursor,
-    }
 
 
 def decode_control_response(body: bytes) -> ControlResponse:

@@ -21,7 +21,7 @@ from footplate.domain.errors import NotFound
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Replica
 from footplate.domain.names import parse_job_name
-from footplate.wire.control_requests import ControlResponse
+from footplate.protocol.control_requests import ControlResponse
 from tests.support.http_server import serve
 from tests.support.jobs import make_custom_name, make_job, make_spec
 from tests.support.store import MemoryStore

@@ -23,7 +23,8 @@ from footplate.domain.errors import PermissionDenied
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Replica
 from footplate.domain.names import AttemptId
-from footplate.wire.control_requests import MAX_ANSWER_BYTES, ControlResponse
+from footplate.protocol.control_requests import ControlResponse
+from footplate.wire.control_requests import MAX_ANSWER_BYTES
 from tests.support.deadlines import EVENT_S
 from tests.support.http_server import serve
 from tests.support.jobs import make_job, make_spec

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from footplate.api.errors import answer_router_error, answer_service_error
 from footplate.api.storage_v1 import program_routes, storage_routes
 from footplate.domain.errors import ServiceError
+from footplate.protocol.bucket_copies import PlannedBucket, StepResult
 from footplate.replica.http_client import ServerUnavailable
 from footplate.replica.node_copies import UNSAVED, storage_client
 from footplate.replica.node_copies import copier as module
@@ -100,8 +101,8 @@ def test_what_the_job_names_is_fetched_and_what_its_program_changes_is_written_b
     copier: NodeCopier, files: Path, buckets: FolderBuckets
 ) -> None:
     fetched = copier.step("fetch")
-    assert fetched["done"]
-    assert "copied 2 objects (19 bytes) of gs://stage to /gcs/stage" in fetched["notes"][0]
+    assert fetched.done
+    assert "copied 2 objects (19 bytes) of gs://stage to /gcs/stage" in fetched.notes[0]
     assert (files / "train" / "deep" / "y").read_text() == "train/deep/y"
     assert not (files / "other").exists()
     unchanged = buckets.stat("stage", "train/deep/y")
@@ -111,10 +112,8 @@ def test_what_the_job_names_is_fetched_and_what_its_program_changes_is_written_b
     (files / "out" / "empty").write_text("")
     (files / "train" / "x").unlink()
     saved = copier.step("save")
-    assert saved == {
-        "done": True,
-        "notes": ["copied 2 objects (2 bytes) of /gcs/stage to gs://stage"],
-    }
+    note = "copied 2 objects (2 bytes) of /gcs/stage to gs://stage"
+    assert saved == StepResult(done=True, notes=(note,))
     assert names(buckets) == ["other", "out/empty", "out/model.json", "train/deep/y"]
     assert buckets.stat("stage", "out/model.json").content_type == "application/json"
     assert buckets.stat("stage", "train/deep/y") == unchanged
@@ -153,7 +152,7 @@ def test_nothing_is_written_to_what_is_read_only(
     plan.read_only = True
     copier.step("fetch")
     (files / "new").write_text("1")
-    assert copier.step("save") == {"done": True, "notes": []}
+    assert copier.step("save") == StepResult(done=True)
     assert "new" not in names(buckets)
 
 
@@ -169,7 +168,7 @@ def test_links_save_nothing_from_outside(
     (files / "directory").symlink_to(tmp_path / "outside")
     (files / "latest").symlink_to("train/x")
     os.mkfifo(files / "pipe")
-    assert copier.step("save")["done"]
+    assert copier.step("save").done
     assert names(buckets) == ["latest", "other", "train/deep/y", "train/x"]
     assert read(buckets, "latest") == b"train/x"
 
@@ -182,8 +181,8 @@ def test_fetching_into_a_link_writes_nothing_outside(
     (files / "out").symlink_to(tmp_path / "outside")
     buckets.write("stage", "out/x", [b"x"])
     answer = copier.step("fetch")
-    assert answer["done"] is False
-    assert "to /gcs/stage" in answer["fault"]
+    assert answer.done is False
+    assert "to /gcs/stage" in answer.fault
     assert list((tmp_path / "outside").iterdir()) == []
 
 
@@ -201,7 +200,7 @@ def test_large_files_go_in_pieces_and_go_on_where_they_were_cut_off(
     content = bytes(range(100))
     (files / "large").write_bytes(content)
     steps = [hurried.step("save")]
-    while not steps[-1]["done"]:
+    while not steps[-1].done:
         assert "large" not in names(buckets), "objects appear whole"
         steps.append(make(monotonic=lambda: next(times) * module.STEP_S).step("save"))
     assert len(steps) > 3
@@ -213,11 +212,11 @@ def test_a_download_that_was_cut_off_goes_on(
 ) -> None:
     content = bytes(range(200))
     generation = buckets.write("stage", "train/x", [content]).generation
-    name = module._Bucket(str(node), {"name": "stage", "prefixes": []})
+    name = module._Bucket(str(node), PlannedBucket("stage", read_only=False, prefixes=()))
     part = name.part(f"train/x\0{generation}")
     with open(part, "wb") as file:
         file.write(content[:50])
-    assert copier.step("fetch")["done"]
+    assert copier.step("fetch").done
     assert (files / "train" / "x").read_bytes() == content
     assert not list(node.glob("*.part"))
 
@@ -225,8 +224,8 @@ def test_a_download_that_was_cut_off_goes_on(
 def test_no_copy_fills_the_disk(copier: NodeCopier, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SPARED_BYTES", 1 << 60)
     answer = copier.step("fetch")
-    assert "name fewer objects" in answer["fault"]
-    assert answer["retry"] is False
+    assert "name fewer objects" in answer.fault
+    assert answer.retry is False
 
 
 def test_an_outage_is_waited_for_and_everything_arrives_after_it(
@@ -239,7 +238,7 @@ def test_an_outage_is_waited_for_and_everything_arrives_after_it(
     with pytest.raises(ServerUnavailable):
         copier.step("save")
     server_file.write_text(text)
-    assert copier.step("save")["done"]
+    assert copier.step("save").done
     assert read(buckets, "new") == b"new"
 
 
@@ -251,15 +250,14 @@ def test_what_cannot_be_saved_is_named_and_kept(
     plan = json.loads((node / "plan.json").read_text())
     (node / "plan.json").write_text(json.dumps({**plan, "storage": "/programs/OLD"}))
     answer = copier.step("save")
-    assert answer["retry"] is False
+    assert answer.retry is False
     assert (
-        "the service can't write 1 file of /gcs/stage to gs://stage: it is no key"
-        in answer["fault"]
+        "the service can't write 1 file of /gcs/stage to gs://stage: it is no key" in answer.fault
     )
-    assert answer["fault"].endswith(": new")
+    assert answer.fault.endswith(": new")
     assert (node / UNSAVED).exists()
     (node / "plan.json").write_text(json.dumps(plan))
-    assert copier.step("save")["done"]
+    assert copier.step("save").done
     assert not (node / UNSAVED).exists()
     assert read(buckets, "new") == b"new"
 
@@ -288,4 +286,4 @@ def test_a_running_program_s_files_are_written_back_again_and_again(
 
 
 def test_nothing_is_written_where_nothing_was_planned(copier: NodeCopier) -> None:
-    assert copier.step("save") == {"done": True, "notes": []}
+    assert copier.step("save") == StepResult(done=True)

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.protocol.task import Runtime
 from footplate.replica.environment.cache import Cache
 from footplate.replica.environment.eviction import EvictionPolicy
 from footplate.replica.environment_index import EnvironmentIndex
+from footplate.replica.prepared import Prepared
 from tests.support.replica_api import Reply
 from tests.support.supervisor_process import Supervised, find_living, python_task, wait_until
 
@@ -31,7 +33,7 @@ import json, os, sys, time
 
 def main(home):
     task = json.load(open(home + "/task.json"))
-    role = task["runtime"]["role"]
+    role = task["runtime"]["name"]
     return globals()[role](task)
 
 def say(**words):
@@ -102,7 +104,7 @@ def hanging(task):
     if os.fork() == 0:
         os.setsid()
     say(m="hanging")
-    os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", task["word"]])
+    os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", task["job"]])
 """
 
 
@@ -123,7 +125,7 @@ def play(make_replica: Make, acting_archive: Path) -> Make:
     def make(
         role: str, code: str = "import os; print(os.environ['PATH'])", **fields: object
     ) -> Supervised:
-        task = python_task(code, runtime={"role": role}, **fields)
+        task = python_task(code, runtime=Runtime(role, "3", {}).encode(), **fields)
         return make_replica(task, archive=acting_archive)
 
     return make
@@ -143,8 +145,8 @@ def test_progress_is_told_and_the_program_starts_in_what_was_made(play: Make) ->
         ("refusing", "no wheel of frobnicate for Python 3.7: use a runtime version"),
         ("dying", "preparing the environment ended with code 1: KeyError: 'lost'"),
         ("killed", "preparing the environment was ended by signal 9"),
-        ("lying", "the supervisor can't read the environment of the job: {'python': 7}"),
-        ("silent", "the supervisor can't read the environment of the job: {}"),
+        ("lying", "the environment can't be read: python is not str: 7"),
+        ("silent", "the environment can't be read: python is missing"),
         ("reaching", "'../home/ticket.json' names no environment"),
     ],
 )
@@ -157,7 +159,7 @@ def test_what_cannot_be_prepared_says_why(play: Make, role: str, cause: str) -> 
 
 def test_a_stop_ends_the_preparation_with_all_it_started(play: Make) -> None:
     word = f"footplate-test-{os.getpid()}-preparing"
-    replica = play("hanging", word=word)
+    replica = play("hanging", job=word)
     replica.api.start()
     replica.run()
     wait_until(lambda: len(find_living(word)) == 2, "the preparation")
@@ -168,7 +170,7 @@ def test_a_stop_ends_the_preparation_with_all_it_started(play: Make) -> None:
 
 def test_a_preparation_with_room_on_its_disk_goes_on(play: Make) -> None:
     word = f"footplate-test-{os.getpid()}-room"
-    replica = play("hanging", word=word, allotment=MACHINE)
+    replica = play("hanging", job=word, allotment=MACHINE)
     replica.api.start()
     replica.run()
     replica.api.wait_for(lambda: bool(replica.api.events("PREPARING") or replica.api.exit))
@@ -188,7 +190,7 @@ def test_a_preparation_that_takes_more_disk_than_its_machine_has_is_ended(play: 
 def test_a_preparation_that_leaves_a_daemon_behind(play: Make) -> None:
     """setup.py may start one; it must not live on with the program."""
     word = f"footplate-test-{os.getpid()}-daemon"
-    replica = play("hanging", word=word)
+    replica = play("hanging", job=word)
     replica.api.start()
     replica.run()
     wait_until(lambda: len(find_living(word)) == 2, "the preparation")
@@ -215,8 +217,8 @@ def recalling(play: Make) -> Callable[[str], Supervised]:
         environment = replica.directory / "cache" / USED
         environment.mkdir(parents=True)
         (environment / "complete.json").write_text("{}")
-        answer = {"python": sys.executable, "bin": ["/was/there"], "uses": [USED], "notes": ["old"]}
-        EnvironmentIndex(str(replica.directory / "cache"), None).keep("a" * 64, answer)
+        answer = Prepared(sys.executable, ("/was/there",), (USED,), ("old",))
+        EnvironmentIndex(str(replica.directory / "cache"), ()).keep("a" * 64, answer)
         return replica
 
     return make

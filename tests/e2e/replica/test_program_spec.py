@@ -8,14 +8,17 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from footplate.buckets.folder_buckets import FolderBuckets
+from footplate.protocol.promised import VIEW, Promised
+from footplate.protocol.ticket import ProbeQuestion, SupervisorTicket
 from footplate.replica.program_spec import compose_build_environment, compose_environment
 from footplate.server.clock import SystemClock
 from tests.support.deadlines import EVENT_S
+from tests.support.replica_context import make_task
 from tests.support.supervisor_process import Supervised, command_task, python_task, wait_until
 
 if TYPE_CHECKING:
@@ -72,7 +75,7 @@ def test_a_program_has_its_own_directory_and_the_tasks_environment(make_replica:
 )
 def test_no_proxy_is_asked_for_this_machine(given: dict[str, str], wanted: str | None) -> None:
     """What listens there, others of the gang and the buckets, a proxy can't reach."""
-    found = compose_environment({}, [], given, {}, "mark")
+    found = compose_environment(make_task(), [], given, {}, "mark")
     assert found.get("no_proxy") == wanted
     if wanted and wanted != "intern":
         assert found["NO_PROXY"] == wanted
@@ -157,7 +160,7 @@ def test_where_no_view_was_promised_there_is_tmpdir(
 ) -> None:
     code = "import os; print(os.environ['TMPDIR'])"
     promised = find_promised(archive, tmp_path, containment_mode)
-    promised["faults"]["view"] = "no namespaces here"
+    promised.faults[VIEW] = "no namespaces here"
     replica = make_replica(python_task(code), isolation=containment_mode, promised=promised)
     assert replica.supervise()["code"] == 0
     assert replica.api.lines() == [str(replica.home / "tmp")]
@@ -170,8 +173,8 @@ def test_a_program_without_the_view_that_was_promised_does_not_start(
     make_replica: Make, archive: Path, tmp_path: Path, containment_mode: str
 ) -> None:
     promised = find_promised(archive, tmp_path, containment_mode)
-    if promised["faults"]["view"]:
-        pytest.skip(promised["faults"]["view"])
+    if promised.fault(VIEW):
+        pytest.skip(promised.fault(VIEW))
     replica = make_replica(python_task(""), isolation=containment_mode, promised=promised)
     (replica.home / "root").mkdir()
     (replica.home / "root" / "tmp").touch()  # a file, where a directory is to be
@@ -182,12 +185,12 @@ def test_a_program_without_the_view_that_was_promised_does_not_start(
     assert replica.api.phases() == ["PREPARING"]
 
 
-def find_promised(archive: Path, folder: Path, isolation: str) -> dict[str, Any]:
-    facts = {"isolation": isolation, "folder": str(folder), "limited": False}
-    argv = [sys.executable, "-I", "-S", str(archive), "probe", json.dumps(facts)]
+def find_promised(archive: Path, folder: Path, isolation: str) -> Promised:
+    question = ProbeQuestion(SupervisorTicket(isolation=isolation), str(folder))
+    facts = json.dumps(question.encode())
+    argv = [sys.executable, "-I", "-S", str(archive), "probe", facts]
     done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return Promised.decode(json.loads(done.stdout))
 
 
 @pytest.mark.parametrize(

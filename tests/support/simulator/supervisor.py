@@ -9,8 +9,14 @@ from footplate.control.tokens import Bearer
 from footplate.domain.job_states import Phase
 from footplate.domain.jobs import Address, Exit, ExitKind
 from footplate.domain.log_lines import RESTART_SPAN
+from footplate.domain.replica_records import (
+    EventRecord,
+    ExitRecord,
+    LineRecord,
+    Record,
+    StateRecord,
+)
 from footplate.ports.logs import Line
-from footplate.wire.replica_v1 import EventRecord, ExitRecord, LineRecord, Record, StateRecord
 
 if TYPE_CHECKING:
     from datetime import datetime

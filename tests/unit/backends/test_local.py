@@ -16,6 +16,7 @@ from footplate.backends.local.replica_controller import LOST
 from footplate.domain.errors import Unavailable
 from footplate.domain.names import AttemptId
 from footplate.ports.backend import Presence, ReplicaObservation
+from footplate.protocol.ticket import SupervisorTicket
 from tests.support.backend_rig import (
     WORKERS,
     all_are,
@@ -64,30 +65,16 @@ def test_making_it_touches_nothing(rig: LocalRig) -> None:
 def test_the_ticket_says_all_that_a_supervisor_needs(rig: LocalRig) -> None:
     start_live(rig)
     data = rig.root.parent
-    assert json.loads((rig.home("u-1", CHIEF) / "ticket.json").read_text()) == {
-        "server_file": str(data / "server.json"),
-        "token": f"u-1.{CHIEF}.token",
-        "restart": 0,
-        "cache": str(data / "cache"),
-        "cache_limit_bytes": 0,
-        "build_limits": [0, 0],
-        "buckets": str(data / "buckets"),
-        "isolation": "auto",
-        "program_users": None,
-        "allow_root": [],
-        "kept": str(rig.root / ".kept"),
-        "uv": "/usr/bin/uv",
-        "py_spy": "/usr/bin/py-spy",
-        "pythons": [],
-        "fetch_interpreters": False,
-        "private": [],
-        "blocked": [],
-        "tmp_paths": [],
-        "job_dir_roots": [],
-        "spool_limit_bytes": 67108864,
-        "reserve": "",
-        "service": "",
-    }
+    text = (rig.home("u-1", CHIEF) / "ticket.json").read_text()
+    assert SupervisorTicket.decode(json.loads(text)) == SupervisorTicket(
+        server_file=str(data / "server.json"),
+        token=f"u-1.{CHIEF}.token",
+        cache=str(data / "cache"),
+        buckets=str(data / "buckets"),
+        kept=str(rig.root / ".kept"),
+        uv="/usr/bin/uv",
+        py_spy="/usr/bin/py-spy",
+    )
 
 
 def test_tokens_stand_on_no_command_line(rig: LocalRig) -> None:

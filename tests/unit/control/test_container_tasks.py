@@ -20,7 +20,7 @@ from footplate.domain.jobs import ContainerProgram, Directory, Job, MachineSpec
 from footplate.domain.lifecycle import Admitted, react
 from footplate.domain.names import CustomJobName
 from footplate.domain.sites import Gpu, Mode, Site
-from footplate.wire.replica_v1 import ContainerTask, encode_task
+from footplate.protocol.task import ContainerTask
 from tests.support.clock import FakeClock
 from tests.support.container_engine import SOCKET, FakeContainerEngine
 from tests.support.jobs import CREATED, make_job, make_spec
@@ -105,7 +105,7 @@ def test_a_container_is_told_of_its_engine_and_its_directories(rig: Rig, tmp_pat
     assert dict(task.environment)["AIP_MODEL_DIR"] == "gs://stage/out/model/"
     assert task.directories == (f"{tmp_path}/buckets/stage/out/model/",)
     assert (task.runtime, task.packages) == (None, ())
-    encoded = encode_task(task)
+    encoded = task.encode()
     assert encoded["runtime"] is None
     assert encoded["preparation"] == ""
 

@@ -16,7 +16,7 @@ from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhaus
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Job, Replica
 from footplate.domain.names import AttemptId
-from footplate.wire.control_requests import ControlResponse
+from footplate.protocol.control_requests import ControlResponse
 from tests.support.jobs import make_job, make_search, make_spec
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"

@@ -23,9 +23,9 @@ from footplate.domain.lifecycle import (
     react,
 )
 from footplate.domain.log_lines import Line
+from footplate.domain.replica_records import LineRecord, UsageRecord
 from footplate.domain.usage import Counters, Sample
 from footplate.ports.backend import Presence, ReplicaObservation
-from footplate.wire.replica_v1 import LineRecord, UsageRecord
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job, make_spec
 from tests.support.store import MemoryStore
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from footplate.domain.jobs import Job, JobEvent
     from footplate.domain.names import JobUid
-    from footplate.wire.replica_v1 import Record
+    from footplate.domain.replica_records import Record
 
 MASTER, WORKER = "master-replica-0", "worker-replica-0"
 LIMITS = HangLimits(usage_s=10.0, heartbeat_s=30.0, hang_s=600.0)

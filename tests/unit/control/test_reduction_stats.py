@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from footplate.control.reduction_stats import ReductionStats, ReductionTotals
 from footplate.control.tokens import Bearer
 from footplate.domain.names import AttemptId
+from footplate.domain.replica_records import UsageRecord
 from footplate.domain.usage import Counters, Sample
-from footplate.wire.replica_v1 import UsageRecord
 
 TIME = datetime(2026, 1, 2, tzinfo=UTC)
 FIRST, SECOND = (Bearer(AttemptId("a-1"), f"workerpool2-{index}") for index in (0, 1))

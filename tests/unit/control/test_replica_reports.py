@@ -22,8 +22,7 @@ from footplate.domain.lifecycle import (
 )
 from footplate.domain.log_lines import RESTART_SPAN
 from footplate.domain.names import JobUid, attempt_id
-from footplate.ports.logs import Line
-from footplate.wire.replica_v1 import (
+from footplate.domain.replica_records import (
     EventRecord,
     ExitRecord,
     LineRecord,
@@ -31,6 +30,7 @@ from footplate.wire.replica_v1 import (
     StateRecord,
     UsageRecord,
 )
+from footplate.ports.logs import Line
 from tests.support.clock import FakeClock
 from tests.support.jobs import make_job, make_spec
 from tests.support.logs import MemoryLogs

@@ -38,7 +38,7 @@ from footplate.domain.lifecycle import (
 from footplate.domain.names import attempt_id
 from footplate.domain.reduction import IMAGE, program
 from footplate.domain.sites import Gpu, Mode, Site
-from footplate.wire.replica_v1 import Allotment, BoundBucket, PythonTask
+from footplate.protocol.task import Allotment, BoundBucket, PythonTask
 from tests.support.clock import FakeClock
 from tests.support.container_engine import FakeContainerEngine
 from tests.support.jobs import CREATED, make_custom_name, make_job, make_spec
@@ -140,6 +140,7 @@ def test_what_a_replica_is_to_do(tasks: Tasks, job: Job, tmp_path: Path) -> None
     task = tasks.task(Bearer(job.attempt_id, MASTER))
 
     out = str(tmp_path / "buckets" / "stage" / "out")
+    assert isinstance(task.program, PythonTask)
     assert task.program.args == ("--x", "a b", "--job-dir", "gs://stage/out")
     assert task.directories == (out, f"{out}/model/")
     variables = dict(task.environment)
@@ -183,6 +184,7 @@ def test_directories_are_paths_where_the_job_asks_for_it(
     task = tasks.task(Bearer(job.attempt_id, MASTER), node)
 
     out = out.format(folder=tmp_path / "buckets")
+    assert isinstance(task.program, PythonTask)
     assert task.program.args == ("--x", "a b", "--job-dir", out)
     assert dict(task.environment)["OUT"] == f"{out}/model/m"
 
@@ -218,6 +220,7 @@ def test_on_a_node_without_the_servers_folders_what_the_job_names_is_a_copy(
     node = NodePlaces("http://127.0.0.1:7", "/scratch/files")
     task = tasks.task(Bearer(job.attempt_id, MASTER), node)
     out = "/scratch/files/stage/out"
+    assert isinstance(task.program, PythonTask)
     assert task.program.args == ("--x", "a b", "--job-dir", "gs://stage/out")
     assert task.directories == (out, f"{out}/model/")
     assert task.buckets == ()
@@ -237,7 +240,9 @@ def test_no_job_dir_no_argument(tasks: Tasks, store: MemoryStore, job: Job) -> N
     spec = replace(job.spec, job_dir=None)
     store.update(replace(job, spec=spec, version=job.version + 1), ())
 
-    assert tasks.task(Bearer(job.attempt_id, MASTER)).program.args == ("--x", "a b")
+    program = tasks.task(Bearer(job.attempt_id, MASTER)).program
+    assert isinstance(program, PythonTask)
+    assert program.args == ("--x", "a b")
 
 
 def test_packages_come_by_number(tasks: Tasks, job: Job) -> None:

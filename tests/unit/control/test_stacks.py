@@ -17,7 +17,7 @@ from footplate.control.tokens import Bearer
 from footplate.domain.errors import FailedPrecondition, NotFound, ResourceExhausted
 from footplate.domain.job_states import Phase, State
 from footplate.domain.jobs import Job, Replica
-from footplate.wire.control_requests import ControlResponse
+from footplate.protocol.control_requests import ControlResponse
 from tests.support.jobs import make_job, make_spec
 
 MASTER, FIRST, SECOND = "master-replica-0", "worker-replica-0", "worker-replica-1"

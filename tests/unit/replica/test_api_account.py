@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.replica.api_account import make_account
+from tests.support.replica_context import make_task
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-TASK = {"account": "{}", "authority": "ours\n"}
+    from footplate.protocol.task import Task
+
+TASK = make_task(account="{}", authority="ours\n")
 LED = {"grpc_proxy": "http://127.0.0.1:8472"}
 
 
@@ -34,10 +37,10 @@ def test_variables_of_the_job_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "environment"), [({}, LED), (TASK, {}), (TASK, {"grpc_proxy": ""})]
+    ("task", "environment"), [(make_task(), LED), (TASK, {}), (TASK, {"grpc_proxy": ""})]
 )
 def test_nothing_is_made_for_who_is_not_led(
-    tmp_path: Path, task: dict[str, str], environment: dict[str, str]
+    tmp_path: Path, task: Task, environment: dict[str, str]
 ) -> None:
     assert make_account(task, environment, str(tmp_path)) == {}
     assert list(tmp_path.iterdir()) == []

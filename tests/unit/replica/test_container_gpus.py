@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from time import monotonic
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from footplate.containers import libpod
 from footplate.containers.engine_api import Engine
+from footplate.protocol.task import ContainerTask
 from footplate.replica.container.container_spec import compose
-from footplate.replica.context import Context
-from footplate.replica.workdir import Home
+from tests.support.replica_context import make_context, make_task
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from footplate.replica.report_client import ReportClient
 
 
 class RecordingEngine:
@@ -51,12 +47,9 @@ class RecordingEngine:
 
 def create(folder: Path, engine: str, devices: list[str]) -> dict[str, Any]:
     """What an engine called ``engine`` is sent for a replica that holds ``devices``."""
-    home = Home(str(folder))
     (folder / "metrics").mkdir()
-    context = Context(home, {}, "mark", (), {}, monotonic)
-    program = {"kind": "container", "image": "trainer:1"}
-    task = {"program": program, "devices": devices, "environment": [["GIVEN", "1"]]}
-    context.report_client = cast("ReportClient", SimpleNamespace(task=task))
+    program, given = ContainerTask("trainer:1"), (("GIVEN", "1"),)
+    context = make_context(folder, make_task(program, devices=tuple(devices), environment=given))
     recorder = RecordingEngine(folder / "engine.sock")
     try:
         Engine(recorder.path).create(

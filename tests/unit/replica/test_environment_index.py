@@ -10,12 +10,13 @@ import pytest
 
 from footplate.replica import environment_index
 from footplate.replica.environment_index import EnvironmentIndex
+from footplate.replica.prepared import Prepared
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NAME, OTHER = "a" * 64, "b" * 64
-ANSWER = {"python": sys.executable, "bin": ["/bin"], "uses": [], "notes": ["a note"]}
+ANSWER = Prepared(sys.executable, ("/bin",), notes=("a note",))
 
 
 @pytest.fixture
@@ -31,14 +32,14 @@ def test_what_was_kept_is_found(kept: Path) -> None:
 
 
 def test_a_server_that_looks_elsewhere_for_interpreters_asks_anew(kept: Path) -> None:
-    assert EnvironmentIndex(str(kept), None).find(NAME) is None
+    assert EnvironmentIndex(str(kept), ()).find(NAME) is None
 
 
 def test_an_interpreter_that_was_replaced_ends_it(tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text("one")
-    found = EnvironmentIndex(str(tmp_path), None)
-    found.keep(NAME, {**ANSWER, "python": str(python)})
+    found = EnvironmentIndex(str(tmp_path), ())
+    found.keep(NAME, Prepared(str(python), ("/bin",)))
     assert found.find(NAME) is not None
     python.write_text("another")
     assert found.find(NAME) is None
@@ -62,7 +63,7 @@ def test_nothing_is_found_outside(kept: Path, name: str) -> None:
 
 def test_they_stay_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment_index, "MOST", 8)
-    found = EnvironmentIndex(str(tmp_path), None)
+    found = EnvironmentIndex(str(tmp_path), ())
     for number in range(30):
         found.keep(f"{number:064}", ANSWER)
         assert len(list((tmp_path / "answers").iterdir())) <= 8

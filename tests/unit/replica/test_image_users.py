@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import os
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from footplate.containers import libpod
+from footplate.protocol.promised import IMAGE_USERS
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.container import image_users
 from footplate.replica.isolation import users
-from footplate.replica.isolation.promised import IMAGE_USERS, Promised
 from footplate.replica.program_spec import TaskError
 from footplate.server.program_users import DEFAULT_RANGE
 from tests.support.promised import make_promised
-
-if TYPE_CHECKING:
-    from footplate.replica.context import Context
+from tests.support.replica_context import make_context, make_task
 
 PODMAN = {"engine": "Podman 4.3.1", "user": "trainer"}
 
 
 def find(image: dict[str, str], setting: Any = DEFAULT_RANGE, **ticket: Any) -> tuple[int, str]:
-    ticket = {"program_users": setting, **ticket}
-    promised = Promised(make_promised(**{IMAGE_USERS: ticket.pop("unavailable", "")}))
-    task = {"job": "projects/demo/jobs/1"}
-    context = SimpleNamespace(ticket=ticket, task=task, promise=lambda: promised)
-    return image_users.find_first_id(cast("Context", context), image, [])
+    promised = make_promised(**{IMAGE_USERS: ticket.pop("unavailable", "")})
+    made = SupervisorTicket(program_users=setting, promised=promised, **ticket)
+    context = make_context(Path("home"), make_task(job="projects/demo/jobs/1"), made)
+    return image_users.find_first_id(context, image, [])
 
 
 def test_programs_and_images_share_no_id() -> None:

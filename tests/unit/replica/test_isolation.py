@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.backends.local import untrusted_files
+from footplate.protocol.isolation_record import IsolationRecord
 from footplate.replica.isolation import mode_selection, procfs
 from footplate.replica.isolation.cgroup import KINDS, CgroupContainment
 from footplate.replica.isolation.containment import Unavailable
@@ -57,7 +58,9 @@ def test_each_kind_of_control_group_kills(word: str, tmp_path: Path, kind: str) 
     child = containment.start(launch, None)
     os.close(null)
     wait_until(lambda: len(find_living(word)) == 4, "the processes")
-    again = CgroupContainment.reopen(containment.record())
+    record = IsolationRecord()
+    containment.fill(record)
+    again = CgroupContainment.reopen(record)
     assert again.kill()
     assert not find_living(word)
     assert os.WTERMSIG(child.reap()) == 9

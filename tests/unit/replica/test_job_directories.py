@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-from time import monotonic
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.context import Context
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.filesystem_view import find_granted
 from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.users import User
 from footplate.replica.program_spec import TaskError, make_directories
 from footplate.replica.program_user import own
-from footplate.replica.workdir import Home
+from tests.support.replica_context import make_context, make_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from footplate.replica.report_client import ReportClient
 
 
 class World:
@@ -34,16 +30,14 @@ class World:
         self.outside = folder / "outside"
         for path in (self.bucket, self.theirs, self.results, self.outside):
             path.mkdir(parents=True)
-        self.task: dict[str, Any] = {"buckets": ["own"]}
-        self.ticket = {
-            "buckets": str(folder / "buckets"),
-            "job_dir_roots": [str(self.results)],
-        }
-        self.context = Context(Home(str(folder / "home")), self.ticket, "mark", (), {}, monotonic)
-        self.context.report_client = cast("ReportClient", SimpleNamespace(task=self.task))
+        self.task = make_task(buckets=("own",))
+        self.ticket = SupervisorTicket(
+            buckets=str(folder / "buckets"), job_dir_roots=(str(self.results),)
+        )
+        self.context = make_context(folder / "home", self.task, self.ticket)
 
     def make(self, path: Path) -> list[str]:
-        self.task["directories"] = [str(path)]
+        self.task.directories = (str(path),)
         return make_directories(self.context)
 
 
@@ -86,7 +80,7 @@ def test_a_bucket_that_is_a_link(world: World) -> None:
 
 def test_the_administrators_own_links_are_followed(world: World, tmp_path: Path) -> None:
     (tmp_path / "short").symlink_to("results")
-    world.ticket["job_dir_roots"] = [str(tmp_path / "short")]
+    world.ticket.job_dir_roots = (str(tmp_path / "short"),)
     assert world.make(tmp_path / "short" / "run") == [str(world.results / "run")]
 
 

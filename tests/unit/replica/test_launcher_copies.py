@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from footplate.replica.launcher.replica_process import OWNER, ReplicaProcess, find_last
+from footplate.protocol.ticket import SupervisorTicket
+from footplate.replica.launcher.replica_process import ReplicaProcess, find_last
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +67,7 @@ def until(true: Callable[[], object]) -> None:
 def test_files_are_written_back_while_it_runs_and_after_its_supervisors_death(
     replica: ReplicaProcess, tmp_path: Path
 ) -> None:
-    replica.start({"copies": str(tmp_path / "copies")})
+    replica.start(SupervisorTicket(copies=str(tmp_path / "copies")))
     until(lambda: replica.lives and "follow-buckets" in verbs(tmp_path))
     replica.kill()
     until(lambda: replica.ended)
@@ -77,7 +78,7 @@ def test_files_are_written_back_while_it_runs_and_after_its_supervisors_death(
 
 
 def test_without_copies_nothing_runs_beside_it(replica: ReplicaProcess, tmp_path: Path) -> None:
-    replica.start({})
+    replica.start(SupervisorTicket())
     until(lambda: replica.lives)
     replica.kill()
     until(lambda: replica.ended)
@@ -94,10 +95,11 @@ def test_a_launcher_that_starts_again_writes_back_for_its_dead_supervisor(
     archive = tmp_path / "archive.py"
     archive.write_text(ARCHIVE)
     for restart, owner in enumerate(("same", "same", "other")):
-        ticket = {OWNER: owner, **({"copies": str(tmp_path / "copies")} if copies else {})}
+        folder = str(tmp_path / "copies") if copies else ""
+        ticket = SupervisorTicket(launcher=owner, copies=folder)
         home = tmp_path / f"home~{restart}"
         home.mkdir()
-        (home / "ticket.json").write_text(json.dumps(ticket))
+        (home / "ticket.json").write_text(json.dumps(ticket.encode()))
         (home / "pid").write_text("")
     replica = find_last(str(tmp_path), "same", str(archive))
     assert replica is not None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from starlette.responses import PlainTextResponse
 
+from footplate.protocol.launcher import LauncherConfig
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.launch import Launcher
 from tests.support.http_server import serve
@@ -19,17 +21,17 @@ if TYPE_CHECKING:
 LIMIT_S = 60
 
 
-def make_config(scratch: Path, url: str = "http://127.0.0.1:1") -> dict[str, Any]:
-    return {
-        "url": url,
-        "authority": "",
-        "token": "token",
-        "lease_s": 1,
-        "scratch": str(scratch),
-        "supervisor": "digest",
-        "job": "7",
-        "node": "n1",
-    }
+def make_config(scratch: Path, url: str = "http://127.0.0.1:1") -> LauncherConfig:
+    return LauncherConfig(
+        url=url,
+        authority="",
+        token="token",
+        lease_s=1,
+        scratch=str(scratch),
+        supervisor="digest",
+        job="7",
+        node="n1",
+    )
 
 
 @pytest.mark.parametrize("status", [400, 404, 429])
@@ -56,7 +58,7 @@ def test_what_is_fetched_too_late_is_not_started(
 
     async def run() -> None:
         launcher = Launcher(str(tmp_path), make_config(tmp_path), "incarnation")
-        starting = asyncio.ensure_future(launcher._start(0, {}, stop=False))
+        starting = asyncio.ensure_future(launcher._start(0, SupervisorTicket(), stop=False))
         await asyncio.sleep(0)
         launcher._answered_s -= 2
         comes.set()

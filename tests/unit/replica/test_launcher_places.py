@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.launcher.launch import add_places
 
 if TYPE_CHECKING:
@@ -14,16 +15,18 @@ URL = "http://127.0.0.1:7"
 
 
 def test_programs_reach_the_server_through_the_launcher(tmp_path: Path) -> None:
-    ticket = add_places({"files": "shared", "buckets": "/data/buckets"}, URL, str(tmp_path))
-    assert parse_qs(ticket["places"].removeprefix("?")) == {"url": [URL]}
-    assert ticket["buckets"] == "/data/buckets"
-    assert "copies" not in ticket
+    ticket = SupervisorTicket(files="shared", buckets="/data/buckets")
+    add_places(ticket, URL, str(tmp_path))
+    assert parse_qs(ticket.places.removeprefix("?")) == {"url": [URL]}
+    assert ticket.buckets == "/data/buckets"
+    assert ticket.copies == ""
     assert list(tmp_path.iterdir()) == []
 
 
 def test_copies_of_buckets_lie_beside_the_homes_of_all_starts(tmp_path: Path) -> None:
-    ticket = add_places({"files": "copied", "buckets": "/data/buckets"}, URL, str(tmp_path))
+    ticket = SupervisorTicket(files="copied", buckets="/data/buckets")
+    add_places(ticket, URL, str(tmp_path))
     files = tmp_path / "copies" / "files"
-    assert parse_qs(ticket["places"].removeprefix("?")) == {"url": [URL], "files": [str(files)]}
-    assert (ticket["copies"], ticket["buckets"]) == (str(files.parent), str(files))
+    assert parse_qs(ticket.places.removeprefix("?")) == {"url": [URL], "files": [str(files)]}
+    assert (ticket.copies, ticket.buckets) == (str(files.parent), str(files))
     assert files.is_dir()

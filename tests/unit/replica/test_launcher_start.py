@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from footplate.protocol.launcher import LauncherConfig
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.launch import Launcher
 from footplate.replica.launcher.replica_process import ReplicaProcess
@@ -29,7 +31,7 @@ def test_a_supervisor_whose_files_were_removed_is_stopped_all_the_same(tmp_path:
     archive = tmp_path / "archive.py"
     archive.write_text(SLEEPER)
     replica = ReplicaProcess(str(tmp_path), str(archive), 0)
-    replica.start({})
+    replica.start(SupervisorTicket())
     try:
         wait_until(lambda: replica.lives)
         (tmp_path / "home~0" / "pid").unlink()
@@ -51,19 +53,20 @@ def test_a_replica_that_has_yet_to_start_is_not_taken_for_one_that_has_ended(
         return str(archive)
 
     monkeypatch.setattr(bootstrap, "fetch", fetch)
-    config: dict[str, Any] = {
-        "url": "http://127.0.0.1:1",
-        "authority": "",
-        "token": "token",
-        "lease_s": 600,
-        "scratch": str(tmp_path),
-        "supervisor": "digest",
-        "node": "n1",
-    }
+    config = LauncherConfig(
+        url="http://127.0.0.1:1",
+        authority="",
+        token="token",
+        lease_s=600,
+        scratch=str(tmp_path),
+        supervisor="digest",
+        job="7",
+        node="n1",
+    )
 
     async def run() -> None:
         launcher = Launcher(str(tmp_path), config, "incarnation")
-        starting = asyncio.ensure_future(launcher._start(0, {}, stop=False))
+        starting = asyncio.ensure_future(launcher._start(0, SupervisorTicket(), stop=False))
         await asyncio.sleep(0)
         launcher._look()
         assert launcher._state() == "IDLE"

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-from time import monotonic
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from footplate.replica.context import Context
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.launcher.launch import complete, remove_expired
 from footplate.replica.lost_files import KEPT_S, find_lost, report
-from footplate.replica.workdir import Home
+from tests.support.replica_context import make_context, make_task
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.replica.journal import Journal
-    from footplate.replica.report_client import ReportClient
 
 
 class World:
@@ -27,10 +25,9 @@ class World:
         self.work.mkdir(parents=True)
         self.kept = folder / "kept"
         self.events: list[tuple[str, str]] = []
-        ticket = {"kept": str(self.kept)}
-        self.context = Context(Home(str(folder / "home")), ticket, "mark", (), {}, monotonic)
-        task = {"attempt_id": "u-1", "replica": "master-replica-0"}
-        self.context.report_client = cast("ReportClient", SimpleNamespace(task=task))
+        task = make_task(attempt_id="u-1", replica="master-replica-0")
+        ticket = SupervisorTicket(kept=str(self.kept))
+        self.context = make_context(folder / "home", task, ticket)
         journal = SimpleNamespace(event=lambda *event: self.events.append(event))
         self.context.journal = cast("Journal", journal)
 
@@ -106,8 +103,12 @@ def test_what_is_said_of_many_is_bounded(world: World) -> None:
 def test_a_node_keeps_files_for_an_hour(tmp_path: Path) -> None:
     places = (str(tmp_path), "server.json", "node1")
     kept = tmp_path / "kept"
-    assert complete({"keeps_files": True}, *places)["kept"] == str(kept)
-    assert complete({}, *places)["kept"] == ""
+    for ticket, folder in (
+        (SupervisorTicket(keeps_files=True), str(kept)),
+        (SupervisorTicket(), ""),
+    ):
+        complete(ticket, *places)
+        assert ticket.kept == folder
 
     remove_expired(str(kept), 0)
     for name, changed_s in (("old", 1000), ("new", 1001)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from footplate.backends.local import untrusted_files
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.bucket_directories import find_buckets
 from footplate.replica.file_io import is_directory, is_there
 from footplate.replica.isolation import procfs
@@ -138,11 +139,11 @@ def test_a_bucket_that_this_user_can_not_reach_is_none_of_its_programs(
 ) -> None:
     """In a Pod with a user of its own the service's directory may be another's."""
     (tmp_path / "stage").mkdir()
-    ticket, task = {"buckets": str(tmp_path)}, {"buckets": ["stage"]}
-    assert find_buckets(ticket, task) == [str(tmp_path / "stage")]
+    ticket = SupervisorTicket(buckets=str(tmp_path))
+    assert find_buckets(ticket, ["stage"]) == [str(tmp_path / "stage")]
 
     def refuse(*_: object, **__: object) -> os.stat_result:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr(os, "stat", refuse)
-    assert find_buckets(ticket, task) == []
+    assert find_buckets(ticket, ["stage"]) == []

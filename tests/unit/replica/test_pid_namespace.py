@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.protocol.isolation_record import IsolationRecord
 from footplate.replica.isolation import init, pid_namespace
 from footplate.replica.isolation.pid_namespace import PidNamespace
 from footplate.replica.isolation.procfs import Process, find, is_alive
@@ -72,7 +73,13 @@ def launch(command: str, output: int, keep_record: Callable[[], object] = lambda
 
 
 def find_init(namespace: PidNamespace) -> Process | None:
-    return find(int(str(namespace.record()["init"])))
+    return find(record_of(namespace).init)
+
+
+def record_of(namespace: PidNamespace) -> IsolationRecord:
+    record = IsolationRecord()
+    namespace.fill(record)
+    return record
 
 
 def test_a_program_gets_what_was_ordered_and_its_status_comes_back(
@@ -107,10 +114,10 @@ def test_a_program_starts_once_it_is_recorded(
 ) -> None:
     reading, writing = pipe
     os.set_blocking(reading, False)
-    recorded: list[dict[str, object]] = []
+    recorded: list[IsolationRecord] = []
 
     def keep_record() -> None:
-        recorded.append(namespace.record())
+        recorded.append(record_of(namespace))
         time.sleep(0.1)
         found = find_init(namespace)
         assert found is not None
@@ -120,7 +127,7 @@ def test_a_program_starts_once_it_is_recorded(
 
     child = namespace.start(launch("echo started; sleep 600", writing, keep_record), None)
     wait_until(lambda: _read(reading) == b"started\n", "the program")
-    assert recorded == [namespace.record()]
+    assert recorded == [record_of(namespace)]
     child.terminate()
     assert os.waitstatus_to_exitcode(child.reap()) == -signal.SIGTERM
 

@@ -9,6 +9,8 @@ import pytest
 
 from footplate.backends.kubernetes import image_pods
 from footplate.backends.kubernetes.image_registry import ImageConfig
+from footplate.protocol.task import BoundBucket, ContainerTask
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.container import mounts
 from footplate.replica.container.image import POD_IMAGE
 from footplate.replica.container.pod_image import (
@@ -18,6 +20,7 @@ from footplate.replica.container.pod_image import (
 )
 from footplate.replica.launcher.bootstrap import SCRATCH
 from footplate.replica.program_spec import TaskError
+from tests.support.replica_context import make_task
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,24 +31,28 @@ BOTH = {"Entrypoint": ["/train"], "Cmd": ["--fast"]}
 @pytest.mark.parametrize(
     ("program", "config", "argv"),
     [
-        ({}, BOTH, ["/train", "--fast"]),
-        ({"args": ["--slow"]}, BOTH, ["/train", "--slow"]),
-        ({"args": []}, BOTH, ["/train", "--fast"]),
-        ({"command": ["sh"]}, BOTH, ["sh"]),
-        ({"command": ["sh"], "args": ["-c", "x"]}, BOTH, ["sh", "-c", "x"]),
-        ({"args": ["--slow"]}, {"Cmd": ["python3", "t.py"]}, ["python3", "t.py", "--slow"]),
-        ({"args": ["ls"]}, {"Entrypoint": None, "Cmd": ["python3"]}, ["ls"]),
+        (ContainerTask("i"), BOTH, ["/train", "--fast"]),
+        (ContainerTask("i", args=("--slow",)), BOTH, ["/train", "--slow"]),
+        (ContainerTask("i", args=()), BOTH, ["/train", "--fast"]),
+        (ContainerTask("i", command=("sh",)), BOTH, ["sh"]),
+        (ContainerTask("i", command=("sh",), args=("-c", "x")), BOTH, ["sh", "-c", "x"]),
+        (
+            ContainerTask("i", args=("--slow",)),
+            {"Cmd": ["python3", "t.py"]},
+            ["python3", "t.py", "--slow"],
+        ),
+        (ContainerTask("i", args=("ls",)), {"Entrypoint": None, "Cmd": ["python3"]}, ["ls"]),
     ],
 )
 def test_a_command_line_is_that_of_engines(
-    program: dict[str, Any], config: dict[str, Any], argv: list[str]
+    program: ContainerTask, config: dict[str, Any], argv: list[str]
 ) -> None:
     assert compose_command(program, config) == argv
 
 
 def test_an_image_without_a_command_is_refused() -> None:
     with pytest.raises(TaskError, match="neither ENTRYPOINT nor CMD"):
-        compose_command({"command": None}, {"Entrypoint": None, "Cmd": None})
+        compose_command(ContainerTask("i"), {"Entrypoint": None, "Cmd": None})
 
 
 def test_a_program_has_the_variables_of_its_image_whatever_its_pod_sets() -> None:
@@ -79,13 +86,13 @@ def test_buckets_are_found_again_after_a_restart(tmp_path: Path) -> None:
     buckets, place, bound = tmp_path / "buckets", tmp_path / "gcs", tmp_path / "bound"
     for folder in (buckets / "one", buckets / "two", buckets / ".trash", place, bound):
         folder.mkdir(parents=True)
-    ticket = {"buckets": str(buckets)}
-    shared = [{"path": str(bound), "name": "three", "read_only": True}]
+    ticket = SupervisorTicket(buckets=str(buckets))
+    shared = make_task(bound_buckets=(BoundBucket("three", str(bound), read_only=True),))
     for _ in range(2):
-        link_buckets(ticket, {"bound_buckets": shared}, str(place))
+        link_buckets(ticket, shared, str(place))
     assert sorted(each.name for each in place.iterdir()) == ["one", "three", "two"]
     assert (place / "three").resolve() == bound
     alone = tmp_path / "alone"
     alone.mkdir()
-    link_buckets(ticket, {"buckets": ["two"]}, str(alone))
+    link_buckets(ticket, make_task(buckets=("two",)), str(alone))
     assert [each.name for each in alone.iterdir()] == ["two"]

@@ -6,25 +6,27 @@ import errno
 import mmap
 import os
 import sys
-import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from footplate.protocol.promised import PROCESS_NAMESPACE, USER, VIEW
+from footplate.protocol.task import CommandTask
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica import probe
-from footplate.replica.context import Context
 from footplate.replica.isolation import syscalls
-from footplate.replica.isolation.promised import PROCESS_NAMESPACE, USER, VIEW
 from footplate.replica.isolation.spawn import Launch
 from footplate.replica.preparation_phases import isolate
-from footplate.replica.program_spec import Prepared
+from footplate.replica.prepared import Prepared
 from footplate.replica.program_start import make_program, start
 from footplate.replica.workdir import Home
 from footplate.server.program_users import DEFAULT_RANGE
+from tests.support.replica_context import make_context, make_task
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from footplate.replica.context import Context
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs namespaces"),
@@ -96,35 +98,32 @@ class Rig:
         (top / "data" / "secret").write_text("key")
         self.marker = top / "marker"
         self.marker.touch()
-        self.ticket: dict[str, Any] = {
-            "isolation": mode,
-            "program_users": list(DEFAULT_RANGE),
-            "buckets": str(top / "data" / "buckets"),
-            "cache": str(top / "data" / "cache"),
-            "private": [str(top / "data")],
-        }
+        self.ticket = SupervisorTicket(
+            isolation=mode,
+            program_users=DEFAULT_RANGE,
+            buckets=str(top / "data" / "buckets"),
+            cache=str(top / "data" / "cache"),
+            private=(str(top / "data"),),
+        )
         found = probe.find_promised(self.ticket, str(top / "data"), limited=False)
-        missing = [f"{name}: {found['faults'][name]}" for name in (PROCESS_NAMESPACE, USER, VIEW)]
-        if any(text.partition(": ")[2] for text in missing) or any(found["disks"].values()):
-            pytest.skip(f"this machine lacks what is promised: {missing}, {found['disks']}")
-        self.ticket["promised"] = found
+        missing = [f"{name}: {found.faults[name]}" for name in (PROCESS_NAMESPACE, USER, VIEW)]
+        if any(text.partition(": ")[2] for text in missing) or any((found.disks or {}).values()):
+            pytest.skip(f"this machine lacks what is promised: {missing}, {found.disks}")
+        self.ticket.promised = found
 
     def make_context(self) -> Context:
         home = Home(str(self.top / "data" / "replicas" / str(os.getpid())))
         os.mkdir(home.path, 0o700)  # noqa: PTH102
         home.make_directories()
-        command = [sys.executable, str(self.top / "archive")]
-        mark = os.urandom(16).hex()
-        context = Context(
-            home, self.ticket, mark, command, {"PATH": "/usr/bin:/bin"}, time.monotonic
+        context = make_context(
+            Path(home.path),
+            make_task(CommandTask(("/bin/sh",)), job="projects/p/jobs/j", buckets=("stage",)),
+            self.ticket,
+            command=[sys.executable, str(self.top / "archive")],
+            host={"PATH": "/usr/bin:/bin"},
         )
-        task = {
-            "job": "projects/p/jobs/j",
-            "program": {"kind": "command", "argv": ["/bin/sh"]},
-            "buckets": ["stage"],
-        }
+        context.mark = os.urandom(16).hex()
         context.journal = cast("Any", SimpleNamespace(event=lambda *_: None))
-        context.report_client = cast("Any", SimpleNamespace(task=task))
         return context
 
     def run(self, faults: Faults | None = None) -> list[str]:
@@ -155,7 +154,7 @@ class Rig:
             sys.setprofile(faults.see)
         try:
             isolate(context)
-            program = make_program(context, Prepared(sys.executable, []))
+            program = make_program(context, Prepared(sys.executable, ()))
             launch = Launch(argv, {}, context.home.work, output, output, user=context.user)
             start(context, launch, program.view)
         finally:
@@ -186,7 +185,7 @@ def fault_of(said: list[str], mode: str) -> str:
 @pytest.mark.parametrize("stride", [23, pytest.param(1, marks=pytest.mark.soak)])
 def test_each_step_that_fails_keeps_the_program_from_starting(rig: Rig, stride: int) -> None:
     """Or does as the others would: a file system in memory has another in its place."""
-    mode, libc = str(rig.ticket["isolation"]), syscalls._libc()
+    mode, libc = rig.ticket.isolation, syscalls._libc()
     assert "ran" in rig.run()
     started = steps = 0
     while True:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.protocol.task import Address, Start
 from footplate.replica.background_tasks import BackgroundTasks
-from footplate.replica.context import Context
 from footplate.replica.control_requests import ControlRequests
 from footplate.replica.isolation.mount_namespace import MountNamespace
 from footplate.replica.journal import Journal
@@ -29,10 +29,12 @@ from footplate.replica.rendezvous import (
 )
 from footplate.replica.report_client import ReportClient
 from footplate.replica.spool import Spool
-from footplate.replica.workdir import Home
+from tests.support.replica_context import make_context, make_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from footplate.replica.context import Context
 
 HOSTS = """\
 # the machine's
@@ -51,10 +53,10 @@ HOSTS = """\
         (["w-1", "w-3"], "w-1 and w-3"),
         (["w-1", "w-3", "ps-0"], "w-1, w-3 and ps-0"),
         (["w-1", "w-3", "ps-0", "ps-1"], "w-1, w-3, ps-0 and 1 other"),
-        (["w-1", "w-3", "ps-0", "ps-1", 7], "w-1, w-3, ps-0 and 2 others"),
+        (["w-1", "w-3", "ps-0", "ps-1", "ps-2"], "w-1, w-3, ps-0 and 2 others"),
     ],
 )
-def test_the_first_three_that_are_awaited_are_named(names: list[object], words: str) -> None:
+def test_the_first_three_that_are_awaited_are_named(names: list[str], words: str) -> None:
     assert enumerate_names(names) == f"{words} to be ready"
 
 
@@ -92,8 +94,8 @@ def listen() -> socket.socket:
     return server
 
 
-def address(port: int, *others: int) -> dict[str, object]:
-    return {"host": "127.0.0.1", "port": port, "open_ports": list(others)}
+def address(port: int, *others: int) -> Address:
+    return Address("127.0.0.1", port, others)
 
 
 def test_one_that_comes_back_takes_its_ports_again_though_connections_linger() -> None:
@@ -124,7 +126,7 @@ def test_on_a_machine_of_an_engine_its_name_leads_to_where_others_reach_it(
     context: Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: "node-1")
-    context.ticket = {"host": "192.0.2.9"}
+    context.ticket.host = "192.0.2.9"
     view = MountNamespace(str(tmp_path / "root"), "", "", ())
     reserve_address(context, view).release()
     [(path, place)] = view.files
@@ -174,7 +176,7 @@ def clock() -> Clock:
 @pytest.fixture
 def context(tmp_path: Path, clock: Clock) -> Iterator[Context]:
     """Of a gang's replica that may wait a minute; no server is there."""
-    context = Context(Home(str(tmp_path)), {}, "mark", ["supervisor"], {}, clock.monotonic)
+    context = make_context(tmp_path, clock=clock.monotonic)
     spool = Spool(context.home.spool, 1_000_000)
     context.journal = Journal(spool, 1_000_000, clock.monotonic)
     exchange = NonblockingRequest(str(tmp_path / "server.json"), "token")
@@ -183,14 +185,14 @@ def context(tmp_path: Path, clock: Clock) -> Iterator[Context]:
     context.control_requests = ControlRequests(
         second, BackgroundTasks(str(tmp_path), [], {}), lambda: 0.5
     )
-    context.report_client.task = {"gathering_s": 60.0}
+    context.report_client.task = make_task(gathering_s=60.0)
     yield context
     spool.close()
 
 
 def hear_of(gathering: Rendezvous, *awaited: str) -> str:
     """The server says who isn't ready; how the replica ends, if it does."""
-    gathering.context.report_client.awaited = list(awaited)
+    gathering.context.report_client.answer = Start(awaited=awaited)
     following = gathering.advance()
     return following.outcome if isinstance(following, Delivering) else ""
 

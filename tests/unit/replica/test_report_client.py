@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.protocol.task import CommandTask, Task
 from footplate.replica.nonblocking_http import Answer
 from footplate.replica.report_client import (
     ENDED,
@@ -23,6 +24,7 @@ from footplate.replica.spool import Spool
 if TYPE_CHECKING:
     from pathlib import Path
 
+TASK = Task(CommandTask(("true",)))
 LINE = b'"k":"line","m":"x"}'
 AT_ONCE = 1 + round(FLUSH_WITHIN_S / INTERVAL_S)
 
@@ -35,7 +37,7 @@ class Server:
         self.silent = False
         self.elsewhere = False
         self.status = 200
-        self.task: Answer = Answer(200, b'{"program":{}}')
+        self.task: Answer = Answer(200, json.dumps(TASK.encode()).encode())
         self.paths: list[str] = []
         self.reports: list[list[int]] = []
 
@@ -68,7 +70,7 @@ class Post:
         self.server = Server()
         self.spool = Spool(str(directory), 1 << 20)
         self.report_client = ReportClient(self.server, self.spool, lambda: 0.5)  # type: ignore[arg-type]  # a fake
-        self.report_client.task = {"program": {}}
+        self.report_client.task = TASK
         self.report_client.unhurried = True
         self.now = 1000.0
 
@@ -101,7 +103,7 @@ def newcomer(post: Post) -> Post:
 def test_the_task_is_asked_for_before_anything_is_told(newcomer: Post) -> None:
     newcomer.add()
     assert newcomer.server.paths == [TASK_PATH]
-    assert newcomer.report_client.task == {"program": {}}
+    assert newcomer.report_client.task == TASK
     newcomer.turn()
     assert newcomer.server.paths == [TASK_PATH, REPORTS_PATH]
 
@@ -272,7 +274,7 @@ def test_a_spool_at_its_bound_waits_for_nothing(tmp_path: Path) -> None:
     post = Post(tmp_path)
     post.spool = Spool(str(tmp_path / "small"), 128)
     post.report_client = ReportClient(post.server, post.spool, lambda: 0.5)  # type: ignore[arg-type]  # a fake
-    post.report_client.task, post.report_client.unhurried = {"program": {}}, True
+    post.report_client.task, post.report_client.unhurried = TASK, True
     for _ in range(AT_ONCE):
         post.add()
     post.spool.append([LINE] * 10)

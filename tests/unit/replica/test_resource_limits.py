@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.protocol.task import Allotment
 from footplate.replica.isolation.cgroup_hierarchies import Hierarchy, find_hierarchies
 from footplate.replica.isolation.resource_limits import (
     Limits,
@@ -144,7 +145,7 @@ def test_limits_in_words(faults: dict[str, str], words: str) -> None:
 
 
 def test_a_disk_whose_size_nobody_knows_has_no_limit() -> None:
-    limits = Limits.parse({"machine_type": "own", "vcpus": 2, "memory_mb": 1024})
+    limits = Limits.of(Allotment("own", vcpus=2, memory_mb=1024))
     held = {"memory": "", "CPU": "", "processes": ""}
     assert limits.describe(held) == (
         "at most 1 GB of memory and 2 vCPUs, as own has; at most 2048 processes"

@@ -31,8 +31,8 @@ def test_it_holds_the_supervisor_and_nothing_else_of_the_service(tmp_path: Path)
         names = archive.namelist()
     sources = [name for name in names if name.endswith(".py")]
     assert {"__main__.py", "footplate/__init__.py", "footplate/replica/run.py"} <= set(sources)
-    trees = ("footplate/containers/", "footplate/replica/")
-    inside = [name for name in names if name.startswith(trees)]
+    folders = ("footplate/containers/", "footplate/protocol/", "footplate/replica/")
+    inside = [name for name in names if name.startswith(folders)]
     assert set(names) - set(inside) == {
         *("__main__.py", "__main__.pyc", "footplate/__init__.py", "footplate/__init__.pyc"),
         *("footplate/domain/__init__.py", "footplate/domain/__init__.pyc"),

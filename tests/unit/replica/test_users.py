@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica import program_user
 from footplate.replica.environment.build_isolation import isolate_build
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.isolation import levels, users
 from footplate.replica.isolation.access_lists import grant
 from footplate.replica.isolation.hidden_paths import find_closed
-from footplate.replica.isolation.promised import Promised
 from footplate.replica.isolation.users import NoUser, User
 from footplate.replica.program_spec import TaskError
 from footplate.replica.workdir import Home
 from tests.support.promised import make_promised
+from tests.support.replica_context import make_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,9 +153,10 @@ def test_on_a_file_system_without_owners_no_program_starts_that_was_promised_a_u
     fake = FakeDesk(tmp_path)
     fake.user = None
     fake.home.make_directories()
-    fake.ticket, fake.task = {"program_users": [FIRST, FIRST + 7]}, {"job": "projects/p/jobs/j"}
+    fake.ticket = SupervisorTicket(program_users=(FIRST, FIRST + 7))
+    fake.task = make_task(job="projects/p/jobs/j")
     with pytest.raises(TaskError, match=reason):
-        program_user.choose(fake.context, Promised(make_promised()))
+        program_user.choose(fake.context, make_promised())
     assert fake.user is None
     assert program_user.read(fake.home) is None
 
@@ -165,8 +167,9 @@ def test_where_no_user_was_promised_the_program_is_root_and_says_so(
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     fake = FakeDesk(tmp_path)
     fake.user = None
-    fake.ticket, fake.task = {"program_users": [FIRST, FIRST + 7]}, {"job": "projects/p/jobs/j"}
-    said = program_user.choose(fake.context, Promised(make_promised(user="no setuid here")))
+    fake.ticket = SupervisorTicket(program_users=(FIRST, FIRST + 7))
+    fake.task = make_task(job="projects/p/jobs/j")
+    said = program_user.choose(fake.context, make_promised(user="no setuid here"))
     assert said.startswith(
         "the program runs as root, because this machine can't change users: no setuid here"
     )
@@ -178,7 +181,7 @@ def test_on_a_file_system_without_owners_no_build_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "chown", refuse)
-    ticket = {"promised": make_promised()}
+    ticket = SupervisorTicket(promised=make_promised())
     with pytest.raises(PreparationError, match=": Operation not permitted"):
         isolate_build(str(tmp_path), ticket, User(FIRST + 1, FIRST))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from time import monotonic
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -11,9 +10,8 @@ import pytest
 
 from footplate.replica.container import container_phases
 from footplate.replica.container.containment import EngineContainment
-from footplate.replica.context import Context
 from footplate.replica.isolation.resource_limits import Limits
-from footplate.replica.workdir import Home
+from tests.support.replica_context import make_context
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +27,7 @@ def test_a_disk_that_is_not_measured_is_told_of(
     tmp_path: Path, place: str, disk_bytes: int, told: int
 ) -> None:
     events: list[str] = []
-    context = Context(Home(str(tmp_path)), {}, "mark", (), {}, monotonic)
+    context = make_context(tmp_path)
     journal = SimpleNamespace(event=lambda _, message: events.append(message))
     context.journal = cast("Journal", journal)
     context.wanted = Limits("small", 1 << 30, 1, disk_bytes)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.container.container_spec import find_devices
+from tests.support.replica_context import make_task
 
-NODE = {"launchers": "/scratch/launchers"}
+HERE, NODE = SupervisorTicket(), SupervisorTicket(launchers="/scratch/launchers")
 
 
 @pytest.mark.parametrize(
@@ -19,9 +21,9 @@ NODE = {"launchers": "/scratch/launchers"}
     ],
 )
 def test_a_node_s_engine_says_which_they_are(host: dict[str, str], devices: list[str]) -> None:
-    assert find_devices({}, NODE, host) == devices
+    assert find_devices(make_task(), NODE, host) == devices
 
 
 def test_here_the_task_says_it() -> None:
-    assert find_devices({"devices": ["2"]}, {}, {"CUDA_VISIBLE_DEVICES": "0"}) == ["2"]
-    assert find_devices({}, {}, {"CUDA_VISIBLE_DEVICES": "0"}) == []
+    assert find_devices(make_task(devices=("2",)), HERE, {"CUDA_VISIBLE_DEVICES": "0"}) == ["2"]
+    assert find_devices(make_task(), HERE, {"CUDA_VISIBLE_DEVICES": "0"}) == []

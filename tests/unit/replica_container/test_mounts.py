@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-from time import monotonic
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.protocol.task import BoundBucket
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.container.mounts import find_mounts, open_buckets
 from footplate.replica.container.runner import find_inside
-from footplate.replica.context import Context
 from footplate.replica.program_spec import make_directories
-from footplate.replica.workdir import Home
+from tests.support.replica_context import make_context, make_task
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from footplate.replica.report_client import ReportClient
+    from footplate.replica.context import Context
 
 
 @pytest.fixture
@@ -28,10 +27,8 @@ def context(tmp_path: Path) -> Context:
     own = tmp_path / "own"
     own.mkdir()
     buckets = tmp_path / "data" / "buckets"
-    task = {"directories": [str(buckets / "stage" / "out"), str(own)]}
-    ticket = {"buckets": str(buckets)}
-    context = Context(Home(str(tmp_path / "home")), ticket, "mark", (), {}, monotonic)
-    context.report_client = cast("ReportClient", SimpleNamespace(task=task))
+    task = make_task(directories=(str(buckets / "stage" / "out"), str(own)))
+    context = make_context(tmp_path / "home", task, SupervisorTicket(buckets=str(buckets)))
     make_directories(context)
     return context
 
@@ -72,7 +69,7 @@ def test_only_the_buckets_of_the_task_are_there(context: Context, tmp_path: Path
     buckets = tmp_path / "data" / "buckets"
     (buckets / "theirs").mkdir()
     (buckets / ".footplate").mkdir()
-    context.task["buckets"] = ["stage"]
+    context.task.buckets = ("stage",)
     mounts = {mount["Target"]: mount["Source"] for mount in find_mounts(context, "/var/hypertune")}
     assert mounts["/gcs/stage"] == str(buckets / "stage")
     assert not {"/gcs", "/gcs/theirs", "/gcs/.footplate"} & set(mounts)
@@ -87,12 +84,12 @@ def test_only_the_buckets_of_the_task_are_there(context: Context, tmp_path: Path
 def test_bound_buckets_are_mounted_and_stay_as_they_are(context: Context, tmp_path: Path) -> None:
     for name in ("srv", "results"):
         (tmp_path / name).mkdir(mode=0o700)
-    context.task["buckets"] = []
-    context.task["bound_buckets"] = [
-        {"name": "data", "path": str(tmp_path / "srv"), "read_only": True},
-        {"name": "own", "path": str(tmp_path / "results"), "read_only": False},
-    ]
-    context.task["directories"] = [str(tmp_path / "results")]
+    context.task.buckets = ()
+    context.task.bound_buckets = (
+        BoundBucket("data", str(tmp_path / "srv"), read_only=True),
+        BoundBucket("own", str(tmp_path / "results")),
+    )
+    context.task.directories = (str(tmp_path / "results"),)
     make_directories(context)
     mounts = {mount["Target"]: mount for mount in find_mounts(context, "/var/hypertune")}
     found = [
@@ -112,7 +109,7 @@ def test_a_link_opens_no_directory_to_the_images_user(
 ) -> None:
     stage, secrets = tmp_path / "data" / "buckets" / "stage", tmp_path / "secrets"
     (secrets / "job").mkdir(parents=True)
-    context.task["directories"] = [str(stage / "out" / "job")]
+    context.task.directories = (str(stage / "out" / "job"),)
     make_directories(context)
     (tmp_path / "data").chmod(0o700)
     (secrets / "job").chmod(0o700)

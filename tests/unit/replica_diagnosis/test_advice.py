@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from footplate.domain.errors import no_bucket
+from footplate.protocol.task import PythonTask, Runtime, Task
 from footplate.replica.diagnosis import ReplicaFacts, advise
 
 TORCH_CPU = (
@@ -249,7 +250,7 @@ SAMPLES = "cloud-samples-data"
 )
 def test_a_bucket_of_the_cloud(tmp_path: Path, cause: str) -> None:
     (tmp_path / "stage").mkdir()
-    task = {"program": {"args": ["--data", f"gs://{SAMPLES}/ai-platform/a.csv"]}}
+    task = Task(PythonTask("m", ("--data", f"gs://{SAMPLES}/ai-platform/a.csv")))
     advice = advise(cause, ReplicaFacts.of_task(task, places={"/gcs": str(tmp_path)}))
     assert advice.startswith(
         f"There is no bucket '{SAMPLES}' here, and programs don't reach Google's buckets."
@@ -490,15 +491,16 @@ def test_modules_are_not_looked_for_beside_the_importing_file(
 
 
 def test_facts_of_a_task() -> None:
-    task = {
-        "runtime": {"name": "2.21"},
-        "program": {"module": "trainer.task"},
-        "job": "projects/p/locations/us-central1/customJobs/7",
-        "environment": [["A", "1"], ["TF_CONFIG", "{}"]],
-    }
+    task = Task(
+        PythonTask("trainer.task"),
+        runtime=Runtime("2.21", "3.11", {}),
+        job="projects/p/locations/us-central1/customJobs/7",
+        environment=(("A", "1"), ("TF_CONFIG", "{}")),
+    )
     found = ReplicaFacts.of_task(task)
     assert (found.is_vertex, found.variables) == (True, ["A", "TF_CONFIG"])
-    assert not ReplicaFacts.of_task({**task, "job": "projects/p/jobs/j"}).is_vertex
+    task.job = "projects/p/jobs/j"
+    assert not ReplicaFacts.of_task(task).is_vertex
 
 
 def test_a_package_that_is_missing_altogether_is_told_with_what_is_there(

@@ -16,6 +16,7 @@ import pytest
 
 from footplate.replica.cache_locks import Leases
 from footplate.replica.environment.build_cache import BuildCache, make_key
+from footplate.replica.environment.build_record import BuildRecord
 from footplate.replica.environment.cache import Cache
 from footplate.replica.environment.disk_usage import measure
 from footplate.replica.environment.eviction import EvictionPolicy
@@ -24,7 +25,6 @@ from footplate.server.kept_environments import KeptInCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
 ALL = EvictionPolicy(everything=True)
 HOLDER = """
@@ -67,11 +67,11 @@ def build(cache: Cache, name: str, kind: str = "runtimes", size: int = 10_000) -
     """The use of an environment that nobody holds."""
     builds = BuildCache(f"{cache.root}/{kind}")
 
-    def make(path: str, _: int) -> dict[str, Any]:
+    def make(path: str, _: int) -> BuildRecord:
         os.mkdir(path)  # noqa: PTH102
         with open(f"{path}/content", "wb") as file:
             file.write(bytes(size))
-        return {"runtime": name}
+        return BuildRecord(runtime=name)
 
     try:
         return builds.get(make_key(name), make, name, never).use
@@ -110,7 +110,7 @@ def test_it_tells_sizes_and_last_use(cache: Cache) -> None:
     use_at(cache, use, 1234.0)
     (found,) = cache.look()
     assert found.entry.used_at == 1234.0
-    assert found.record["runtime"] == "a"
+    assert found.record.runtime == "a"
     assert 50_000 <= found.entry.size_bytes <= measure(f"{cache.root}/{use}")
     assert not found.entry.in_use
     assert not found.entry.useless
@@ -287,11 +287,11 @@ def test_what_programs_could_change_is_compared_before_each_use(cache: Cache, ch
     made: list[str] = []
     told: list[str] = []
 
-    def make(path: str, _: int) -> dict[str, Any]:
+    def make(path: str, _: int) -> BuildRecord:
         Path(path, "lib").mkdir(parents=True)
         Path(path, "lib", "json.py").write_text("good")
         made.append(path)
-        return {}
+        return BuildRecord()
 
     def get() -> None:
         builds = BuildCache(root, exposed=True)
@@ -328,9 +328,9 @@ def test_what_was_changed_is_made_anew_once_nobody_uses_it(cache: Cache) -> None
     use = build(cache, "a")  # nothing was noted of it, so it counts as changed
     told: list[str] = []
 
-    def make(path: str, _: int) -> dict[str, Any]:
+    def make(path: str, _: int) -> BuildRecord:
         Path(path).mkdir()
-        return {}
+        return BuildRecord()
 
     with process(HOLDER, cache.root, use, says="held") as holder:
 

@@ -113,7 +113,7 @@ def test_what_was_made_is_remembered_for_those_packages(
     outcome = bench.prepare(home)
     assert outcome.code == 0, outcome
     found = EnvironmentIndex(str(bench.cache), bench.pythons).find("a" * 64)
-    assert found == (None if changed else outcome.result)
+    assert (None if found is None else found.encode()) == (None if changed else outcome.result)
 
 
 def test_a_layer_adds_and_copies_nothing(bench: Bench, runtime: Runtime, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.protocol.task import PythonTask, Runtime, Slice, Task
 from footplate.replica.environment import uv_errors
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.install_plan import read_changes
@@ -17,13 +18,13 @@ from footplate.replica.environment.installed_distributions import name_of, read_
 from footplate.replica.environment.interpreters import Interpreters
 from footplate.replica.environment.layers import adopt_scripts, format_header
 from footplate.replica.environment.progress_output import ProgressOutput
-from footplate.replica.environment.runtime_slices import Slice, Words, choose
-from footplate.replica.environment.task import Task
+from footplate.replica.environment.runtime_slices import Words, choose
+from footplate.replica.environment.task import EnvironmentTask
 from footplate.replica.environment.uv import Uv, translate_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
-    from typing import Any
 
 NO_WHEELS = """\
 Using Python 3.11.7 environment at: vt
@@ -108,8 +109,7 @@ Would install 3 packages
 
 
 def make_slice(name: str, *unless: str, fallback: bool = False) -> Slice:
-    described: dict[str, Any] = {"name": name, "lock_sha256": name, "unless": unless}
-    return Slice({**described, "fallback": fallback})
+    return Slice(name, name, unless, fallback)
 
 
 SLICES = [
@@ -182,15 +182,14 @@ Requires-Dist: not-a-header
     assert [name_of(requirement) for requirement in found] == ["numpy-financial", "old"]
 
 
-def make_task(*, gpus: bool, **variants: list[dict[str, Any]]) -> Task:
-    runtime = {"name": "2.21", "python": "3.11", "variants": variants}
-    program = {"kind": "python", "module": "m", "args": []}
-    return Task({"runtime": runtime, "program": program, "gpus": gpus})
+def make_task(*, gpus: bool, **variants: tuple[Slice, ...]) -> EnvironmentTask:
+    return EnvironmentTask(
+        Task(PythonTask("m"), runtime=Runtime("2.21", "3.11", variants), gpus=gpus)
+    )
 
 
 def test_gpus() -> None:
-    cpu = [{"name": "cpu", "lock_sha256": "c"}]
-    gpu = [{"name": "gpu", "lock_sha256": "g"}]
+    cpu, gpu = (make_slice("cpu"),), (make_slice("gpu"),)
     both = {"cpu": cpu, "gpu": gpu}
     assert make_task(gpus=False, **both).choose_slices()[0][0].name == "cpu"
     assert make_task(gpus=True, **both).choose_slices()[0][0].name == "gpu"
@@ -251,7 +250,7 @@ def test_scripts_run_with_the_layer(tmp_path: Path, name: str) -> None:
 
 
 def test_counts_are_told_once_a_second() -> None:
-    said: list[dict[str, Any]] = []
+    said: list[Mapping[str, object]] = []
     times = iter([1.0, 1.5, 2.5, 2.6, 2.7])
     progress = ProgressOutput(said.append, lambda: next(times)).count("runtime 2.21")
     for done in (1, 2, 3, 4, 5):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from footplate.domain.replica_records import MetricRecord, TagsRecord
 from footplate.replica.journal import Journal
 from footplate.replica.metrics import metric_records as finding
 from footplate.replica.metrics import scanner as looking
@@ -16,7 +17,7 @@ from footplate.replica.metrics.event_directories import name_source, outermost
 from footplate.replica.metrics.metric_records import MetricRecords
 from footplate.replica.metrics.scanner import Scanner
 from footplate.replica.spool import Spool
-from footplate.wire.replica_v1 import MetricRecord, TagsRecord, decode_reports
+from footplate.wire.replica_v1 import decode_reports
 from tests.unit.replica_metrics.event_writer import (
     event,
     record,

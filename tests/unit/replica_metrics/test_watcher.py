@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import hypertune
 import pytest
 
-from footplate.replica.context import Context
+from footplate.domain.replica_records import EventRecord, MetricRecord, Record, TagsRecord
 from footplate.replica.journal import Journal
 from footplate.replica.metrics.watcher import MAX_FINAL_SCAN_S, POLL_INTERVAL_S, STAT_S, Watch
 from footplate.replica.phase import NEVER
 from footplate.replica.spool import Spool
 from footplate.replica.workdir import Home
-from footplate.wire.replica_v1 import EventRecord, MetricRecord, Record, TagsRecord, decode_reports
+from footplate.wire.replica_v1 import decode_reports
+from tests.support.replica_context import make_context, make_task
 from tests.unit.replica_metrics.event_writer import event, simple, write
 
 if TYPE_CHECKING:
@@ -35,10 +35,9 @@ class World:
         self.home.make_directories()
         self.job_dir = folder / "job-dir"
         self.work = folder / "home" / "work"
-        self.context = Context(self.home, {}, "mark", [], {}, self._tick)
-        task = {"metrics": ["m"]}
+        task = make_task(metrics=("m",))
+        self.context = make_context(folder / "home", task, clock=self._tick)
         self.context.directories = [str(self.job_dir)]
-        self.context.report_client = cast("Any", SimpleNamespace(task=task))
         self.spool = Spool(self.home.spool, LIMIT_BYTES)
         self.context.journal = Journal(self.spool, LIMIT_BYTES, lambda: 7.0)
         self.watch = Watch(self.context)

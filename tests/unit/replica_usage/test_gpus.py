@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.protocol.reports import GpuSample
 from footplate.replica.isolation.spawn import SpawnFailed
-from footplate.replica.usage.gpus import Query, list_gpus, parse
+from footplate.replica.usage.gpus import VISIBLE, Query, list_gpus, parse
+from tests.support.replica_context import make_task
 from tests.support.supervisor_process import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from footplate.protocol.task import Task
 
 MIB = 1 << 20
 
@@ -43,23 +47,21 @@ def finish(query: Query) -> None:
     ],
 )
 def test_a_line_of_its_answer(line: str, gpu: dict[str, object] | None) -> None:
-    assert parse(line) == gpu
+    found = parse(line)
+    assert (None if found is None else found.encode()) == gpu
 
 
 @pytest.mark.parametrize(
     ("task", "gpus"),
     [
-        ({}, []),
-        ({"gpus": False, "environment": [["CUDA_VISIBLE_DEVICES", "0"]]}, []),
-        ({"gpus": True, "environment": [["A", "1"], ["CUDA_VISIBLE_DEVICES", "2,3"]]}, ["2", "3"]),
-        ({"gpus": True, "environment": [["CUDA_VISIBLE_DEVICES", ""]]}, []),
-        ({"gpus": True, "environment": [["CUDA_VISIBLE_DEVICES", ";x"]]}, []),
-        ({"gpus": True, "environment": [7, []]}, []),
+        (make_task(), []),
+        (make_task(environment=((VISIBLE, "0"),)), []),
+        (make_task(gpus=True, environment=(("A", "1"), (VISIBLE, "2,3"))), ["2", "3"]),
+        (make_task(gpus=True, environment=((VISIBLE, ""),)), []),
+        (make_task(gpus=True, environment=((VISIBLE, ";x"),)), []),
     ],
 )
-def test_only_the_real_gpus_of_the_program_are_asked_for(
-    task: dict[str, object], gpus: list[str]
-) -> None:
+def test_only_the_real_gpus_of_the_program_are_asked_for(task: Task, gpus: list[str]) -> None:
     assert list_gpus(task) == gpus
 
 
@@ -67,10 +69,7 @@ def test_it_is_asked_for_those_gpus_with_nothing_of_our_environment(tmp_path: Pa
     script = f'echo "$@" > {tmp_path}/asked; env > {tmp_path}/env; echo "0, 9, 1"; echo "2, 8, 0"'
     query = Query(["0", "2"], fake(tmp_path, script), until=1.0)
     finish(query)
-    assert query.answer() == [
-        {"id": "0", "percent": 9, "memory_bytes": MIB},
-        {"id": "2", "percent": 8, "memory_bytes": 0},
-    ]
+    assert query.answer() == (GpuSample("0", 9, MIB), GpuSample("2", 8, 0))
     words = (tmp_path / "asked").read_text().split()
     assert words[:2] == ["-i", "0,2"]
     assert "SECRET" not in (tmp_path / "env").read_text()
@@ -81,7 +80,7 @@ def test_one_that_hangs_is_ended(tmp_path: Path) -> None:
     assert not query.reap()
     query.close()
     wait_until(query.reap, "the end of nvidia-smi")
-    assert query.answer() == []
+    assert query.answer() == ()
 
 
 def test_one_that_says_too_much_is_not_remembered(tmp_path: Path) -> None:

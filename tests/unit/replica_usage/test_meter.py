@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from footplate.protocol.reports import UsageSample
 from footplate.replica.isolation.containment import Child, Containment, ProcessSet
 from footplate.replica.usage.meter import Meter
 
@@ -40,28 +41,34 @@ def containment(tmp_path: Path) -> OwnCage:
     return containment
 
 
+def read(meter: Meter) -> UsageSample:
+    sample = UsageSample(1, 0)
+    meter.read(sample)
+    return sample
+
+
 def test_what_was_used_before_does_not_count(containment: OwnCage) -> None:
     meter = Meter(containment, Child(os.getpid()))
     containment.count(7_500_000, 1400)
-    values = meter.read()
-    assert (values["cpu_s"], values["written_bytes"]) == (2.5, 400)
-    assert values["processes"] == 1
-    assert values["memory_bytes"] > 0, "no group counts it"
+    values = read(meter)
+    assert (values.cpu_s, values.written_bytes) == (2.5, 400)
+    assert values.processes == 1
+    assert (values.memory_bytes or 0) > 0, "no group counts it"
 
 
 def test_what_falls_is_told_as_it_was(containment: OwnCage) -> None:
     meter = Meter(containment, Child(os.getpid()))
     for cpu_us, told_s in ((8_000_000, 3.0), (6_000_000, 3.0), (9_000_000, 4.0)):
         containment.count(cpu_us, 1000)
-        assert meter.read()["cpu_s"] == told_s
+        assert read(meter).cpu_s == told_s
 
 
 def test_without_a_process_the_counters_stay_as_they_were(containment: OwnCage) -> None:
     meter = Meter(containment, Child(os.getpid()))
     containment.count(7_500_000, 1400)
-    meter.read()
+    read(meter)
     containment.pids = []
-    values = meter.read()
-    assert (values["cpu_s"], values["written_bytes"]) == (2.5, 400)
-    assert "memory_bytes" not in values
-    assert "processes" not in values
+    values = read(meter)
+    assert (values.cpu_s, values.written_bytes) == (2.5, 400)
+    assert values.memory_bytes is None
+    assert values.processes is None

@@ -19,7 +19,7 @@ of_root = pytest.mark.skipif(os.geteuid() != 0, reason="is about what root start
 
 @of_root
 def test_a_range_is_two_ids() -> None:
-    assert program_users.resolve("1999000000-1999000063") == [1999000000, 1999000063]
+    assert program_users.resolve("1999000000-1999000063") == (1999000000, 1999000063)
 
 
 @of_root
@@ -50,7 +50,7 @@ def test_what_is_somebody_elses_is_refused(given: str, reason: str) -> None:
 @of_root
 def test_a_name_is_that_user() -> None:
     nobody = pwd.getpwnam("nobody")
-    assert program_users.resolve("nobody") == [nobody.pw_uid, nobody.pw_gid, "nobody"]
+    assert program_users.resolve("nobody") == (nobody.pw_uid, nobody.pw_gid, "nobody")
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument
-from footplate.wire.control_requests import (
-    ControlResponse,
-    decode_control_response,
-    encode_control_requests,
-)
-
-
-def test_control_requests_as_a_supervisor_reads_them() -> None:
-    assert encode_control_requests([("a1", "stacks")], "l-1") == {
-        "control_requests": [{"id": "a1", "kind": "stacks"}],
-        "cursor": "l-1",
-    }
+from footplate.protocol.control_requests import ControlResponse
+from footplate.wire.control_requests import decode_control_response
 
 
 def test_an_answer_is_a_text_or_an_error() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,29 +13,23 @@ from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.job_states import Phase
-from footplate.domain.jobs import Address, Exit, ExitKind
+from footplate.domain.jobs import Exit, ExitKind
 from footplate.domain.log_lines import Line
-from footplate.domain.names import AttemptId
-from footplate.domain.runtimes import Runtime, Slice
+from footplate.domain.replica_records import (
+    EventRecord,
+    ExitRecord,
+    LineRecord,
+    MetricRecord,
+    StateRecord,
+    TagsRecord,
+    UsageRecord,
+)
 from footplate.domain.usage import Counters, GpuUse, Sample
 from footplate.wire.replica_v1 import (
     MAX_LINE_LENGTH,
     MAX_RECORDS,
     MAX_TEXT_LENGTH,
-    Allotment,
-    EventRecord,
-    ExitRecord,
-    LineRecord,
-    MetricRecord,
-    Package,
-    PythonTask,
-    StateRecord,
-    TagsRecord,
-    Task,
-    UsageRecord,
     decode_reports,
-    encode_answer,
-    encode_task,
 )
 
 T = 1_767_323_045.678901
@@ -214,7 +207,6 @@ def test_tags_that_can_not_be(tags: object, field: str) -> None:
 
 def test_a_heartbeat_is_empty() -> None:
     assert decode_reports(report()) == ()
-    assert encode_answer(7, stop=True) == {"acknowledged": 7, "stop": True}
 
 
 def test_an_exit_may_leave_out_what_it_does_not_know() -> None:
@@ -305,81 +297,6 @@ def test_a_body_that_is_no_report_is_refused(body: bytes) -> None:
         decode_reports(body)
 
 
-def test_a_task_as_supervisors_get_it() -> None:
-    cpu = (Slice("sklearn", "a" * 64, ("tensorflow",)), Slice("all", "b" * 64, fallback=True))
-    task = Task(
-        attempt_id=AttemptId("uid-1"),
-        attempt=1,
-        replica="master-replica-0",
-        job="projects/p/jobs/j",
-        program=PythonTask("trainer.task", ("--x", "1")),
-        packages=(Package("trainer-0.1.tar.gz"),),
-        runtime=Runtime("2.21", "3.11", cpu),
-        environment=(("NAME", "VALUE"),),
-        directories=("/data/out/",),
-        time_limit_s=604800.0,
-        stop_grace_s=10.0,
-        heartbeat_s=30.0,
-        gpus=True,
-        allotment=Allotment("n1-standard-4", 4, 15360, 200),
-        restart=2,
-        address=Address("127.0.0.1", 5001, (6001,)),
-        usage_s=10.0,
-        hang_s=600.0,
-    )
-    assert json.loads(json.dumps(encode_task(task))) == {
-        "attempt_id": "uid-1",
-        "attempt": 1,
-        "replica": "master-replica-0",
-        "job": "projects/p/jobs/j",
-        "program": {"kind": "python", "module": "trainer.task", "args": ["--x", "1"]},
-        "packages": [{"file": "trainer-0.1.tar.gz", "sha256": ""}],
-        "preparation": "",
-        "runtime": {
-            "name": "2.21",
-            "python": "3.11",
-            "variants": {
-                "cpu": [
-                    {
-                        "name": "sklearn",
-                        "lock_sha256": "a" * 64,
-                        "unless": ["tensorflow"],
-                        "fallback": False,
-                    },
-                    {"name": "all", "lock_sha256": "b" * 64, "unless": [], "fallback": True},
-                ]
-            },
-        },
-        "environment": [["NAME", "VALUE"]],
-        "directories": ["/data/out/"],
-        "time_limit_s": 604800.0,
-        "stop_grace_s": 10.0,
-        "heartbeat_s": 30.0,
-        "gpus": True,
-        "allotment": {
-            "machine_type": "n1-standard-4",
-            "vcpus": 4,
-            "memory_mb": 15360,
-            "disk_gb": 200,
-        },
-        "web_access": False,
-        "gathering_s": None,
-        "restart": 2,
-        "address": {"host": "127.0.0.1", "port": 5001, "open_ports": [6001]},
-        "usage_s": 10.0,
-        "hang_s": 600.0,
-        "metrics": [],
-        "build_environment": [],
-        "devices": [],
-        "buckets": None,
-        "authority": "",
-        "account": "",
-        "bound_buckets": [],
-        "persistent_resource": "",
-    }
-    assert encode_task(replace(task, allotment=None))["allotment"] is None
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
@@ -412,46 +329,3 @@ def test_whatever_comes_is_decoded_or_refused(records: list[object]) -> None:
         decode_reports(report(*records))
     except InvalidArgument as error:
         error.message.encode()
-
-
-def test_a_preparation_is_named_by_all_that_goes_into_it() -> None:
-    """Whatever else tasks differ in: by replica, arguments and job, they share one."""
-
-    def name(**changes: Any) -> object:
-        cpu = (Slice("all", "b" * 64),)
-        task = Task(
-            attempt_id=AttemptId("uid-1"),
-            attempt=1,
-            replica="master-replica-0",
-            job="projects/p/jobs/j",
-            program=PythonTask("trainer.task", ()),
-            packages=(Package("trainer-0.1.tar.gz", "c" * 64),),
-            runtime=Runtime("2.21", "3.11", cpu),
-            environment=(),
-            directories=(),
-            time_limit_s=1.0,
-            stop_grace_s=10.0,
-            heartbeat_s=30.0,
-        )
-        return encode_task(replace(task, **changes))["preparation"]
-
-    alike: tuple[dict[str, Any], ...] = (
-        {},
-        {"attempt_id": AttemptId("uid-2"), "replica": "worker-replica-3"},
-        {"program": PythonTask("trainer.task", ("--x", "1"))},
-        {"environment": (("NAME", "VALUE"),)},
-    )
-    assert len({name(**changes) for changes in alike}) == 1
-    others: tuple[dict[str, Any], ...] = (
-        {},
-        {"program": PythonTask("trainer.other", ())},
-        {"packages": (Package("trainer-0.1.tar.gz", "d" * 64),)},
-        {"packages": (Package("trainer-0.2.tar.gz", "c" * 64),)},
-        {"packages": ()},
-        {"runtime": Runtime("2.21", "3.11", (Slice("all", "e" * 64),))},
-        {"runtime": Runtime("2.21", "3.12", (Slice("all", "b" * 64),))},
-        {"gpus": True},
-        {"environment": (("FOOTPLATE_RUNTIME_SLICE", "full"),)},
-    )
-    assert len({name(**changes) for changes in others}) == len(others)
-    assert name(packages=(Package("large.tar.gz"),)) == ""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.stacks import Dump, Frame, Missing, Process, Report, Thread, compare
+from footplate.protocol.stacks import FrameDump, ProcessDump, ReplicaDump, ThreadDump
 from footplate.wire.stacks import (
     MAX_FRAMES,
     MAX_PROCESSES,
@@ -34,6 +35,21 @@ def test_what_a_replica_tells() -> None:
     thread = Thread("MainThread", (Frame("train", "task.py", 3),), 1)
     assert decode_dump(json.dumps(told)) == Dump(
         (Process(7, "python", True, False, (thread,)), Process(7, "python", True, error="no")), 2
+    )
+
+
+def test_what_a_supervisor_sends_is_read_as_it_means_it() -> None:
+    thread = ThreadDump("MainThread", (FrameDump("train", "task.py", 3),), 1)
+    fine = ProcessDump(7, "python", program=True, stopped=True, threads=(thread,))
+    lost = ProcessDump(8, "python", program=False, stopped=False, error="no")
+    read = decode_dump(json.dumps(ReplicaDump((fine, lost), 2).encode()))
+    frames = (Frame("train", "task.py", 3),)
+    assert read == Dump(
+        (
+            Process(7, "python", True, True, (Thread("MainThread", frames, 1),)),
+            Process(8, "python", False, error="no"),
+        ),
+        2,
     )
 
 

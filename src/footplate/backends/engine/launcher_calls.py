@@ -6,7 +6,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import NotFound, Unavailable
-from footplate.domain.launchers import LauncherAnswer, LauncherReport, LauncherState
+from footplate.domain.launchers import LauncherReport, LauncherState
+from footplate.protocol.launcher import LauncherAnswer, WantedStart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,28 +16,28 @@ if TYPE_CHECKING:
     from footplate.backends.engine.attempt_files import Attempt, AttemptFiles, Replica
     from footplate.backends.engine.launcher_tokens import LauncherBearer, LauncherTokens
     from footplate.domain.names import AttemptId
+    from footplate.protocol.ticket import SupervisorTicket
 
 LEAVE = LauncherAnswer(leave=True)
-Facts = dict[str, object]
 
 
 class LauncherCalls:
     """The port ``Launchers``, over the files of each engine, by its name.
 
-    ``facts`` are what all tickets of an engine say; ``archives`` what launchers may fetch, by
-    their SHA-256.
+    ``tickets`` make those of an engine, from what is of the replica; ``archives`` are what
+    launchers may fetch, by their SHA-256.
     """
 
     def __init__(
         self,
         tokens: LauncherTokens,
         files: Mapping[str, AttemptFiles],
-        facts: Mapping[str, Facts],
+        tickets: Mapping[str, Callable[..., SupervisorTicket]],
         archives: Mapping[str, Path],
     ) -> None:
         self._tokens = tokens
         self._files = files
-        self._facts = facts
+        self._tickets = tickets
         self._archives = archives
         self._listeners: dict[str, Callable[[AttemptId], None]] = {}
         self._waiting: dict[tuple[str, AttemptId], set[Callable[[], None]]] = {}
@@ -125,9 +126,9 @@ class LauncherCalls:
         if not files.give(attempt.id, replica):
             return LEAVE
         stop = files.is_stopped(attempt.id, replica)
-        facts = self._facts.get(self._engine_of(files), {})
-        own = {"token": replica.ticket["token"], "restart": replica.restart}
-        return LauncherAnswer(stop=stop, restart=replica.restart, ticket={**facts, **own})
+        make = self._tickets[self._engine_of(files)]
+        ticket = make(token=str(replica.ticket["token"]), restart=replica.restart)
+        return LauncherAnswer(stop=stop, run=WantedStart(replica.restart, ticket))
 
     def _engine_of(self, files: AttemptFiles) -> str:
         return next(name for name, each in self._files.items() if each is files)

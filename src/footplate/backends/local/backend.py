@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from footplate.backends.local.attempt_directories import AttemptDirectories
@@ -14,6 +15,7 @@ from footplate.backends.local.process_watcher import make_process_watcher
 from footplate.backends.local.replica_controller import ReplicaController
 from footplate.domain.errors import Unavailable
 from footplate.ports.backend import Presence
+from footplate.protocol.ticket import SupervisorTicket
 
 if TYPE_CHECKING:
     import builtins
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from footplate.backends.local.process_watcher import ProcessWatcher
     from footplate.domain.names import AttemptId
     from footplate.ports.backend import AttemptStart, ReplicaObservation, Ticket
+    from footplate.protocol.promised import Promised
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +65,7 @@ class LocalBackend:
         uv: Path,
         py_spy: Path | None = None,
         isolation: str = "auto",
-        promised: Callable[[], Mapping[str, object]] | None = None,
+        promised: Callable[[], Promised] | None = None,
         program_users: Sequence[int | str] | None = None,
         allow_root: Sequence[str] = (),
         pythons: Sequence[str] = (),
@@ -80,32 +83,33 @@ class LocalBackend:
         watcher: Callable[[], ProcessWatcher] = make_process_watcher,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._facts = {
-            "server_file": str(server_file.absolute()),
-            "cache": str(cache.absolute()),
-            "cache_limit_bytes": cache_limit_bytes,
-            "build_limits": list(build_limits),
-            "buckets": str(buckets.absolute()),
-            "isolation": isolation,
-            "program_users": None if program_users is None else list(program_users),
-            "allow_root": list(allow_root),
-            "uv": str(uv),
-            "py_spy": str(py_spy or ""),
-            "pythons": list(pythons),
-            "fetch_interpreters": fetch_interpreters,
-            "service": service,
-            "private": [str(path.absolute()) for path in private],
-            "blocked": [str(path.absolute()) for path in blocked],
-            "tmp_paths": [str(path) for path in tmp_paths],
-            "job_dir_roots": [str(path) for path in job_dir_roots],
-            "spool_limit_bytes": spool_limit_bytes,
-            "reserve": str(reserve.absolute()) if reserve else "",
-        }
-        self._promised = promised
-        self._launcher = Launcher(python.absolute(), archive.absolute(), fork_server)
         # Supervisors are recognised by the path of their HOME: there is one way to write it.
         self._attempts = AttemptDirectories(root.resolve(), self._write_ticket)
-        self._facts["kept"] = str(self._attempts.kept)
+        self._make_ticket = partial(
+            SupervisorTicket,
+            server_file=str(server_file.absolute()),
+            cache=str(cache.absolute()),
+            cache_limit_bytes=cache_limit_bytes,
+            build_limits=build_limits,
+            buckets=str(buckets.absolute()),
+            isolation=isolation,
+            program_users=None if program_users is None else tuple(program_users),
+            allow_root=tuple(allow_root),
+            uv=str(uv),
+            py_spy=str(py_spy or ""),
+            pythons=tuple(pythons),
+            fetch_interpreters=fetch_interpreters,
+            service=service,
+            private=tuple(str(path.absolute()) for path in private),
+            blocked=tuple(str(path.absolute()) for path in blocked),
+            tmp_paths=tuple(str(path) for path in tmp_paths),
+            job_dir_roots=tuple(str(path) for path in job_dir_roots),
+            spool_limit_bytes=spool_limit_bytes,
+            reserve=str(reserve.absolute()) if reserve else "",
+            kept=str(self._attempts.kept),
+        )
+        self._promised = promised
+        self._launcher = Launcher(python.absolute(), archive.absolute(), fork_server)
         self._watcher = watcher()
         self._controller = ReplicaController(self._launcher, self._watcher, monotonic)
         self._mutex = threading.RLock()
@@ -114,10 +118,9 @@ class LocalBackend:
         self._listeners: list[Callable[[AttemptId], None]] = []
 
     def _write_ticket(self, ticket: Ticket) -> str:
-        own: dict[str, object] = {"token": ticket.token, "restart": ticket.restart}
-        if self._promised is not None:
-            own["promised"] = self._promised()
-        return json.dumps({**self._facts, **own})
+        promised = None if self._promised is None else self._promised()
+        made = self._make_ticket(token=ticket.token, restart=ticket.restart, promised=promised)
+        return json.dumps(made.encode())
 
     def start(self, request: AttemptStart) -> None:
         """Makes all HOMEs of the gang, then spawns its supervisors; see the port."""

@@ -15,6 +15,7 @@ from footplate.containers.discovery import find_engine
 from footplate.containers.engine_api import Engine, EngineError
 from footplate.domain.errors import InvalidArgument, ServiceError
 from footplate.domain.sites.gpu_assignment import VISIBLE
+from footplate.protocol.promised import Promised
 from footplate.runtime_cache import Environments
 from footplate.server.data_dir import DataDir
 from footplate.server.gpus import Gpus
@@ -123,10 +124,14 @@ def _examine_pythons(settings: Settings) -> Finding:
 
     try:
         # Nothing is built, so that no isolation need be tried.
-        found = Environments(settings, Path(find_uv_bin()), promised=dict).interpreters()
+        found = Environments(settings, Path(find_uv_bin()), promised=_promise_none).interpreters()
     except FileNotFoundError as error:
         return assessment.judge_pythons({}, str(error))
     return assessment.judge_pythons(found, "")
+
+
+def _promise_none() -> Promised:
+    return Promised("", (), {})
 
 
 def _examine_port(settings: Settings) -> Finding:

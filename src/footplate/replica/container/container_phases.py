@@ -6,7 +6,7 @@ import os
 
 from footplate.replica.bucket_phases import after_fetching
 from footplate.replica.container import image_users
-from footplate.replica.container.container_spec import check_program, compose
+from footplate.replica.container.container_spec import compose
 from footplate.replica.container.containment import EngineContainment
 from footplate.replica.container.guard_container import compose_guard
 from footplate.replica.container.mounts import open_buckets
@@ -14,11 +14,11 @@ from footplate.replica.isolation import levels
 from footplate.replica.phase import Delivering, Phase, fail
 from footplate.replica.preparation_phases import Preparing, keep_limits, proceed, read_limits
 from footplate.replica.program_phases import Running
-from footplate.replica.program_spec import TaskError, make_directories
+from footplate.replica.program_spec import TaskError, make_directories, require_container
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Mapping
 
     from footplate.replica.context import Context
     from footplate.replica.isolation.mount_namespace import MountNamespace
@@ -29,7 +29,7 @@ _ROOT_USERS = ("", "0", "root")
 
 def begin(context: Context) -> Phase:
     """Starts the phases of a container task. Raises TaskError, SpawnFailed, OSError."""
-    check_program(context.task)
+    require_container(context.task)
     context.containment = EngineContainment(_find_engine(context), context.mark)
     context.limits = read_limits(context)
     return PreparingImage(context)
@@ -37,19 +37,18 @@ def begin(context: Context) -> Phase:
 
 def _find_engine(context: Context) -> str:
     """Returns the socket of the service's machine; on a node the node's own. Raises TaskError."""
-    program = context.task["program"]
-    if not program.get("engine"):
+    program = require_container(context.task)
+    if not program.engine:
         # Imported here: only nodes need it, and it costs every other supervisor memory.
         from footplate.containers.discovery import NoEngine, find_on_node
 
-        named = str(context.ticket.get("container_engine") or "")
+        named = context.ticket.container_engine
         try:
-            found = find_on_node(named, context.host, os.geteuid())
+            program.engine = find_on_node(named, context.host, os.geteuid())
         except NoEngine as error:
             raise TaskError(str(error)) from error
-        context.task["program"] = {**program, "engine": found}
-        context.home.write("task.json", context.task)
-    return str(context.task["program"]["engine"])
+        context.home.write("task.json", context.task.encode())
+    return program.engine
 
 
 class PreparingImage(Preparing):
@@ -62,7 +61,7 @@ class PreparingImage(Preparing):
         """Returns the host's variables: credential helpers need them, and no user's code runs."""
         return dict(self.context.host)
 
-    def _follow(self, result: dict[str, Any]) -> Phase:
+    def _follow(self, result: Mapping[str, Any]) -> Phase:
         image = result.get("image")
         if not isinstance(image, dict):
             raise TaskError(f"the image's description can't be read: {str(result)[:200]}")
@@ -152,7 +151,7 @@ class ImageProgram:
         self, context: Context, spec: dict[str, Any], socket: str, container: str
     ) -> dict[str, Any] | None:
         """Returns its guard on a node, where an engine may kill all of a job but its container."""
-        if not context.ticket.get("launchers"):
+        if not context.ticket.launchers:
             return None
         archive, engine = context.command[-1], str(self._image["engine"])
         return compose_guard(spec, container, socket, context.home.path, archive, engine)
@@ -198,7 +197,7 @@ class Starting(Phase):
         self._close_output()
         if fault:
             return Delivering(context, "SIGNALLED", 9, fault)
-        image = context.task["program"]["image"]
+        image = require_container(context.task).image
         return fail(
             context,
             f"the engine can't start the container of {image}: {explain(containment.error)}",

@@ -8,12 +8,14 @@ from footplate.containers.leftovers import HOME_LABEL, SERVICE_LABEL
 from footplate.replica.api_account import make_account
 from footplate.replica.container.mounts import find_mounts
 from footplate.replica.program_hooks import make_hook
-from footplate.replica.program_spec import TaskError, compose_container_environment
+from footplate.replica.program_spec import compose_container_environment, require_container
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping
 
+    from footplate.protocol.task import ContainerTask, Task
+    from footplate.protocol.ticket import SupervisorTicket
     from footplate.replica.context import Context
     from footplate.replica.isolation.resource_limits import Limits
 
@@ -32,16 +34,16 @@ _OOM_SCORE = 500
 
 def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -> dict[str, Any]:
     """``image``: the answer of the image stage. Raises TaskError, OSError."""
-    task, program = context.task, context.task["program"]
+    task, program = context.task, require_container(context.task)
     environment = compose_container_environment(
         task, context.host, f"{HYPERTUNE_DIRECTORY}/output.metrics", context.mark
     )
     devices = find_devices(task, context.ticket, context.host)
     environment.update({} if devices else _HIDDEN_GPUS)
     known = {"PYTHONPATH": str(image.get("python_path") or ""), **environment}
-    authority = str(task.get("authority") or "")
-    environment.update(make_hook(known, authority, context.home.tools, HYPERTUNE_DIRECTORY))
-    environment.update(make_account(task, environment, context.home.tools, HYPERTUNE_DIRECTORY))
+    tools = context.home.tools
+    environment.update(make_hook(known, task.authority, tools, HYPERTUNE_DIRECTORY))
+    environment.update(make_account(task, environment, tools, HYPERTUNE_DIRECTORY))
     host: dict[str, Any] = {
         "NetworkMode": "host",
         "IpcMode": "private",
@@ -57,39 +59,28 @@ def compose(context: Context, image: Mapping[str, Any], limits: Limits | None) -
     }
     return {
         "Image": image["reference"],
-        "Entrypoint": program.get("command"),
+        "Entrypoint": None if program.command is None else list(program.command),
         "Cmd": join_arguments(program, image),
         "Env": [f"{name}={value}" for name, value in environment.items()],
         "AttachStdout": True,
         "AttachStderr": True,
         "Labels": {
-            SERVICE_LABEL: str(context.ticket.get("service") or ""),
+            SERVICE_LABEL: context.ticket.service,
             HOME_LABEL: context.home.path,
-            "io.footplate.job": str(task.get("job") or ""),
-            "io.footplate.replica": str(task.get("replica") or ""),
+            "io.footplate.job": task.job,
+            "io.footplate.replica": task.replica,
         },
         "HostConfig": host,
     }
 
 
-def join_arguments(program: Mapping[str, Any], image: Mapping[str, Any]) -> list[str] | None:
+def join_arguments(program: ContainerTask, image: Mapping[str, Any]) -> list[str] | None:
     """Puts options behind an image that has CMD alone: by themselves they are no command line."""
-    args = program.get("args")
+    if program.args is None:
+        return None
     own = list(image.get("cmd") or ())
-    if args and not program.get("command") and not image.get("entrypoint") and own:
-        return [*own, *args] if str(args[0]).startswith("-") else list(args)
-    return args
-
-
-def check_program(task: Mapping[str, Any]) -> None:
-    """Raises TaskError: the task's command line can't be one."""
-    program = task["program"]
-    for name in ("command", "args"):
-        words = program.get(name)
-        if words is not None and not all(isinstance(w, str) and "\0" not in w for w in words):
-            raise TaskError(
-                f"the container's {name} must be a list of texts without NUL characters"
-            )
+    alone = program.args and not program.command and not image.get("entrypoint")
+    return [*(own if alone and program.args[0].startswith("-") else ()), *program.args]
 
 
 def _describe_limits(limits: Limits | None) -> dict[str, Any]:
@@ -143,13 +134,11 @@ def _request_gpus(devices: Any, engine: str) -> dict[str, Any]:
     return {"DeviceRequests": [{"Driver": "", "DeviceIDs": ids, "Capabilities": [["gpu"]]}]}
 
 
-def find_devices(
-    task: Mapping[str, Any], ticket: Mapping[str, Any], host: Mapping[str, str]
-) -> list[str]:
+def find_devices(task: Task, ticket: SupervisorTicket, host: Mapping[str, str]) -> list[str]:
     """Returns the replica's GPUs; on a node by what its engine says. Slurm numbers those of a step
     as the machine does in variables of its own, and from 0 in CUDA's.
     """
-    if task.get("devices") or not ticket.get("launchers"):
-        return [str(device) for device in task.get("devices") or ()]
+    if task.devices or not ticket.launchers:
+        return list(task.devices)
     found = next((host[name] for name in _GPU_VARIABLES if host.get(name)), "")
     return [word for word in found.split(",") if word.strip() not in ("", "-1", "NoDevFiles")]

@@ -27,6 +27,7 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
 
+    from footplate.protocol.isolation_record import IsolationRecord
     from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.isolation.spawn import Launch
 
@@ -52,13 +53,12 @@ class EngineContainment(Containment):
         """Where the files lie on the host that the program writes to its working directory."""
 
     @classmethod
-    def reopen(cls, record: dict[str, Any]) -> EngineContainment:
-        """Reopens that of a dead supervisor, by what ``record`` told."""
-        containment = cls(str(record["engine"]), str(record["mark"]))
-        containment._created = bool(record["created"])
-        containment._guarded = bool(record.get("guarded"))
-        if record.get("init"):
-            containment._init = Process(int(record["init"]), 0, int(record["start"]), zombie=False)
+    def reopen(cls, record: IsolationRecord) -> EngineContainment:
+        """Of a dead supervisor, by what ``fill`` told."""
+        containment = cls(record.engine, record.mark)
+        containment._created, containment._guarded = record.created, record.guarded
+        if record.init:
+            containment._init = Process(record.init, 0, record.start, zombie=False)
         return containment
 
     def start(self, launch: Launch, view: MountNamespace | None) -> Child:
@@ -72,7 +72,7 @@ class EngineContainment(Containment):
         return self._engine.path, self._container
 
     def promise(self, *, guarded: bool = False) -> None:
-        """Puts a container, which is about to be made, into ``record``."""
+        """From now on the record has a container in it, which is about to be made."""
         self._created = True
         self._guarded = guarded
 
@@ -193,12 +193,11 @@ class EngineContainment(Containment):
         refused = self._told.get("refused")
         return None if refused is None else int(refused)
 
-    def record(self) -> dict[str, object]:
-        init = self._init
-        init_record = {} if init is None else {"init": init.pid, "start": init.start}
-        where = {"engine": self._engine.path, "container": self._container}
-        made = {"created": self._created, "guarded": self._guarded}
-        return {**where, **made, **init_record}
+    def fill(self, record: IsolationRecord) -> None:
+        record.engine, record.container = self.names
+        record.created, record.guarded = self._created, self._guarded
+        if self._init is not None:
+            record.init, record.start = self._init.pid, self._init.start
 
     def _take(self, lines: list[str]) -> None:
         for line in filter(None, lines):

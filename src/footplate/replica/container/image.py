@@ -17,12 +17,17 @@ from footplate.containers.images import ImageFailure, pull
 from footplate.containers.leftovers import remove_leftovers
 from footplate.containers.pull_progress import write_line
 from footplate.domain.image_reference import parse_reference
+from footplate.protocol.reports import FoundImage, PinnedImage
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
+from footplate.replica.program_spec import require_container
 from footplate.replica.workdir import Home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from footplate.protocol.task import ContainerTask, Task
+    from footplate.protocol.ticket import SupervisorTicket
 
 POD_IMAGE = "FOOTPLATE_IMAGE"
 """The variable of a Pod whose image is the program."""
@@ -42,7 +47,7 @@ class UnusableImage(Exception):
 def main(path: str) -> int:
     """Prints progress, and at last the image or the error, as JSON lines."""
     home = Home(path)
-    task, ticket = home.read("task.json") or {}, home.read("ticket.json") or {}
+    task, ticket = home.read_task(), home.read_ticket()
     try:
         known = os.environ.get(POD_IMAGE)
         write_line(
@@ -54,22 +59,21 @@ def main(path: str) -> int:
     return 0
 
 
-def prepare(task: dict[str, Any], ticket: dict[str, Any]) -> dict[str, Any]:
+def prepare(task: Task, ticket: SupervisorTicket) -> dict[str, Any]:
     """Returns the image to run, and what is to be known of it.
 
     Raises UnusableImage, ImageFailure, EngineError, EngineGone, OSError.
     """
-    program = task["program"]
-    name, pinned = str(program["image"]), str(program.get("pinned") or "")
-    engine = Engine(str(program["engine"]))
-    about = _describe_engine(engine, limited=task.get("allotment") is not None)
-    if ticket.get("launchers"):
-        launchers = f"{ticket['launchers']}{os.sep}"
-        service = str(ticket.get("service") or "")
-        remove_leftovers(engine, service, lambda home: is_left(home, launchers))
+    program = require_container(task)
+    name, pinned = program.image, program.pinned
+    engine = Engine(program.engine)
+    about = _describe_engine(engine, limited=task.allotment is not None)
+    if ticket.launchers:
+        launchers = f"{ticket.launchers}{os.sep}"
+        remove_leftovers(engine, ticket.service, lambda home: is_left(home, launchers))
     first = False
     if not pinned:
-        always = program.get("pull") == "always"
+        always = program.pull == "always"
         own = refer(_have(engine, name, ticket, always=always), name)
         pinned, first = _pin(ticket, name, own)
     found = _have(engine, pinned, ticket, always=False)
@@ -109,10 +113,10 @@ def is_left(home: str, launchers: str) -> bool:
     return True
 
 
-def agree(task: dict[str, Any], ticket: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+def agree(task: Task, ticket: SupervisorTicket, known: dict[str, Any]) -> dict[str, Any]:
     """Does what ``prepare`` does for an image that runs: this Pod's. Raises UnusableImage."""
-    program, reference = task["program"], str(known["reference"])
-    name, pinned, notes = str(program["image"]), str(program.get("pinned") or ""), []
+    program, reference = require_container(task), str(known["reference"])
+    name, pinned, notes = program.image, program.pinned, []
     image = {"Architecture": known["architecture"], "RepoDigests": [reference], "Id": reference}
     _check(image, known["config"], program, name)
     if not pinned:
@@ -191,12 +195,12 @@ def _find_faults(info: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) -> dict[str, Any]:
+def _have(engine: Engine, name: str, ticket: SupervisorTicket, *, always: bool) -> dict[str, Any]:
     """Pulls the image if the engine lacks it, or ``always``. Raises as ``prepare``."""
     found = engine.inspect_image(name)
     if found is not None and (not always or _is_local(found)):
         return found
-    locks = os.path.join(str(ticket.get("cache") or ""), "images")
+    locks = os.path.join(ticket.cache, "images")
     pull(engine.path, name, locks, os.environ)
     found = engine.inspect_image(name) or found
     if found is None:
@@ -204,17 +208,17 @@ def _have(engine: Engine, name: str, ticket: dict[str, Any], *, always: bool) ->
     return found
 
 
-def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:
+def _pin(ticket: SupervisorTicket, name: str, reference: str) -> tuple[str, bool]:
     """Returns what the job runs for this name, by its first replica; and if this is that one.
 
     Raises UnusableImage.
     """
-    connection = Connection(str(ticket["server_file"]), str(ticket["token"]))
+    connection = Connection(ticket.server_file, ticket.token)
     end = time.monotonic() + ENGINE_LIMIT_S
     while True:
         try:
-            answer = connection.post(IMAGES_PATH, {"image": name, "reference": reference})
-            return str(answer["reference"]), answer.get("first") is True
+            found = FoundImage(name, reference).encode()
+            pinned = PinnedImage.decode(connection.post(IMAGES_PATH, found))
         except (Refused, ServerUnavailable) as error:
             again = isinstance(error, ServerUnavailable) or error.status == _CONFLICT
             if not again or time.monotonic() >= end:
@@ -222,10 +226,12 @@ def _pin(ticket: dict[str, Any], name: str, reference: str) -> tuple[str, bool]:
                     f"the supervisor can't report the image to the server: {error}"
                 ) from error
             time.sleep(_POLL_INTERVAL_S)
+        else:
+            return pinned.reference, pinned.first
 
 
 def _check(
-    image: dict[str, Any], config: dict[str, Any], program: dict[str, Any], name: str
+    image: dict[str, Any], config: dict[str, Any], program: ContainerTask, name: str
 ) -> None:
     """Raises UnusableImage."""
     machine = platform.machine()
@@ -236,8 +242,8 @@ def _check(
             f"the image {name} is for {made}, and this machine is {own}: "
             f"build it with `docker build --platform linux/{own}`"
         )
-    words = program.get("command") or config.get("Entrypoint")
-    if not words and not (program.get("args") or config.get("Cmd")):
+    words = program.command or config.get("Entrypoint")
+    if not words and not (program.args or config.get("Cmd")):
         raise UnusableImage(
             f"the image {name} has neither ENTRYPOINT nor CMD, and the job gives no command: "
             "set `command` in its containerSpec, or ENTRYPOINT in the Dockerfile"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
+from footplate.protocol.promised import IMAGE_USERS
 from footplate.replica.container.container_spec import is_podman
 from footplate.replica.isolation import levels, users
 from footplate.replica.isolation.id_maps import find_fault
-from footplate.replica.isolation.promised import IMAGE_USERS
 from footplate.replica.program_spec import TaskError
 from footplate.replica.program_user import is_root_allowed
 
@@ -31,7 +31,7 @@ def find_first_id(
     """
     if os.geteuid() != 0:
         return 0, ""
-    setting = context.ticket.get("program_users") or ()
+    setting = context.ticket.program_users or ()
     first = users.find_container_ids(setting)
     user = str(image.get("user") or "").partition(":")[0]
     if is_root_allowed(context):

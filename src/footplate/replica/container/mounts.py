@@ -33,11 +33,11 @@ def find_mounts(context: Context, hypertune: str) -> list[dict[str, Any]]:
     An engine takes paths, and follows their links. No program can replace a bucket; of the job's
     directories elsewhere this can only say that there is no link in them now. Raises OSError.
     """
-    buckets = find_real(str(context.ticket.get("buckets") or ""))
+    buckets = find_real(context.ticket.buckets)
     metrics = os.path.dirname(context.home.metrics)
     os.chmod(metrics, _OPEN)  # the image's user may be anybody
     mounts = [_bind(metrics, hypertune), _bind(metrics, HYPERTUNE_DEFAULT)]
-    usable = find_buckets(context.ticket, context.task)
+    usable = find_buckets(context.ticket, context.task.buckets)
     mounts += [_bind(path, BUCKETS + path[len(buckets) :]) for path in usable]
     records = find_records(buckets) if buckets in usable else ""
     if records:
@@ -46,11 +46,10 @@ def find_mounts(context: Context, hypertune: str) -> list[dict[str, Any]]:
     bound = find_bound(context.task)
     mounts += [_bind(path, f"{BUCKETS}/{name}", read_only=only) for path, name, only in bound]
     inside = [buckets, *(path for path, _, _ in bound)]
-    places = context.task.get("directories") or ()
-    for path, place in zip(context.directories, places):  # noqa: B905  Python 3.8
+    for path, place in zip(context.directories, context.task.directories):  # noqa: B905  Python 3.8
         if not is_below(os.path.join(path, ""), inside):
             os.close(open_directory(ROOT, split(path), flags=PLACE))
-            mounts.append(_bind(path, str(place)))
+            mounts.append(_bind(path, place))
     return mounts
 
 
@@ -66,7 +65,7 @@ def open_buckets(context: Context) -> str:
 
     Returns why that can't be; empty if it is done.
     """
-    buckets = find_real(str(context.ticket.get("buckets") or ""))
+    buckets = find_real(context.ticket.buckets)
     parent = os.path.dirname(buckets)
     if not os.path.isdir(buckets):  # a node that doesn't see the service's disk
         return ""
@@ -75,7 +74,7 @@ def open_buckets(context: Context) -> str:
             return (
                 f"other users of this machine can open {parent}; close it with chmod 700 {parent}"
             )
-        usable = find_buckets(context.ticket, context.task)
+        usable = find_buckets(context.ticket, context.task.buckets)
         copies = find_copies(context.task)
         for path in _list_directories([buckets, *copies], [*usable, *copies], context.directories):
             _open_directory(path)

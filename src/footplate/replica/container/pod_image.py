@@ -12,7 +12,7 @@ import os
 from footplate.replica.api_account import make_account
 from footplate.replica.bucket_directories import find_bound, find_buckets
 from footplate.replica.bucket_phases import after_fetching
-from footplate.replica.container.container_spec import check_program, join_arguments
+from footplate.replica.container.container_spec import join_arguments
 from footplate.replica.container.image import POD_IMAGE
 from footplate.replica.container.mounts import BUCKETS
 from footplate.replica.preparation_phases import Preparing, isolate, proceed
@@ -21,6 +21,7 @@ from footplate.replica.program_spec import (
     TaskError,
     compose_container_environment,
     make_directories,
+    require_container,
 )
 from footplate.replica.program_start import run_program
 
@@ -28,6 +29,8 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any, Mapping
 
+    from footplate.protocol.task import ContainerTask, Task
+    from footplate.protocol.ticket import SupervisorTicket
     from footplate.replica.context import Context
     from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.phase import Phase
@@ -45,7 +48,7 @@ def is_there(host: Mapping[str, str]) -> bool:
 
 def begin(context: Context) -> Phase:
     """Raises Unavailable, TaskError, SpawnFailed, OSError."""
-    check_program(context.task)
+    require_container(context.task)
     isolate(context)
     return PreparingPodImage(context)
 
@@ -59,7 +62,7 @@ class PreparingPodImage(Preparing):
     def _compose_environment(self) -> dict[str, str]:
         return dict(self.context.host)
 
-    def _follow(self, result: dict[str, Any]) -> Phase:
+    def _follow(self, result: Mapping[str, Any]) -> Phase:
         for note in result.get("notes") or ():
             self.context.journal.event("IMAGE", str(note))
         context = self.context
@@ -88,7 +91,7 @@ class PodImageProgram:
 
     def start(self, context: Context) -> Phase:
         """Raises TaskError, SpawnFailed, OSError."""
-        argv = compose_command(context.task["program"], self._image["config"])
+        argv = compose_command(require_container(context.task), self._image["config"])
         return run_program(context, argv, self._environment(context), self._workdir, None)
 
     def _environment(self, context: Context) -> dict[str, str]:
@@ -98,20 +101,18 @@ class PodImageProgram:
                 context.task, context.host, context.home.metrics, context.mark
             ),
         }
-        authority = str(context.task.get("authority") or "")
-        environment.update(make_hook(environment, authority, context.home.tools))
+        environment.update(make_hook(environment, context.task.authority, context.home.tools))
         environment.update(make_account(context.task, environment, context.home.tools))
         return environment
 
 
-def compose_command(program: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+def compose_command(program: ContainerTask, config: Mapping[str, Any]) -> list[str]:
     """Returns the command line: a command of the job's leaves out CMD, too. Raises TaskError."""
     entrypoint, own = config.get("Entrypoint") or [], config.get("Cmd") or []
-    command = program.get("command")
     args = join_arguments(program, {"entrypoint": bool(entrypoint), "cmd": own})
-    if not args and not command:
+    if not args and not program.command:
         args = own
-    words = [*(command or entrypoint), *(args or ())]
+    words = [*(program.command or entrypoint), *(args or ())]
     if not words:
         raise TaskError("the image has neither ENTRYPOINT nor CMD, and the job gives no command")
     return [str(word) for word in words]
@@ -123,11 +124,11 @@ def compose_own_variables(host: Mapping[str, str], loader: Mapping[str, str]) ->
     return {**own, **{str(name): str(value) for name, value in loader.items()}}
 
 
-def link_buckets(ticket: Mapping[str, Any], task: Mapping[str, Any], place: str) -> None:
+def link_buckets(ticket: SupervisorTicket, task: Task, place: str) -> None:
     """Lets programs find the buckets in ``place``, a folder of the Pod's. Raises OSError."""
     found: dict[str, str] = {}
-    for path in find_buckets(ticket, task):
-        if task.get("buckets") is None:  # that of all
+    for path in find_buckets(ticket, task.buckets):
+        if task.buckets is None:  # that of all
             names = [name for name in os.listdir(path) if not name.startswith(".")]
             found.update({name: os.path.join(path, name) for name in names})
         else:

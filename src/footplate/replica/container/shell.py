@@ -19,8 +19,9 @@ from footplate.replica.shell.shell_process import ShellProcess
 
 TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, Tuple
+    from typing import Callable, Dict, Tuple
 
+    from footplate.protocol.isolation_record import IsolationRecord
     from footplate.replica.shell.shell_process import ShellRequest
 
 _FIND_SHELL = (
@@ -32,13 +33,13 @@ _AT_ONCE_BYTES = 32768
 class ContainerEntry:
     """Enters the container described by ``record``, which the supervisor wrote for cleanup."""
 
-    def __init__(self, record: Dict[str, Any]) -> None:
+    def __init__(self, record: IsolationRecord) -> None:
         """Raises Unavailable: no program runs there."""
-        if record.get("boot") != boot_id() or not record.get("init"):
+        if record.boot != boot_id() or not record.init:
             raise Unavailable("the replica's program isn't running")
-        self._engine = Engine(str(record["engine"]))
-        self._container = str(record["container"])
-        self._program = Process(int(record["init"]), 0, int(record["start"]), zombie=False)
+        self._engine = Engine(record.engine)
+        self._container = record.container
+        self._program = Process(record.init, 0, record.start, zombie=False)
         if not self.alive:
             raise Unavailable("the replica's program isn't running")
 

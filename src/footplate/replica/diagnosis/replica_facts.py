@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 
+from footplate.protocol.task import CommandTask
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Mapping, Sequence
+
+    from footplate.protocol.task import Task
 
 
 class ReplicaFacts:
@@ -39,18 +43,17 @@ class ReplicaFacts:
         self.texts = texts
 
     @classmethod
-    def of_task(cls, task: Mapping[str, Any], **known: Any) -> ReplicaFacts:
-        runtime, program = task.get("runtime"), task.get("program")
-        name = runtime.get("name") if isinstance(runtime, dict) else ""
-        module = program.get("module") if isinstance(program, dict) else ""
-        pairs = [pair for pair in task.get("environment") or () if pair]
-        arguments = program.get("args") if isinstance(program, dict) else ()
-        known.update(
-            job=str(task.get("job") or ""),
-            variables=[str(pair[0]) for pair in pairs],
-            texts=[str(pair[-1]) for pair in pairs] + [str(each) for each in arguments or ()],
+    def of_task(cls, task: Task, **known: Any) -> ReplicaFacts:
+        values = [value for _, value in task.environment]
+        arguments = () if isinstance(task.program, CommandTask) else task.program.args or ()
+        return cls(
+            "" if task.runtime is None else task.runtime.name,
+            task.module,
+            job=task.job,
+            variables=[name for name, _ in task.environment],
+            texts=[*values, *arguments],
+            **known,
         )
-        return cls(str(name or ""), str(module or ""), **known)
 
     @property
     def is_vertex(self) -> bool:

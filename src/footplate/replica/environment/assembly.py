@@ -6,39 +6,27 @@ import os
 
 from footplate.replica.environment.archive_inspection import inspect
 from footplate.replica.environment.build_cache import BuildCache, CompleteBuild, make_key
+from footplate.replica.environment.build_record import BuildRecord
 from footplate.replica.environment.installed_distributions import can_build, name_of
 from footplate.replica.environment.layers import Layers
 from footplate.replica.environment.packages import is_legacy, make_wheel
 from footplate.replica.environment.runtime_slices import Choice, Words, choose
+from footplate.replica.prepared import Prepared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import IO, Any
+    from typing import IO, Sequence
 
+    from footplate.protocol.task import Slice
     from footplate.replica.environment.base_environments import Base, BaseEnvironments
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.environment.layers import Plan
     from footplate.replica.environment.packages import Package, Wheel
     from footplate.replica.environment.progress_output import ProgressOutput
-    from footplate.replica.environment.runtime_slices import Slice
-    from footplate.replica.environment.task import Task
+    from footplate.replica.environment.task import EnvironmentTask
     from footplate.replica.environment.uv import Uv
 
 _LAYOUT = "3"
-
-
-class Environment:
-    """An interpreter, and directories with commands that come first in PATH.
-
-    ``uses`` are the parts of the cache that it consists of, such as ``layers/KEY``; ``notes`` is
-    what users are to know of it.
-    """
-
-    def __init__(self, python: str, bins: list[str], uses: list[str], notes: list[str]) -> None:
-        self.python = python
-        self.bins = bins
-        self.uses = uses
-        self.notes = notes
 
 
 class Assembly:
@@ -46,8 +34,8 @@ class Assembly:
 
     def __init__(
         self,
-        task: Task,
-        slices: list[Slice],
+        task: EnvironmentTask,
+        slices: Sequence[Slice],
         interpreter: Interpreter,
         bases: BaseEnvironments,
         uv: Uv,
@@ -60,13 +48,14 @@ class Assembly:
         self._uv = uv
         self._teller = teller
 
-    def assemble(self, packages: list[Package], builds: BuildCache) -> Environment:
+    def assemble(self, packages: list[Package], builds: BuildCache) -> Prepared:
         """Raises PreparationError."""
         words = self._find_words()
         if not packages:
             choice = choose(self._slices, words, self._task.forced_slice)
             base = self._get_base(choice)
-            return Environment(base.python, [base.bin], [base.use], self._describe(choice, base))
+            notes = tuple(self._describe(choice, base))
+            return Prepared(base.python, (base.bin,), (base.use,), notes)
         return self._get_layer(packages, words, builds)
 
     def check(self, packages: list[Package], builds: BuildCache) -> list[str]:
@@ -90,16 +79,16 @@ class Assembly:
         words.see(self._task.module, "the module to run")
         return words
 
-    def _get_layer(self, packages: list[Package], words: Words, builds: BuildCache) -> Environment:
-        def make(path: str, lock: int) -> dict[str, Any]:
+    def _get_layer(self, packages: list[Package], words: Words, builds: BuildCache) -> Prepared:
+        def make(path: str, lock: int) -> BuildRecord:
             return self._make_layer(path, self._uv.holding(lock), packages, words)
 
         key = self._make_key(packages, builds.root)
         built = builds.get(key, make, "the environment of your packages", self._teller.tell)
         base = self._reopen_base(built)
         layer_bin = os.path.join(built.path, "bin")
-        python, bins = os.path.join(layer_bin, "python"), [layer_bin, base.bin]
-        return Environment(python, bins, [built.use, base.use], list(built.record["notes"]))
+        python, bins = os.path.join(layer_bin, "python"), (layer_bin, base.bin)
+        return Prepared(python, bins, (built.use, base.use), built.record.notes)
 
     def _make_key(self, packages: list[Package], root: str) -> str:
         """Returns the key of what a layer depends on; what requirements came to holds on."""
@@ -113,25 +102,21 @@ class Assembly:
 
     def _reopen_base(self, built: CompleteBuild) -> Base:
         """Returns the base below a layer; made again if somebody has removed it."""
-        sha256 = built.record["base"]
+        sha256 = built.record.base
         pieces = [piece for piece in self._slices if piece.lock_sha256 == sha256]
         return self._bases.get(self._task.runtime, pieces)
 
-    def _make_layer(
-        self, path: str, uv: Uv, packages: list[Package], words: Words
-    ) -> dict[str, Any]:
+    def _make_layer(self, path: str, uv: Uv, packages: list[Package], words: Words) -> BuildRecord:
         layers = Layers(self._task.runtime, self._interpreter, uv, self._teller)
         wheels = self._make_wheels(packages, words, uv)
         choice, base, plan = self._plan(layers, wheels, words)
         layers.make(path, plan, base)
-        notes = [*self._describe(choice, base), *plan.notes]
-        names = [package.name for package in packages]
-        return {
-            "base": base.lock_sha256,
-            "notes": notes,
-            "runtime": self._task.runtime,
-            "packages": names,
-        }
+        return BuildRecord(
+            base=base.lock_sha256,
+            notes=(*self._describe(choice, base), *plan.notes),
+            runtime=self._task.runtime,
+            packages=tuple(package.name for package in packages),
+        )
 
     def _make_wheels(self, packages: list[Package], words: Words, uv: Uv) -> list[Wheel]:
         for package in packages:

@@ -7,6 +7,7 @@ import re
 
 from footplate.replica.environment import uv_errors
 from footplate.replica.environment.build_cache import BuildCache, CompleteBuild, make_key
+from footplate.replica.environment.build_record import BuildRecord
 from footplate.replica.environment.errors import PreparationError
 from footplate.replica.environment.installation import install
 from footplate.replica.environment.installed_distributions import add_stand_ins, find_site
@@ -15,11 +16,11 @@ from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
+    from footplate.protocol.task import Slice
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.environment.progress_output import ProgressOutput
-    from footplate.replica.environment.runtime_slices import Slice
     from footplate.replica.environment.uv import Uv
 
     class Locks(Protocol):
@@ -42,7 +43,7 @@ class Base:
 
     def __init__(self, built: CompleteBuild, site: str, lock_sha256: str, note: str) -> None:
         self.use = built.use
-        self.size_bytes = int(built.record.get("bytes") or 0)
+        self.size_bytes = built.record.bytes or 0
         self.lock_sha256 = lock_sha256
         self.site = site
         self.bin = os.path.join(built.path, "bin")
@@ -104,7 +105,7 @@ class BaseEnvironments:
         raise PreparationError(f"the server can't install runtime {runtime}: {'; '.join(missing)}")
 
     def _get(self, runtime: str, piece: Slice) -> Base:
-        def make(path: str, lock: int) -> dict[str, Any]:
+        def make(path: str, lock: int) -> BuildRecord:
             return self._make(runtime, piece, path, self._uv.holding(lock))
 
         key, name = self._key(piece), f"the environment of runtime {runtime}"
@@ -124,7 +125,7 @@ class BaseEnvironments:
         site = find_site(built.path, self._interpreter)
         return Base(built, site, piece.lock_sha256, note)
 
-    def _make(self, runtime: str, piece: Slice, path: str, uv: Uv) -> dict[str, Any]:
+    def _make(self, runtime: str, piece: Slice, path: str, uv: Uv) -> BuildRecord:
         lock = self._locks.fetch_lock(piece.lock_sha256, self._folder)
         try:
             self._install(runtime, path, lock, uv)
@@ -134,12 +135,12 @@ class BaseEnvironments:
                 f"{uv_errors.explain(failure.output)}"
             ) from failure
         add_stand_ins(find_site(path, self._interpreter))
-        return {
-            "runtime": runtime,
-            "slice": piece.name,
-            "lock_sha256": piece.lock_sha256,
-            "python": self._interpreter.version,
-        }
+        return BuildRecord(
+            runtime=runtime,
+            slice=piece.name,
+            lock_sha256=piece.lock_sha256,
+            python=self._interpreter.version,
+        )
 
     def _install(self, runtime: str, path: str, lock: str, uv: Uv) -> None:
         arguments = ["--no-deps", "--require-hashes", "--requirement", lock]

@@ -10,12 +10,13 @@ import stat
 import time
 
 from footplate.replica import cache_locks
+from footplate.replica.environment.build_record import BuildRecord
 from footplate.replica.environment.cache_removal import discard
 from footplate.replica.environment.disk_usage import measure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Callable
 
 _CHANGED_INTERVAL_S = 0.5
 _WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -29,7 +30,7 @@ def make_key(*parts: str) -> str:
 class CompleteBuild:
     """A finished directory, and what was written down about it."""
 
-    def __init__(self, path: str, record: dict[str, Any]) -> None:
+    def __init__(self, path: str, record: BuildRecord) -> None:
         self.path = path
         self.record = record
 
@@ -74,7 +75,7 @@ class BuildCache:
     def get(
         self,
         key: str,
-        make: Callable[[str, int], dict[str, Any]],
+        make: Callable[[str, int], BuildRecord],
         name: str,
         tell: Callable[[str], None],
     ) -> CompleteBuild:
@@ -130,16 +131,17 @@ class BuildCache:
         built = self._read(key)
         if built is None or not self._exposed:
             return built
-        return built if built.record.get("digest") == _digest(built.path) else None
+        digest = built.record.digest
+        return built if digest and digest == _digest(built.path) else None
 
     def _read(self, key: str) -> CompleteBuild | None:
         """Reads a build; one that was moved here isn't any: it has its old path in it."""
         path = os.path.join(self.root, key)
         try:
             with open(os.path.join(path, cache_locks.MARKER), encoding="utf-8") as file:
-                record = json.load(file)
-            return CompleteBuild(path, record) if record.get("path", path) == path else None
-        except (FileNotFoundError, ValueError, AttributeError):
+                record = BuildRecord.decode(json.load(file))
+            return CompleteBuild(path, record) if record.path in ("", path) else None
+        except (FileNotFoundError, ValueError):
             return None
 
     def _open(self, key: str) -> int:
@@ -157,7 +159,7 @@ class BuildCache:
         self._held[key] = descriptor
         return built
 
-    def _build(self, key: str, make: Callable[[str, int], dict[str, Any]], lock: int) -> None:
+    def _build(self, key: str, make: Callable[[str, int], BuildRecord], lock: int) -> None:
         """Builds alone with the lock; somebody else may have come first all the same."""
         if self._find(key) is not None:
             return
@@ -165,10 +167,11 @@ class BuildCache:
         cache_locks.sign(lock, self._job)
         discard(path)
         try:
-            record = {**make(path, lock), "path": path, "bytes": measure(path)}
+            record = make(path, lock)
+            record.path, record.bytes = path, measure(path)
             if self._exposed:
                 _seal(path)
-                record["digest"] = _digest(path)
+                record.digest = _digest(path)
             _complete(path, record)
         except BaseException:
             discard(path)
@@ -205,14 +208,14 @@ def _digest(path: str) -> str:
     return digest.hexdigest()
 
 
-def _complete(path: str, record: dict[str, Any]) -> None:
+def _complete(path: str, record: BuildRecord) -> None:
     """Marks it complete; what that says must hold after a power cut, so all else comes first."""
     os.sync()
     marker = os.path.join(path, cache_locks.MARKER)
     with contextlib.suppress(FileNotFoundError):  # what was installed may have left a link there
         os.unlink(f"{marker}.part")
     with open(f"{marker}.part", "x", encoding="utf-8") as file:
-        json.dump(record, file)
+        json.dump(record.encode(), file)
         file.flush()
         os.fsync(file.fileno())
     os.replace(f"{marker}.part", marker)

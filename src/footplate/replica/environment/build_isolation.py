@@ -9,6 +9,8 @@ import stat
 import sys
 
 from footplate import safe_path
+from footplate.protocol.promised import PROCESS_NAMESPACE, VIEW
+from footplate.protocol.task import PythonTask, Task
 from footplate.replica.bucket_directories import find_bound, find_buckets, find_single
 from footplate.replica.environment.cache import KINDS
 from footplate.replica.environment.errors import PreparationError
@@ -27,7 +29,6 @@ from footplate.replica.isolation.hidden_paths import (
 from footplate.replica.isolation.id_maps import open_map
 from footplate.replica.isolation.mount_namespace import WRITABLE, MountNamespace
 from footplate.replica.isolation.pid_namespace import PidNamespace
-from footplate.replica.isolation.promised import PROCESS_NAMESPACE, VIEW, Promised
 from footplate.replica.isolation.spawn import Launch
 from footplate.replica.isolation.users import become
 from footplate.replica.program_user import BUILD_TMP, own
@@ -35,8 +36,9 @@ from footplate.replica.user_names import make_records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Sequence
+    from typing import Mapping, Sequence
 
+    from footplate.protocol.ticket import SupervisorTicket
     from footplate.replica.environment.interpreters import Interpreter
     from footplate.replica.isolation.pid_namespace import NamespacedProgram
     from footplate.replica.isolation.users import User
@@ -46,7 +48,7 @@ _INDEX_VARIABLES = (
     *("UV_FIND_LINKS", "UV_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL"),
     *("PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"),
 )
-NO_TASK: "Mapping[str, Any]" = {}
+NO_TASK = Task(PythonTask())
 _FILE_SCHEME = "file://"
 _SCRATCH, _TMP = os.path.split(BUILD_TMP)
 _HOME, _UV_CACHE = "home", "uv-cache"
@@ -150,10 +152,10 @@ class BuildIsolation:
 
 def isolate_build(
     home: str,
-    ticket: dict[str, Any],
+    ticket: SupervisorTicket,
     user: User | None = None,
     programs: Sequence[str] = (),
-    task: Mapping[str, Any] = NO_TASK,
+    task: Task = NO_TASK,
 ) -> BuildIsolation:
     """Isolates builds as programs are.
 
@@ -166,25 +168,25 @@ def isolate_build(
 
     Raises PreparationError, SpawnFailed, OSError: there can't be what was promised.
     """
-    packages, promised = os.path.join(home, "packages"), Promised(ticket["promised"])
+    packages, promised = os.path.join(home, "packages"), ticket.build_promise
     namespaced = not promised.fault(PROCESS_NAMESPACE)
     scratch = os.path.join(packages, _SCRATCH)
     build_isolation = BuildIsolation(scratch, user, namespaced=namespaced)
-    caches = [os.path.realpath(str(ticket["cache"]))] if ticket.get("cache") else []
+    caches = [os.path.realpath(ticket.cache)] if ticket.cache else []
     parts = [os.path.join(cache, part) for cache in caches for part in (*KINDS, _LOCKS)]
     for path in (packages, *parts):
         os.makedirs(path, exist_ok=True)
     unowned = build_isolation.prepare()
     if unowned:
         raise PreparationError(f"builds of packages can't run as users of their own: {unowned}")
-    usable, bound = find_buckets(ticket, task), find_bound(task)
+    usable, bound = find_buckets(ticket, task.buckets), find_bound(task)
     tools = _find_tools(ticket, programs, user)
     needed = [build_isolation.scratch, *usable, *(path for path, _, _ in bound), *tools]
     shown = [os.path.realpath(path) for path in needed if path]
     closed = [] if user is None else find_closed([*shown, *map(os.path.realpath, parts)])
-    hidden = find_hidden([*(ticket.get("private") or ()), *closed])
+    hidden = find_hidden([*ticket.private, *closed])
     hidden = [path for path in hidden if path not in {path for path, _, _ in bound}]
-    whole = find_buckets(ticket, NO_TASK)
+    whole = find_buckets(ticket, None)
     if user is not None and any(find_closed([os.path.join(cache, "")]) for cache in caches):
         caches = parts  # what builds need of it
     cover, root = (os.path.join(home, name) for name in ("build-hidden", "root"))
@@ -208,7 +210,7 @@ def isolate_build(
     view = MountNamespace(os.path.realpath(root), tmp, whole[0] if whole else "", kept)
     view.single = find_single(task, usable) if whole else None
     view.bound = bound if whole else []
-    view.blocked = [str(path) for path in ticket.get("blocked") or ()]
+    view.blocked = list(ticket.blocked)
     view.records = find_records(whole[0]) if whole and view.single is None else ""
     if user is not None:
         view.files = make_records(user, build_isolation.variables(), packages)
@@ -230,12 +232,11 @@ def isolate_build(
     )
 
 
-def _find_tools(ticket: Mapping[str, Any], programs: Sequence[str], user: User | None) -> list[str]:
+def _find_tools(ticket: SupervisorTicket, programs: Sequence[str], user: User | None) -> list[str]:
     """Returns uv, and the programs and indexes of builds with a ``user``."""
-    uv = str(ticket.get("uv") or "")
     if user is None:
-        return [uv]
-    return [uv, *_find_places(programs), *_find_local_indexes(os.environ)]
+        return [ticket.uv]
+    return [ticket.uv, *_find_places(programs), *_find_local_indexes(os.environ)]
 
 
 def _open_buckets(

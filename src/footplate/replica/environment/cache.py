@@ -8,13 +8,14 @@ import re
 import time
 
 from footplate.replica import cache_locks, kept_environments
+from footplate.replica.environment.build_record import BuildRecord
 from footplate.replica.environment.cache_removal import empty_trash, remove, set_aside
 from footplate.replica.environment.disk_usage import measure
 from footplate.replica.environment.eviction import Entry, EvictionPolicy, choose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Collection
+    from typing import Callable, Collection
 
 KINDS = ("layers", "runtimes")
 _KEY = re.compile(r"[0-9a-f]{32}")
@@ -23,7 +24,7 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 class CacheEntry:
     """An environment as it lies there; ``record``: what its builder wrote down, empty if none."""
 
-    def __init__(self, path: str, record: dict[str, Any], entry: Entry) -> None:
+    def __init__(self, path: str, record: BuildRecord, entry: Entry) -> None:
         self.path = path
         self.record = record
         self.entry = entry
@@ -88,16 +89,16 @@ class Cache:
     def _inspect(self, kind: str, key: str, kept: Collection[str]) -> CacheEntry | None:
         path = os.path.join(self.root, kind, key)
         record = _read(path)
-        useless = record is None or record.get("path", path) != path
+        useless = record is None or record.path not in ("", path)
         try:
             used_at, in_use = _use_of(path)
         except OSError:  # nobody may remove it now
             return None
-        written = (record or {}).get("bytes")
-        size_bytes = written if isinstance(written, int) else measure(path)
+        record = record or BuildRecord()
+        size_bytes = measure(path) if record.bytes is None else record.bytes
         stays = f"{kind}/{key}" in kept
         entry = Entry(kind, key, size_bytes, used_at, in_use=in_use, kept=stays, useless=useless)
-        return CacheEntry(path, record or {}, entry)
+        return CacheEntry(path, record, entry)
 
     def _remove(self, found: CacheEntry) -> bool:
         descriptor = cache_locks.open_lock(found.path)
@@ -120,14 +121,13 @@ def _names(folder: str) -> list[str]:
     return sorted(name for name in found if _KEY.fullmatch(name))
 
 
-def _read(path: str) -> dict[str, Any] | None:
+def _read(path: str) -> BuildRecord | None:
     """Returns the record of a build; None if nobody has finished it."""
     try:
         with open(os.path.join(path, cache_locks.MARKER), encoding="utf-8") as file:
-            record = json.load(file)
+            return BuildRecord.decode(json.load(file))
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
-    return record if isinstance(record, dict) else None
 
 
 def _use_of(path: str) -> tuple[float, bool]:

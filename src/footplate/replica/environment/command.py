@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import resource
 import shutil
 
+from footplate.protocol.promised import Promised
 from footplate.replica import program_user
 from footplate.replica.context import PROMISED_FILE
 from footplate.replica.environment.assembly import Assembly
@@ -28,7 +28,7 @@ from footplate.replica.environment.fetched_interpreters import (
 from footplate.replica.environment.interpreters import Interpreters
 from footplate.replica.environment.packages import Server
 from footplate.replica.environment.progress_output import ProgressOutput, say
-from footplate.replica.environment.task import Task
+from footplate.replica.environment.task import EnvironmentTask
 from footplate.replica.environment.uv import Uv
 from footplate.replica.environment.uv_errors import explain_os_error
 from footplate.replica.environment_index import EnvironmentIndex
@@ -39,10 +39,13 @@ from footplate.replica.workdir import Home
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Callable, Mapping, TypeVar
 
-    from footplate.replica.environment.assembly import Environment
+    from footplate.protocol.ticket import SupervisorTicket
     from footplate.replica.environment.packages import Package, Source
+    from footplate.replica.prepared import Prepared
+
+    T = TypeVar("T")
 
 
 class GivenFiles:
@@ -66,7 +69,7 @@ READABLE_UMASK = 0o022
 
 def main(home: str) -> int:
     """Prints progress, and at last the result or the error, as JSON lines."""
-    return _print_result(lambda: prepare(home, ProgressOutput()))
+    return _print_result(lambda: prepare(home, ProgressOutput()).encode())
 
 
 def check_packages(home: str) -> int:
@@ -74,7 +77,7 @@ def check_packages(home: str) -> int:
     return _print_result(lambda: check(home, ProgressOutput()))
 
 
-def _print_result(work: Callable[[], dict[str, Any]]) -> int:
+def _print_result(work: Callable[[], Mapping[str, object]]) -> int:
     try:
         answer = work()
     except PreparationError as error:
@@ -94,13 +97,13 @@ class Setup:
     """The parts from which an environment for the task in ``home`` is assembled."""
 
     def __init__(
-        self, home: str, ticket: dict[str, Any], source: Source, teller: ProgressOutput
+        self, home: str, ticket: SupervisorTicket, source: Source, teller: ProgressOutput
     ) -> None:
         """Raises PreparationError, OSError."""
-        document = _read_json(os.path.join(home, "task.json"))
-        self.task = task = Task(document)
+        described = _read(Home(home).read_task)
+        self.task = task = EnvironmentTask(described)
         # Environments contain their own paths: there is one way to write that of the cache.
-        self.cache = cache = os.path.realpath(str(ticket["cache"]))
+        self.cache = cache = os.path.realpath(ticket.cache)
         host = dict(os.environ)
         scratch = os.path.join(home, "packages")  # uv leaves a lock in TMPDIR for each build
         os.makedirs(scratch, exist_ok=True)
@@ -108,20 +111,19 @@ class Setup:
         user = program_user.read(Home(home)) or program_user.take_for_builds(ticket)
         if user is not None:
             os.umask(READABLE_UMASK)
-        limit_s, memory_bytes = ticket.get("build_limits") or (0, 0)
-        _limit_memory(int(memory_bytes))
-        uv = Uv(str(ticket.get("uv") or ""), own, limit_s=float(limit_s))
+        limit_s, memory_bytes = ticket.build_limits
+        _limit_memory(memory_bytes)
+        uv = Uv(ticket.uv, own, limit_s=limit_s)
         server = Server(source, teller)
         self.packages = server.fetch_packages(task.packages, scratch)
         slices, self.note = task.choose_slices()
-        globs = [str(pattern) for pattern in ticket.get("pythons") or ()]
         found, path = locate(
-            Interpreters(globs, host, cache, uv),
+            Interpreters(ticket.pythons, host, cache, uv),
             FetchedInterpreters(cache, uv),
             *(task.python, f"runtime {task.runtime}", teller),
-            fetches=bool(ticket.get("fetch_interpreters")),
+            fetches=ticket.fetch_interpreters,
         )
-        build_isolation = isolate_build(home, ticket, user, [path, uv.program], document)
+        build_isolation = isolate_build(home, ticket, user, [path, uv.program], described)
         if build_isolation.note:
             teller.tell(build_isolation.note)
         uv = uv.secluding(build_isolation)
@@ -130,7 +132,7 @@ class Setup:
         layers = os.path.join(cache, "layers")
         self.layers = BuildCache(layers, task.job, exposed=uv.exposed)
         self.assembly = Assembly(task, slices, interpreter, self._bases, uv, teller)
-        self._limit_bytes = int(ticket.get("cache_limit_bytes") or 0)
+        self._limit_bytes = ticket.cache_limit_bytes
         self._teller = teller
 
     def bound_cache(self) -> None:
@@ -146,48 +148,46 @@ def _limit_memory(most_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
 
 
-def prepare(home: str, teller: ProgressOutput) -> dict[str, Any]:
-    """Prepares the environment for the task in ``home``. Raises PreparationError, OSError."""
-    ticket = _read_ticket(home)
-    source = Connection(str(ticket["server_file"]), str(ticket["token"]))
+def prepare(home: str, teller: ProgressOutput) -> Prepared:
+    """Returns the environment for the task in ``home``. Raises PreparationError, OSError."""
+    ticket = _read(lambda: _read_ticket(home))
+    source = Connection(ticket.server_file, ticket.token)
     setup = Setup(home, ticket, source, teller)
     environment = setup.assembly.assemble(setup.packages, setup.layers)
     setup.bound_cache()
-    environment.notes[:0] = [setup.note] if setup.note else []
+    environment.notes = (*([setup.note] if setup.note else []), *environment.notes)
     for words in environment.notes:
         teller.tell(words)
-    answers = EnvironmentIndex(setup.cache, ticket.get("pythons"))
-    return remember(environment, setup.task, setup.packages, answers)
+    answers = EnvironmentIndex(setup.cache, ticket.pythons)
+    remember(environment, setup.task, setup.packages, answers)
+    return environment
 
 
-def check(home: str, teller: ProgressOutput) -> dict[str, Any]:
+def check(home: str, teller: ProgressOutput) -> Mapping[str, object]:
     """Returns what the packages of the task in ``home`` would add to the runtime.
 
     Raises PreparationError, OSError: as ``prepare``.
     """
-    setup = Setup(home, _read_ticket(home), GivenFiles(home), teller)
+    ticket = _read(lambda: _read_ticket(home))
+    setup = Setup(home, ticket, GivenFiles(home), teller)
     added = setup.assembly.check(setup.packages, setup.layers)
     setup.bound_cache()
     return {"added": added}
 
 
 def remember(
-    environment: Environment, task: Task, packages: list[Package], answers: EnvironmentIndex
-) -> dict[str, Any]:
-    """Returns the answer, kept for all who ask for the same, if it can be.
+    environment: Prepared,
+    task: EnvironmentTask,
+    packages: list[Package],
+    answers: EnvironmentIndex,
+) -> None:
+    """Keeps the environment for all who ask for the same, if it can be.
 
     What was fetched may be something else than what the server has named by then.
     """
-    answer = {
-        "python": environment.python,
-        "bin": environment.bins,
-        "uses": environment.uses,
-        "notes": environment.notes,
-    }
     if task.preparation and task.digests == [package.sha256 for package in packages]:
         with contextlib.suppress(OSError):  # it is prepared again
-            answers.keep(task.preparation, answer)
-    return answer
+            answers.keep(task.preparation, environment)
 
 
 def bound(cache: str, limit_bytes: int, teller: ProgressOutput) -> None:
@@ -212,17 +212,18 @@ def bound(cache: str, limit_bytes: int, teller: ProgressOutput) -> None:
         )
 
 
-def _read_ticket(home: str) -> dict[str, Any]:
-    """Reads the ticket and the promised isolation, which a supervisor may have found itself."""
-    ticket = _read_json(os.path.join(home, "ticket.json"))
-    if "promised" not in ticket:
-        ticket["promised"] = _read_json(os.path.join(home, PROMISED_FILE))
+def _read_ticket(home: str) -> SupervisorTicket:
+    """Where the service has promised no isolation, the supervisor has found what there is."""
+    directory = Home(home)
+    ticket = directory.read_ticket()
+    if ticket.promised is None:
+        ticket.promised = Promised.decode(directory.read(PROMISED_FILE))
     return ticket
 
 
-def _read_json(path: str) -> dict[str, Any]:
-    with open(path, encoding="utf-8") as file:
-        value = json.load(file)
-    if not isinstance(value, dict):
-        raise PreparationError(f"{os.path.basename(path)} is no JSON object")
-    return value
+def _read(what: Callable[[], T]) -> T:
+    """Raises PreparationError."""
+    try:
+        return what()
+    except (OSError, ValueError) as error:
+        raise PreparationError(f"the task can't be read: {error}") from error

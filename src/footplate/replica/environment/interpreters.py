@@ -16,7 +16,7 @@ from footplate.replica.environment.uv import UvFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Mapping, Sequence
+    from typing import Iterator, Mapping, Sequence
 
     from footplate.replica.environment.uv import Uv
 
@@ -135,7 +135,7 @@ class Interpreters:
             self._remember(remembered, found)
         return Interpreter(found)
 
-    def _remember(self, path: str, found: dict[str, Any]) -> None:
+    def _remember(self, path: str, found: Mapping[str, str]) -> None:
         os.makedirs(self._cache, exist_ok=True)
         part = f"{path}.{os.getpid()}.part"
         with open(part, "w", encoding="utf-8") as file:

@@ -8,12 +8,12 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Callable, Mapping
 
 _INTERVAL_S = 1.0
 
 
-def say(value: dict[str, Any]) -> None:
+def say(value: Mapping[str, object]) -> None:
     sys.stdout.write(json.dumps(value) + "\n")
     sys.stdout.flush()
 
@@ -23,7 +23,7 @@ class ProgressOutput:
 
     def __init__(
         self,
-        write: Callable[[dict[str, Any]], None] = say,
+        write: Callable[[Mapping[str, object]], None] = say,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._write = write

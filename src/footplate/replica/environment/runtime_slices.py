@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 
+from footplate.protocol.task import SLICE_VARIABLE
 from footplate.replica.environment.errors import PreparationError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import IO, Any, Iterable
+    from typing import IO, Iterable, Sequence
 
-VARIABLE = "FOOTPLATE_RUNTIME_SLICE"
+    from footplate.protocol.task import Slice
 
 _TEXT_BYTES = 4 << 20
 _SOURCES = (
@@ -21,19 +22,9 @@ _SOURCES = (
 _NOTHING_NAMED = (
     "your code names no other package of the runtime. If the program lacks a package, name it in "
     "the code or in setup.py's install_requires. A job of Vertex AI gets the whole runtime with "
-    f"{VARIABLE}=full in its env"
+    f"{SLICE_VARIABLE}=full in its env"
 )
 _NAME = re.compile(r"[A-Za-z0-9_]+")
-
-
-class Slice:
-    """One of a task's slices, as the task describes it."""
-
-    def __init__(self, described: dict[str, Any]) -> None:
-        self.name = str(described["name"])
-        self.lock_sha256 = str(described["lock_sha256"])
-        self.unless = frozenset(str(word) for word in described.get("unless") or ())
-        self.fallback = bool(described.get("fallback"))
 
 
 class Words:
@@ -71,7 +62,7 @@ class Choice:
         self.reason = reason
 
 
-def choose(slices: list[Slice], words: Words, forced: str) -> Choice:
+def choose(slices: Sequence[Slice], words: Words, forced: str) -> Choice:
     """Returns the smallest slice that has all that the words name; ``forced`` names one instead.
 
     Raises:
@@ -80,27 +71,27 @@ def choose(slices: list[Slice], words: Words, forced: str) -> Choice:
     chosen = [index for index, piece in enumerate(slices) if not piece.fallback]
     if forced:
         index = _find(slices, chosen, forced)
-        return _make(slices, index, f"the job's env has {VARIABLE}={forced}")
+        return _make(slices, index, f"the job's env has {SLICE_VARIABLE}={forced}")
     reasons = []
     for index in chosen[:-1]:
-        found = sorted(slices[index].unless & words.places.keys())
+        found = sorted(words.places.keys() & slices[index].unless)
         if not found:
             return _make(slices, index, _NOTHING_NAMED)
         reasons.append(f"{words.places[found[0]]} names {found[0]}")
     return _make(slices, chosen[-1], reasons[0] if reasons else "")
 
 
-def _find(slices: list[Slice], chosen: list[int], forced: str) -> int:
+def _find(slices: Sequence[Slice], chosen: list[int], forced: str) -> int:
     if forced == "full":
         return chosen[-1]
     for index in chosen:
         if slices[index].name.lower() == forced.lower():
             return index
     allowed = ", ".join(["full", *(slices[index].name for index in chosen)])
-    raise PreparationError(f"{VARIABLE} is {forced!r} in the job's env; allowed: {allowed}")
+    raise PreparationError(f"{SLICE_VARIABLE} is {forced!r} in the job's env; allowed: {allowed}")
 
 
-def _make(slices: list[Slice], index: int, reason: str) -> Choice:
+def _make(slices: Sequence[Slice], index: int, reason: str) -> Choice:
     fallbacks = []
     for piece in slices[index + 1 :]:
         if not piece.fallback:

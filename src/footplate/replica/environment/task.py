@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
+from footplate.protocol.task import SLICE_VARIABLE
 from footplate.replica.environment.errors import PreparationError
-from footplate.replica.environment.runtime_slices import VARIABLE, Slice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Sequence
+
+    from footplate.protocol.task import Slice, Task
 
 
-class Task:
-    """The part of a task's JSON that matters here."""
+class EnvironmentTask:
+    """What of a task matters here: its program runs in a runtime."""
 
-    def __init__(self, described: dict[str, Any]) -> None:
-        try:
-            runtime = described["runtime"]
-            self.runtime = str(runtime["name"])
-            self.python = str(runtime["python"])
-            self._variants = {
-                str(name): [Slice(piece) for piece in slices]
-                for name, slices in runtime["variants"].items()
-            }
-            packages = described.get("packages") or ()
-            self.packages = [str(package["file"]) for package in packages]
-            self.digests = [str(package.get("sha256") or "") for package in packages]
-            self.preparation = str(described.get("preparation") or "")
-            self.module = str(described["program"].get("module") or "")
-            self._uses_gpus = described.get("gpus") is True
-            self._environment = {
-                str(name): str(value) for name, value in described.get("environment") or ()
-            }
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise PreparationError(
-                f"the supervisor can't read its task from the server: {error!r}"
-            ) from error
+    def __init__(self, task: Task) -> None:
+        """Raises PreparationError."""
+        if task.runtime is None:
+            raise PreparationError("the task names no runtime")
+        self.runtime = task.runtime.name
+        self.python = task.runtime.python
+        self.packages = [package.file for package in task.packages]
+        self.digests = [package.sha256 for package in task.packages]
+        self.preparation = task.preparation
+        self.module = task.module
+        self._variants = task.runtime.variants
+        self._uses_gpus = task.gpus
+        self._environment = task.variables
 
     @property
     def forced_slice(self) -> str:
-        return self._environment.get(VARIABLE, "")
+        return self._environment.get(SLICE_VARIABLE, "")
 
     @property
     def job(self) -> str:
@@ -52,7 +45,7 @@ class Task:
         """The variant of the runtime that serves this replica: ``cpu`` or ``gpu``."""
         return "gpu" if self._uses_gpus and self._variants.get("gpu") else "cpu"
 
-    def choose_slices(self) -> tuple[list[Slice], str]:
+    def choose_slices(self) -> tuple[Sequence[Slice], str]:
         """Returns the slices for this replica, and a note if its GPUs stay unused.
 
         Raises:
@@ -63,7 +56,7 @@ class Task:
         note = ""
         if self._uses_gpus:
             note = f"runtime {self.runtime} is for the CPU: programs in it can't use a GPU"
-        slices = self._variants.get("cpu") or []
+        slices = self._variants.get("cpu") or ()
         if all(piece.fallback for piece in slices):
             raise PreparationError(f"runtime {self.runtime} has no packages for this machine")
         return slices, note

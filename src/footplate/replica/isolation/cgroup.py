@@ -19,6 +19,7 @@ import select
 import signal
 import time
 
+from footplate.protocol.promised import PROCESS_NAMESPACE
 from footplate.replica.file_io import read_text, write_text
 from footplate.replica.isolation import levels, pid_namespace, resource_limits
 from footplate.replica.isolation.cgroup_hierarchies import find_hierarchies
@@ -29,17 +30,17 @@ from footplate.replica.isolation.containment import (
     Unavailable,
 )
 from footplate.replica.isolation.pid_namespace import PidNamespace
-from footplate.replica.isolation.promised import PROCESS_NAMESPACE
 from footplate.replica.isolation.spawn import SpawnFailed, close_all_but, is_transient, spawn
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Iterable, Iterator, Sequence
+    from typing import Iterable, Iterator, Sequence
 
+    from footplate.protocol.isolation_record import IsolationRecord
+    from footplate.protocol.promised import Promised
     from footplate.replica.isolation.cgroup_hierarchies import Hierarchy
     from footplate.replica.isolation.containment import Child
     from footplate.replica.isolation.mount_namespace import MountNamespace
-    from footplate.replica.isolation.promised import Promised
     from footplate.replica.isolation.resource_limits import Limits
     from footplate.replica.isolation.spawn import Launch
 
@@ -129,8 +130,8 @@ class CgroupContainment(Containment):
         return containment
 
     @classmethod
-    def reopen(cls, record: dict[str, Any]) -> CgroupContainment:
-        return cls(list(record["groups"]), record["killer"], PidNamespace.reopen(record))
+    def reopen(cls, record: IsolationRecord) -> CgroupContainment:
+        return cls(list(record.groups), record.killer, PidNamespace.reopen(record))
 
     @property
     def guarantee(self) -> str:
@@ -138,9 +139,10 @@ class CgroupContainment(Containment):
             return self.level.guaranteed
         return self.level.guaranteed.removesuffix(f"; {levels.SEES_OWN}")
 
-    def record(self) -> dict[str, object]:
-        place = {} if self._space is None else self._space.record()
-        return {"groups": self.groups, "killer": self._killer, **place}
+    def fill(self, record: IsolationRecord) -> None:
+        record.groups, record.killer = tuple(self.groups), self._killer
+        if self._space is not None:
+            self._space.fill(record)
 
     def start(self, launch: Launch, view: MountNamespace | None) -> Child:
         if self._space is None:

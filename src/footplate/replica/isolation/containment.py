@@ -13,6 +13,7 @@ TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Iterable, Sequence
 
+    from footplate.protocol.isolation_record import IsolationRecord
     from footplate.replica.isolation.mount_namespace import MountNamespace
     from footplate.replica.isolation.resource_limits import Limits
 
@@ -57,10 +58,10 @@ class Child:
             self._status = os.waitpid(self.pid, 0)[1]
         return self._status
 
-    def record(self) -> dict[str, object]:
-        """Returns what other processes need to find what this one has become."""
+    def fill(self, record: IsolationRecord) -> None:
+        """Adds what other processes need to find what this one has become."""
         found = find(self.pid)
-        return {"pid": self.pid, "pid_start": found.start if found is not None else 0}
+        record.pid, record.pid_start = self.pid, 0 if found is None else found.start
 
 
 class ProcessSet:
@@ -157,9 +158,8 @@ class Containment:
     def reap_finished(self) -> None:
         """Reaps orphans that became this process's children."""
 
-    def record(self) -> dict[str, object]:
-        """Returns what a later process needs to ``kill`` after the death of this one."""
-        return {}
+    def fill(self, record: IsolationRecord) -> None:
+        """Adds what a later process needs to ``kill`` after the death of this one."""
 
     def close(self) -> None:
         """Releases the resources of this containment mode."""

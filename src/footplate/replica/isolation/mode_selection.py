@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from footplate.protocol.isolation_record import IsolationRecord
 from footplate.replica.isolation.cgroup import CgroupContainment
 from footplate.replica.isolation.containment import Containment, Unavailable, enter_view
 from footplate.replica.isolation.namespace import NamespaceContainment
@@ -12,10 +13,8 @@ from footplate.replica.isolation.subreaper import SubreaperContainment, sweep_ma
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
-
+    from footplate.protocol.promised import Promised
     from footplate.replica.isolation.mount_namespace import MountNamespace
-    from footplate.replica.isolation.promised import Promised
 
 CONTAINMENT_MODES = ("cgroup", "namespace", "subreaper", "best-effort")
 
@@ -49,14 +48,14 @@ def open_promised(promised: Promised, mark: str, *, limited: bool) -> Containmen
 
     Raises Unavailable, SpawnFailed, OSError: it can't be had now.
     """
-    if not promised.mode:
+    mode = promised.containment_mode
+    if not mode:
         raise Unavailable("; ".join(promised.reasons))
     try:
-        return _open(promised.mode, mark, limited=limited, promised=promised)
+        return _open(mode, mark, limited=limited, promised=promised)
     except Unavailable as error:
         raise Unavailable(
-            f"the server promised isolation by {promised.mode}, which this machine can't do now: "
-            f"{error}"
+            f"the server promised isolation by {mode}, which this machine can't do now: {error}"
         ) from error
 
 
@@ -65,27 +64,24 @@ def find_fault(view: MountNamespace) -> str:
     return try_in_child(lambda: enter_view(view))
 
 
-def describe(containment: Containment, mark: str) -> dict[str, object]:
-    """Returns the JSON record that cleanup needs."""
-    return {
-        "containment_mode": containment.name,
-        "mark": mark,
-        "boot": boot_id(),
-        **containment.record(),
-    }
+def describe(containment: Containment, mark: str) -> IsolationRecord:
+    """Returns the record that cleanup needs."""
+    record = IsolationRecord(containment.name, mark, boot_id())
+    containment.fill(record)
+    return record
 
 
-def sweep(record: dict[str, Any]) -> bool:
+def sweep(record: IsolationRecord) -> bool:
     """Kills what is left of a program whose supervisor is dead; False: some is still there.
 
     After the machine was started anew there is nothing. On every containment mode those that bear
     the mark are looked for besides.
     """
-    if record["boot"] != boot_id():
+    if record.boot != boot_id():
         return True
     containment = _reopen(record)
     clean = containment.kill() if containment is not None else True
-    clean = sweep_marked(record["mark"]) and clean
+    clean = sweep_marked(record.mark) and clean
     if clean and containment is not None:
         containment.close()
     return clean
@@ -102,13 +98,13 @@ def _open(name: str, mark: str, *, limited: bool, promised: Promised | None = No
     return ProcessGroupContainment()
 
 
-def _reopen(record: dict[str, Any]) -> Containment | None:
+def _reopen(record: IsolationRecord) -> Containment | None:
     """Returns the containment; None for modes that then have nothing but the mark."""
-    if record["containment_mode"] == "cgroup":
+    if record.containment_mode == "cgroup" and record.killer:
         return CgroupContainment.reopen(record)
-    if record["containment_mode"] == "namespace":
+    if record.containment_mode == "namespace":
         return NamespaceContainment.reopen(record)
-    if record["containment_mode"] == "container":
+    if record.containment_mode == "container":
         from footplate.replica.container.containment import (
             EngineContainment,
         )  # only those that had one

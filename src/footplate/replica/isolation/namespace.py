@@ -12,11 +12,10 @@ from footplate.replica.isolation.pid_namespace import PidNamespace
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
-
+    from footplate.protocol.isolation_record import IsolationRecord
+    from footplate.protocol.promised import Promised
     from footplate.replica.isolation.containment import Child, ProcessSet
     from footplate.replica.isolation.mount_namespace import MountNamespace
-    from footplate.replica.isolation.promised import Promised
     from footplate.replica.isolation.spawn import Launch
 
 
@@ -36,11 +35,11 @@ class NamespaceContainment(Containment):
         return cls(PidNamespace())
 
     @classmethod
-    def reopen(cls, record: dict[str, Any]) -> NamespaceContainment:
+    def reopen(cls, record: IsolationRecord) -> NamespaceContainment:
         return cls(PidNamespace.reopen(record))
 
-    def record(self) -> dict[str, object]:
-        return self._space.record()
+    def fill(self, record: IsolationRecord) -> None:
+        self._space.fill(record)
 
     def start(self, launch: Launch, view: MountNamespace | None) -> Child:
         return self._space.start(launch, view)

@@ -16,7 +16,7 @@ from footplate.replica.isolation.procfs import Process, boot_id, find, find_all,
 
 TYPE_CHECKING = False  # without the module typing, which isn't needed
 if TYPE_CHECKING:
-    from typing import Any
+    from footplate.protocol.isolation_record import IsolationRecord
 
 _NAMESPACES = ("user", "pid", "net", "uts", "ipc", "mnt")
 """The namespaces in the order of entering: the first gives an ordinary user the right to others."""
@@ -30,23 +30,23 @@ class Entry:
         self._groups = groups
 
     @classmethod
-    def find(cls, record: dict[str, Any]) -> Entry:
+    def find(cls, record: IsolationRecord) -> Entry:
         """``record`` is what the supervisor wrote for cleanup.
 
         Raises:
             Unavailable: no program runs there.
         """
-        if record.get("boot") != boot_id():
+        if record.boot != boot_id():
             raise Unavailable("the machine has rebooted since the program started")
-        if "init" in record:
-            program = _find_first_child(int(record["init"]), int(record["start"]))
+        if record.init:
+            program = _find_first_child(record.init, record.start)
         else:
-            program = find(int(record.get("pid") or 0))
-            if program is not None and program.start != record.get("pid_start"):
+            program = find(record.pid)
+            if program is not None and program.start != record.pid_start:
                 program = None
         if program is None or program.zombie:
             raise Unavailable("the replica's program isn't running")
-        return cls(program, [str(group) for group in record.get("groups") or ()])
+        return cls(program, list(record.groups))
 
     @property
     def alive(self) -> bool:

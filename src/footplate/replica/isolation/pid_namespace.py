@@ -21,8 +21,9 @@ from footplate.replica.isolation.spawn import Launch, SpawnFailed, is_transient
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Sequence
+    from typing import Sequence
 
+    from footplate.protocol.isolation_record import IsolationRecord
     from footplate.replica.isolation.mount_namespace import MountNamespace
 
 _PROBE_CODE = 7
@@ -48,9 +49,8 @@ class NamespacedProgram(Child):
             self._status = _LOST_STATUS if reported is None else reported
         return self._status
 
-    def record(self) -> dict[str, object]:
-        """Returns nothing: the containment says by its init how to find it."""
-        return {}
+    def fill(self, record: IsolationRecord) -> None:
+        """Adds nothing: how to find it the containment tells, by its init."""
 
 
 class PidNamespace:
@@ -63,15 +63,13 @@ class PidNamespace:
         self._init = init
 
     @classmethod
-    def reopen(cls, record: dict[str, Any]) -> PidNamespace:
-        """``record`` has what ``PidNamespace.record`` told, or nothing of it."""
-        if "init" not in record:
-            return cls()
-        return cls(Process(record["init"], 0, record["start"], zombie=False))
+    def reopen(cls, record: IsolationRecord) -> PidNamespace:
+        """``record`` has what ``PidNamespace.fill`` told, or nothing of it."""
+        return cls(Process(record.init, 0, record.start, zombie=False) if record.init else None)
 
-    def record(self) -> dict[str, object]:
-        init = self._init
-        return {} if init is None else {"init": init.pid, "start": init.start}
+    def fill(self, record: IsolationRecord) -> None:
+        if self._init is not None:
+            record.init, record.start = self._init.pid, self._init.start
 
     def start(
         self,

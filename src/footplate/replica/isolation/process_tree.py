@@ -8,27 +8,25 @@ from footplate.replica.isolation.procfs import find, find_descendants, find_mark
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any
-
+    from footplate.protocol.isolation_record import IsolationRecord
     from footplate.replica.isolation.procfs import Process
 
 
-def find_members(record: dict[str, Any]) -> list[Process]:
+def find_members(record: IsolationRecord) -> list[Process]:
     """Returns the processes of the program in ``isolation.json``, the program itself first.
 
     As far as its containment mode knows: on the containment modes ``subreaper`` and ``best-effort``
     not those that have cleared their environment and lost their parent.
     """
-    if record["containment_mode"] == "cgroup":
-        found = [find(pid) for pid in _read_group(record["killer"])]
-    elif record["containment_mode"] == "container":
-        init = record.get("init")
-        found = [find(init), *find_descendants(init)] if init else []
-    elif record["containment_mode"] == "namespace":
-        found = [*find_descendants(record["init"])] if "init" in record else []
+    if record.containment_mode == "cgroup":
+        found = [find(pid) for pid in _read_group(record.killer)]
+    elif record.containment_mode == "container":
+        found = [find(record.init), *find_descendants(record.init)] if record.init else []
+    elif record.containment_mode == "namespace":
+        found = [*find_descendants(record.init)] if record.init else []
     else:
-        marked = find_marked(record["mark"])
-        roots = [record["pid"], *(process.pid for process in marked)] if "pid" in record else []
+        marked = find_marked(record.mark) if record.mark else []
+        roots = [record.pid, *(process.pid for process in marked)] if record.pid else []
         found = [find(pid) for pid in roots]
         found += [process for root in roots for process in find_descendants(root)]
     living = {each.pid: each for each in found if each is not None and not each.zombie}

@@ -12,8 +12,9 @@ from footplate.replica.file_io import read_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Sequence
+    from typing import Iterator, Sequence
 
+    from footplate.protocol.task import Allotment
     from footplate.replica.isolation.cgroup_hierarchies import Hierarchy
 
 CONTROLLERS = ("memory", "cpu", "pids")
@@ -39,11 +40,9 @@ class Limits:
         self.disk_bytes = disk_bytes
 
     @classmethod
-    def parse(cls, value: dict[str, Any]) -> Limits:
-        """Raises KeyError, TypeError, ValueError."""
-        memory_mb, vcpus = int(value["memory_mb"]), int(value["vcpus"])
-        disk_gb = int(value.get("disk_gb") or 0)
-        return cls(str(value["machine_type"]), memory_mb << 20, vcpus, disk_gb << 30)
+    def of(cls, machine: Allotment) -> Limits:
+        memory_bytes, disk_bytes = machine.memory_mb << 20, machine.disk_gb << 30
+        return cls(machine.machine_type, memory_bytes, machine.vcpus, disk_bytes)
 
     @property
     def memory(self) -> str:

@@ -16,12 +16,14 @@ import sys
 import time
 from urllib.parse import urlencode
 
+from footplate.protocol.launcher import LauncherAnswer, LauncherReport
+from footplate.protocol.message import DecodeError
 from footplate.replica.file_io import is_there, write_text
 from footplate.replica.http_client import Refused, ServerUnavailable
 from footplate.replica.launcher import bootstrap
 from footplate.replica.launcher.parent import LEFT, OK
 from footplate.replica.launcher.relay import Relay
-from footplate.replica.launcher.replica_process import OWNER, ReplicaProcess, find_last
+from footplate.replica.launcher.replica_process import ReplicaProcess, find_last
 from footplate.replica.launcher.server_link import ServerLink
 from footplate.replica.lost_files import KEPT_S
 from footplate.replica.node_copies import UNSAVED
@@ -29,6 +31,9 @@ from footplate.replica.node_copies import UNSAVED
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
     from typing import Any
+
+    from footplate.protocol.launcher import LauncherConfig
+    from footplate.protocol.ticket import SupervisorTicket
 
 PATH = "/replica/v1/launcher"
 COPIED = "copied"
@@ -46,7 +51,7 @@ _GIVE_UP_S = 60.0
 """How long a launcher that must end tries to clear up."""
 
 
-def serve(directory: str, config: dict[str, Any], incarnation: str, *, resumed: bool) -> int:
+def serve(directory: str, config: LauncherConfig, incarnation: str, *, resumed: bool) -> int:
     """``resumed``: an earlier process of this incarnation has died, and all that it ran."""
 
     async def live() -> int:
@@ -64,11 +69,11 @@ def now_s() -> float:
 
 
 class Launcher:
-    def __init__(self, directory: str, config: dict[str, Any], incarnation: str) -> None:
+    def __init__(self, directory: str, config: LauncherConfig, incarnation: str) -> None:
         self._directory = directory
         self._config = config
         self._incarnation = incarnation
-        self._link = ServerLink(config["url"], config["authority"], config["token"])
+        self._link = ServerLink(config.url, config.authority, config.token)
         self._relay = Relay(self._link)
         self._replica: ReplicaProcess | None = None
         self._gone = ""
@@ -98,12 +103,12 @@ class Launcher:
     @property
     def _archive(self) -> str:
         """The supervisor's program, where this node has it."""
-        name = f"{self._config['supervisor']}.pyz"
-        return os.path.join(self._config["scratch"], "archives", name)
+        name = f"{self._config.supervisor}.pyz"
+        return os.path.join(self._config.scratch, "archives", name)
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
-        remove_expired(os.path.join(self._config["scratch"], KEPT), time.time())
+        remove_expired(os.path.join(self._config.scratch, KEPT), time.time())
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end, f"signal {int(number)}")
         loop.add_signal_handler(signal.SIGCHLD, lambda: None)  # only to wake the loop
@@ -159,7 +164,7 @@ class Launcher:
             self._changed.set()
 
     def _check_lease(self) -> None:
-        if now_s() - self._answered_s > self._config["lease_s"]:
+        if now_s() - self._answered_s > self._config.lease_s:
             self._end("the server has not answered the launcher for longer than lease_s")
 
     def _end(self, reason: str) -> None:
@@ -187,19 +192,20 @@ class Launcher:
             return "IDLE"
         return "LIVE" if self._replica.lived else "STARTING"
 
-    def _report(self) -> dict[str, Any]:
+    def _report(self, hold_s: float = 0) -> dict[str, Any]:
         self._said = self._state()
-        return {
-            "incarnation": self._incarnation,
-            "job": self._config["job"],
-            "node": self._config["node"],
-            "restart": self._restart,
-            "state": self._said,
-            "reason": self._gone,
-            "ending": self._must_end,
-            "stopping": self._stopped,
-            "hold_s": min(LONGEST_HOLD_S, self._config["lease_s"] / 4),
-        }
+        report = LauncherReport(
+            self._restart,
+            self._said,
+            self._incarnation,
+            job=self._config.job,
+            node=self._config.node,
+            reason=self._gone,
+            ending=self._must_end,
+            stopping=self._stopped,
+            hold_s=hold_s,
+        )
+        return report.encode()
 
     async def _talk(self) -> None:
         retry_s = _MIN_RETRY_S
@@ -218,21 +224,23 @@ class Launcher:
                 print(error, file=sys.stderr)
                 answer = None
                 if error.status in (401, 403):
-                    await self._obey({"leave": True})
+                    await self._obey(LauncherAnswer(leave=True))
                 await asyncio.sleep(retry_s)
             if answer is not None:
                 self._answered_s, retry_s = sent_s, _MIN_RETRY_S
                 await self._obey(answer)
 
-    async def _ask(self) -> dict[str, Any] | None:
+    async def _ask(self) -> LauncherAnswer | None:
         """Asks; returns None if there is something new to say, and the question was taken back."""
-        report = self._report()
-        timeout_s = min(report["hold_s"] + _ANSWER_S, max(1.0, self._config["lease_s"] / 2))
-        asking = asyncio.ensure_future(self._link.post(PATH, report, timeout_s))
+        hold_s = min(LONGEST_HOLD_S, self._config.lease_s / 4)
+        timeout_s = min(hold_s + _ANSWER_S, max(1.0, self._config.lease_s / 2))
+        asking = asyncio.ensure_future(self._link.post(PATH, self._report(hold_s), timeout_s))
         changed = asyncio.ensure_future(self._changed.wait())
         try:
             await asyncio.wait({asking, changed}, return_when=asyncio.FIRST_COMPLETED)
-            return asking.result() if asking.done() else None
+            return LauncherAnswer.decode(asking.result()) if asking.done() else None
+        except DecodeError as error:
+            raise ServerUnavailable(f"{PATH}: {error}") from error
         finally:
             changed.cancel()
             if not asking.done():
@@ -240,20 +248,20 @@ class Launcher:
 
     async def _say_last(self) -> None:
         try:
-            await self._link.post(PATH, {**self._report(), "hold_s": 0}, _MAX_RETRY_S)
+            await self._link.post(PATH, self._report(), _MAX_RETRY_S)
         except (ServerUnavailable, Refused) as error:
             print(error, file=sys.stderr)
 
-    async def _obey(self, answer: dict[str, Any]) -> None:
-        if answer.get("leave"):
+    async def _obey(self, answer: LauncherAnswer) -> None:
+        if answer.leave:
             self._leaving = True
-        run = answer.get("run")
-        if run and int(run["restart"]) > self._restart and not self._leaving and not self._must_end:
-            await self._start(int(run["restart"]), run["ticket"], stop=bool(answer.get("stop")))
-        elif answer.get("stop"):
+        run = answer.run
+        if run and run.restart > self._restart and not self._leaving and not self._must_end:
+            await self._start(run.restart, run.ticket, stop=answer.stop)
+        elif answer.stop:
             self._stop()
 
-    async def _start(self, restart: int, ticket: dict[str, Any], *, stop: bool) -> None:
+    async def _start(self, restart: int, ticket: SupervisorTicket, *, stop: bool) -> None:
         if self._replica is not None and not self._gone:
             return
         earlier = self._replica
@@ -265,39 +273,36 @@ class Launcher:
         if stop:
             self._gone = "the replica was stopped before it started"
             return
-        config, scratch = self._config, self._config["scratch"]
-        archives = os.path.dirname(self._archive)
+        config, archives = self._config, os.path.dirname(self._archive)
         try:
             archive = await loop.run_in_executor(
-                None, bootstrap.fetch, config, config["supervisor"], archives
+                None, bootstrap.fetch, config.encode(), config.supervisor, archives
             )
             self._check_lease()
             if self._must_end or self._leaving:
                 self._gone = self._must_end or "its launcher leaves"
                 return
-            host = self._link.own_address
-            ticket = complete(ticket, scratch, self._server_file, host)
-            ticket = {**add_places(ticket, self._url, self._directory), OWNER: self._incarnation}
+            complete(ticket, config.scratch, self._server_file, self._link.own_address)
+            add_places(ticket, self._url, self._directory)
+            ticket.launcher = self._incarnation
             replica = ReplicaProcess(self._directory, archive, restart)
             replica.start(ticket)
             self._replica = replica  # only now: what has no supervisor yet looks as if it had ended
         except Exception as error:  # whatever it is, the server must know
-            self._gone = f"the launcher can't start the replica on node {config['node']}: {error}"
+            self._gone = f"the launcher can't start the replica on node {config.node}: {error}"
 
 
-def add_places(ticket: dict[str, Any], url: str, directory: str) -> dict[str, Any]:
-    """Adds to the ticket what the server must know of this node, and its folder for copies.
+def add_places(ticket: SupervisorTicket, url: str, directory: str) -> None:
+    """Adds what the server must know of this node, and its folder for copies of buckets.
 
     The copies outlast the starts of the replica. Raises OSError.
     """
     places = {"url": url}
-    if ticket.get("files") == COPIED:
-        copies = os.path.join(directory, COPIES)
-        files = os.path.join(copies, "files")
-        os.makedirs(files, exist_ok=True)
-        places["files"] = files
-        ticket = {**ticket, "copies": copies, "buckets": files}
-    return {**ticket, "places": "?" + urlencode(places)}
+    if ticket.files == COPIED:
+        ticket.copies = os.path.join(directory, COPIES)
+        ticket.buckets = places["files"] = os.path.join(ticket.copies, "files")
+        os.makedirs(ticket.buckets, exist_ok=True)
+    ticket.places = "?" + urlencode(places)
 
 
 def remove_expired(folder: str, now_s: float) -> None:
@@ -317,15 +322,11 @@ def find_uv(path: str) -> str:
     return path if os.access(path, os.X_OK) else shutil.which("uv") or path
 
 
-def complete(ticket: dict[str, Any], scratch: str, server_file: str, host: str) -> dict[str, Any]:
-    """Returns the ticket with the paths of this node, and the address at which others reach it."""
-    return {
-        **ticket,
-        "server_file": server_file,
-        "host": host,
-        "cache": ticket.get("cache") or os.path.join(scratch, "cache"),
-        "uv": find_uv(ticket.get("uv", "")),
-        "kept": os.path.join(scratch, KEPT) if ticket.get("keeps_files") else "",
-        "launchers": os.path.join(scratch, "launchers"),
-        "private": [*ticket.get("private", ()), scratch],
-    }
+def complete(ticket: SupervisorTicket, scratch: str, server_file: str, host: str) -> None:
+    """Adds the paths of this node, and the address at which others reach it."""
+    ticket.server_file, ticket.host = server_file, host
+    ticket.cache = ticket.cache or os.path.join(scratch, "cache")
+    ticket.uv = find_uv(ticket.uv)
+    ticket.kept = os.path.join(scratch, KEPT) if ticket.keeps_files else ""
+    ticket.launchers = os.path.join(scratch, "launchers")
+    ticket.private = (*ticket.private, scratch)

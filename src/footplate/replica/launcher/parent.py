@@ -17,6 +17,7 @@ import sys
 import time
 import traceback
 
+from footplate.protocol.launcher import LauncherConfig
 from footplate.replica.file_io import read_text
 from footplate.replica.isolation import syscalls
 from footplate.replica.isolation.procfs import find_children
@@ -38,7 +39,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def main(directory: str) -> int:
-    config = json.loads(read_text(os.path.join(directory, "launcher.json")))
+    config = LauncherConfig.decode(json.loads(read_text(os.path.join(directory, "launcher.json"))))
     incarnation = os.urandom(12).hex()
 
     def serve(deaths: int) -> int:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 
+from footplate.protocol.ticket import SupervisorTicket
 from footplate.replica.file_io import is_there, read_text, write_text
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
@@ -25,8 +26,6 @@ _MIN_SWEEP_S, _MAX_SWEEP_S = 0.5, 30.0
 
 
 _HOME = "home~"
-OWNER = "launcher"
-"""What a ticket says of the launcher: the incarnation that has started its replica."""
 
 
 class ReplicaProcess:
@@ -51,12 +50,12 @@ class ReplicaProcess:
     def __truediv__(self, name: str) -> str:
         return os.path.join(self.home, name)
 
-    def start(self, ticket: dict[str, Any]) -> None:
+    def start(self, ticket: SupervisorTicket) -> None:
         """Raises OSError: the HOME can't be made, or the supervisor can't be spawned."""
         os.makedirs(self.home, mode=0o700, exist_ok=True)
-        write_text(self / "ticket.json", json.dumps(ticket), _WRITE, 0o600)
+        write_text(self / "ticket.json", json.dumps(ticket.encode()), _WRITE, 0o600)
         self._supervisor = self._spawn("run")
-        self._copies = bool(ticket.get("copies"))
+        self._copies = bool(ticket.copies)
         if self._copies:
             self._follow()
 
@@ -177,15 +176,15 @@ def find_last(directory: str, incarnation: str, archive: str) -> ReplicaProcess 
     for restart in sorted((int(name[len(_HOME) :]) for name in names), reverse=True):
         try:
             path = os.path.join(directory, f"{_HOME}{restart}", "ticket.json")
-            ticket = json.loads(read_text(path))
+            ticket = SupervisorTicket.decode(json.loads(read_text(path)))
         except (
             FileNotFoundError,
             NotADirectoryError,
             ValueError,
         ):  # it was about to be made, or to be removed
             continue
-        if ticket.get(OWNER) == incarnation:
-            return ReplicaProcess(directory, archive, restart, copies=bool(ticket.get("copies")))
+        if ticket.launcher == incarnation:
+            return ReplicaProcess(directory, archive, restart, copies=bool(ticket.copies))
     return None
 
 

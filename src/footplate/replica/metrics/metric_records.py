@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from footplate.protocol.reports import Measurement
+
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Sequence
+    from typing import Sequence
 
     from footplate.replica.journal import Journal
 
@@ -32,7 +34,7 @@ class MetricRecords:
         self._left = MOST_MEASUREMENTS
         self._notes_left = _MOST_NOTES
         self._seen: set[str] = set()
-        self._held: list[dict[str, Any]] = []
+        self._held: list[Measurement] = []
 
     @property
     def full(self) -> bool:
@@ -51,13 +53,13 @@ class MetricRecords:
             return
         self._left -= 1
         self._held.append(
-            {
-                "t": time if 0 <= time <= _LATEST else 0.0,
-                "tag": tag,
-                "step": min(max(step, 0), _MOST_STEPS),
-                "value": _encode(value),
-                "source": source,
-            }
+            Measurement(
+                time if 0 <= time <= _LATEST else 0.0,
+                tag,
+                min(max(step, 0), _MOST_STEPS),
+                _encode(value),
+                source,
+            )
         )
 
     def flush(self) -> None:

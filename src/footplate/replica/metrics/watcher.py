@@ -43,7 +43,7 @@ class Watch:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._findings = MetricRecords(context.journal, context.task["metrics"])
+        self._findings = MetricRecords(context.journal, context.task.metrics)
         folder, name = os.path.split(context.home.metrics)
         self._hypertune = HypertuneFile(os.path.join(find_real(folder), name))
         places = outermost([*context.directories, *filter(None, [context.workdir])])

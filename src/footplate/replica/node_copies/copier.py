@@ -26,6 +26,7 @@ from footplate.domain.bucket_copying import (
     is_changed,
     is_wanted,
 )
+from footplate.protocol.bucket_copies import CopyPlan, StepResult
 from footplate.replica.file_io import is_there, read_text, write_text
 from footplate.replica.http_client import Connection, Refused, ServerUnavailable
 from footplate.replica.node_copies import UNSAVED
@@ -34,7 +35,9 @@ from footplate.replica.node_copies.storage_client import FileChanged, StorageCli
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
+    from typing import Callable, Iterator
+
+    from footplate.protocol.bucket_copies import PlannedBucket
 
 PLAN_PATH = "/replica/v1/bucket-copies"
 STEP_S = 10.0
@@ -75,45 +78,45 @@ class NodeCopier:
         self._unsettled: set[tuple[str, str]] = set()
         self._end_at = 0.0
 
-    def step(self, step: str) -> dict[str, Any]:
+    def step(self, step: str) -> StepResult:
         """Copies for some seconds; returns the answer that the server gives where it copies.
 
         Raises ServerUnavailable, Refused.
         """
         self._end_at = self._monotonic() + STEP_S
         plan = self._ask_plan() if step == "fetch" else self._read_plan()
-        client = StorageClient(self._server_file, plan["storage"])
+        client = StorageClient(self._server_file, plan.storage)
         notes = []
         try:
-            for bucket in plan["buckets"]:
+            for bucket in plan.buckets:
                 if step == "fetch":
                     notes.append(self._take(bucket, lambda b: self._fetch(client, b)))
-                elif not bucket["read_only"]:
+                elif not bucket.read_only:
                     notes.append(self._take(bucket, lambda b: self._save(client, b)))
         except Late as late:
-            return {"done": False, "progress": str(late)}
+            return StepResult(done=False, progress=str(late))
         except _Fault as fault:
-            return {"done": False, "fault": str(fault), "retry": fault.retry}
+            return StepResult(done=False, fault=str(fault), retry=fault.retry)
         finally:
             client.close()
         self._mark(unsaved=False)
-        return {"done": True, "notes": [note for note in notes if note]}
+        return StepResult(done=True, notes=tuple(note for note in notes if note))
 
     def look(self) -> None:
         """Writes back what a running program has made so far. Raises ServerUnavailable."""
         plan = self._read_plan()
-        client = StorageClient(self._server_file, plan["storage"])
+        client = StorageClient(self._server_file, plan.storage)
         try:
-            for bucket in plan["buckets"]:
+            for bucket in plan.buckets:
                 self._end_at = float("inf")
-                if not bucket["read_only"]:
+                if not bucket.read_only:
                     self._take(bucket, lambda b: self._save(client, b, running=True))
         except _Fault as fault:
             print(fault, file=sys.stderr)
         finally:
             client.close()
 
-    def _ask_plan(self) -> dict[str, Any]:
+    def _ask_plan(self) -> CopyPlan:
         connection = Connection(self._server_file, self._token)
         try:
             text = connection.get(PLAN_PATH).decode()
@@ -124,15 +127,14 @@ class NodeCopier:
         os.replace(f"{path}.new", path)
         return self._read_plan()
 
-    def _read_plan(self) -> dict[str, Any]:
+    def _read_plan(self) -> CopyPlan:
         """Reads the plan; without one nothing is to be copied."""
         try:
-            plan: dict[str, Any] = json.loads(read_text(os.path.join(self._root, _PLAN)))
+            return CopyPlan.decode(json.loads(read_text(os.path.join(self._root, _PLAN))))
         except FileNotFoundError:
-            return {"storage": "", "buckets": []}
-        return plan
+            return CopyPlan("", ())
 
-    def _take(self, bucket: dict[str, Any], copy: Callable[[_Bucket], str]) -> str:
+    def _take(self, bucket: PlannedBucket, copy: Callable[[_Bucket], str]) -> str:
         """Raises _Fault, Late, ServerUnavailable."""
         opened = _Bucket(self._root, bucket)
         try:
@@ -294,9 +296,8 @@ class _Fault(Exception):
 class _Bucket:
     """The copy of a bucket, and what is known of its files."""
 
-    def __init__(self, root: str, plan: dict[str, Any]) -> None:
-        self.name = str(plan["name"])
-        self.prefixes = [str(prefix) for prefix in plan["prefixes"]]
+    def __init__(self, root: str, plan: PlannedBucket) -> None:
+        self.name, self.prefixes = plan.name, plan.prefixes
         self.path = os.path.join(root, "files", self.name)
         self.folder = CopyFolder(self.path)
         self.saving = False

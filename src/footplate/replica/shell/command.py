@@ -35,11 +35,10 @@ def main(path: str, shell_id: str) -> int:
     begin()
     home = Home(path)
     try:
-        ticket = home.read("ticket.json") or {}
-        link = WebSocket.connect(
-            ticket["server_file"], ticket["token"], f"{SHELLS_PATH}/{shell_id}"
-        )
-    except (OSError, ValueError, KeyError) as error:
+        ticket = home.read_ticket()
+        path = f"{SHELLS_PATH}/{shell_id}"
+        link = WebSocket.connect(ticket.server_file, ticket.token, path)
+    except (OSError, ValueError) as error:
         return _refuse(f"shell {shell_id}: {error}")
     try:
         return _serve(home, link)
@@ -62,11 +61,11 @@ def _serve(home: Home, link: WebSocket) -> int:
 
 def _open(home: Home, wanted: ShellRequest) -> Tuple[ShellProcess, Callable[[], bool]]:
     """Opens a shell; tells if the program runs. Raises Unavailable, SpawnFailed, OSError."""
-    record = home.read("isolation.json") or {}
-    if record.get("containment_mode") == "container":
+    record = home.read_isolation()
+    if record.containment_mode == "container":
         from footplate.replica.container.shell import ContainerEntry  # only containers pay for it
 
-        if not (home.read("task.json") or {}).get("web_access"):
+        if not home.read_task().web_access:
             raise Unavailable(_NO_ACCESS)
         container = ContainerEntry(record)
         return container.start(wanted), lambda: container.alive

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import signal
 
+from footplate.protocol.reports import GpuSample
 from footplate.replica.isolation.procfs import find, is_alive
 from footplate.replica.isolation.spawn import Launch, SpawnFailed, execute, spawn
 from footplate.replica.program_output import Stream
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Sequence
+    from typing import Mapping, Sequence
 
+    from footplate.protocol.task import Task
     from footplate.replica.isolation.procfs import Process
 
 TIMEOUT_S = 5.0
@@ -22,13 +24,9 @@ _MIB = 1 << 20
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-def list_gpus(task: Mapping[str, Any]) -> list[str]:
+def list_gpus(task: Task) -> list[str]:
     """Returns the numbers of the real GPUs that the program was given."""
-    if not task.get("gpus"):
-        return []
-    pairs = [pair for pair in task.get("environment") or () if isinstance(pair, list)]
-    variables = {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
-    words = str(variables.get(VISIBLE, "")).split(",")
+    words = task.variables.get(VISIBLE, "").split(",") if task.gpus else ()
     return [word for word in words if word and word.replace("-", "").isalnum()]
 
 
@@ -67,8 +65,8 @@ class Query:
         except ChildProcessError:  # on the containment mode subreaper the containment may be faster
             return True
 
-    def answer(self) -> list[dict[str, Any]]:
-        return [gpu for gpu in map(parse, self._lines) if gpu is not None]
+    def answer(self) -> tuple[GpuSample, ...]:
+        return tuple(gpu for gpu in map(parse, self._lines) if gpu is not None)
 
 
 def _start(argv: list[str], environment: dict[str, str], writing: int) -> Process | None:
@@ -80,14 +78,14 @@ def _start(argv: list[str], environment: dict[str, str], writing: int) -> Proces
         os.close(null)
 
 
-def parse(line: str) -> dict[str, Any] | None:
+def parse(line: str) -> GpuSample | None:
     """Reads a line such as ``0, 97, 1523``: number, percent, MiB. Some cards say less."""
     words = [word.strip() for word in line.split(",")]
     if len(words) != 3 or not words[0].isdigit():
         return None
-    gpu: dict[str, Any] = {"id": words[0]}
+    gpu = GpuSample(words[0])
     if words[1].isdigit():
-        gpu["percent"] = int(words[1])
+        gpu.percent = int(words[1])
     if words[2].isdigit():
-        gpu["memory_bytes"] = int(words[2]) * _MIB
+        gpu.memory_bytes = int(words[2]) * _MIB
     return gpu

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from footplate.protocol.reports import UsageSample
 from footplate.replica.file_io import read_text
 from footplate.replica.isolation.containment import ProcessSet
 from footplate.replica.usage import process_stats
@@ -11,9 +12,11 @@ from footplate.replica.usage import process_stats
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Sequence
+    from typing import Any, Iterator, Sequence, TypeVar
 
     from footplate.replica.isolation.containment import Child, Containment
+
+    N = TypeVar("N", int, float)
 
 
 class Amounts:
@@ -96,10 +99,6 @@ def _read(group: str, file: str) -> str | None:
         return None
 
 
-_COUNTERS = ("cpu_s", "read_bytes", "written_bytes")
-"""What only ever grows. The rest is as it is now."""
-
-
 class Meter:
     """Control groups say it where they count; elsewhere it is summed up over the processes.
 
@@ -110,55 +109,58 @@ class Meter:
         """``first``: nothing was started in the containment before."""
         self._containment = containment
         self._child = child
-        self._highest: dict[str, Any] = {}
+        self._highest = UsageSample(0, 0)
         # On other containment modes what the supervisor itself has started counts with it.
-        self._base = {} if first and containment.thorough else self._read_base()
+        self._base = UsageSample(0, 0) if first and containment.thorough else self._read_base()
         """What the containment was used for before, to make the environment."""
 
-    def read(self) -> dict[str, Any]:
-        """Fields of a record. What nothing here tells isn't among them."""
-        values = self._read()
-        for name in _COUNTERS:
-            if name in values:
-                since = round(values[name] - self._base.get(name, 0), 3)
-                self._highest[name] = max(since, self._highest.get(name, 0))
-        return {**values, **self._highest}
+    def read(self, sample: UsageSample) -> None:
+        """Adds what was used. What only ever grows is told as its highest, the rest as it is."""
+        self._read(sample)
+        base, highest = self._base, self._highest
+        sample.cpu_s = highest.cpu_s = _grow(sample.cpu_s, base.cpu_s, highest.cpu_s)
+        sample.read_bytes = highest.read_bytes = _grow(
+            sample.read_bytes, base.read_bytes, highest.read_bytes
+        )
+        sample.written_bytes = highest.written_bytes = _grow(
+            sample.written_bytes, base.written_bytes, highest.written_bytes
+        )
 
-    def _read_base(self) -> dict[str, Any]:
+    def _read_base(self) -> UsageSample:
         family = self._containment.family(self._child)
         ended = process_stats.count(
             ProcessSet(list(family.helpers), family.helpers), transfers=False
         )
-        return {"cpu_s": _seconds(ended), **_describe(read_cgroups(self._containment.groups))}
+        base = UsageSample(0, 0, cpu_s=_seconds(ended))
+        _add(base, read_cgroups(self._containment.groups))
+        return base
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self, sample: UsageSample) -> None:
         amounts = read_cgroups(self._containment.groups)
         family = self._containment.family(self._child)
         count = process_stats.count(family, transfers=amounts.transfers is None)
-        if not family.pids:
-            return _describe(amounts)
-        values: dict[str, Any] = {
-            "cpu_s": _seconds(count),
-            "memory_bytes": count.memory_bytes,
-            "read_bytes": count.read_bytes,
-            "written_bytes": count.written_bytes,
-            "processes": count.living,
-            "stopped": count.all_stopped,
-        }
-        values.update(_describe(amounts))
-        return values
+        if family.pids:
+            sample.cpu_s, sample.memory_bytes = _seconds(count), count.memory_bytes
+            sample.read_bytes, sample.written_bytes = count.read_bytes, count.written_bytes
+            sample.processes, sample.stopped = count.living, count.all_stopped
+        _add(sample, amounts)
+
+
+def _grow(now: N | None, base: N | None, highest: N | None) -> N | None:
+    """Returns the most that was used since ``base``; None: nothing here counts it."""
+    if now is None:
+        return highest
+    return max(round(now - (base or 0), 3), highest or 0)
 
 
 def _seconds(count: process_stats.Count) -> float:
     return count.ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _describe(amounts: Amounts) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _add(sample: UsageSample, amounts: Amounts) -> None:
     if amounts.cpu_s is not None:
-        values["cpu_s"] = amounts.cpu_s
+        sample.cpu_s = amounts.cpu_s
     if amounts.memory_bytes is not None:
-        values["memory_bytes"] = amounts.memory_bytes
+        sample.memory_bytes = amounts.memory_bytes
     if amounts.transfers is not None:
-        values["read_bytes"], values["written_bytes"] = amounts.transfers
-    return values
+        sample.read_bytes, sample.written_bytes = amounts.transfers

@@ -6,6 +6,7 @@ import json
 import os
 import time
 
+from footplate.protocol.reports import UsageSample
 from footplate.replica.isolation.spawn import SpawnFailed
 from footplate.replica.phase import NEVER
 from footplate.replica.usage import gpus
@@ -15,8 +16,9 @@ from footplate.safe_path import NotRegular, open_regular, scan
 TYPE_CHECKING = False  # without the module typing, which would cost memory
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping, Sequence
+    from typing import Callable, Iterator, Sequence
 
+    from footplate.protocol.task import Task
     from footplate.replica.context import Context
     from footplate.replica.program_output import Stream
 
@@ -110,42 +112,41 @@ _MODULE = "footplate_reduction"
 _VARIABLE = "FOOTPLATE_REDUCTION_STATS"
 _MOST_BYTES = 4096
 _HIGHEST = 1e15
-_FIELDS = {"reduced_bytes": ("received_bytes", int), "awaited_s": ("waiting_s", float)}
-"""The field of the file, and its type, for each field of a sample."""
 
 
-def find_reducer_stats(task: Mapping[str, Any], work: str) -> str:
+def find_reducer_stats(task: Task, work: str) -> str:
     """Finds the program's file; '' if it is no reduction server. ``work``: where it runs."""
-    if task["program"].get("module") != _MODULE:
+    if task.module != _MODULE:
         return ""
-    pairs = [pair for pair in task.get("environment") or () if isinstance(pair, list)]
-    variables = {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
-    name = os.path.basename(str(variables.get(_VARIABLE) or ""))
+    name = os.path.basename(task.variables.get(_VARIABLE, ""))
     return os.path.join(work, name) if name else ""
 
 
-def read_reducer_stats(path: str) -> dict[str, float]:
-    """Fields of a sample, of what only grows: nothing yet while the file isn't there, and none of
-    what is no such file.
+def read_reducer_stats(path: str, sample: UsageSample) -> None:
+    """Adds what only grows: nothing yet while the file isn't there, and none of what is no such
+    file.
 
     Its writer is a program as any other: neither is it waited for, nor what it says believed.
     """
     try:
         statistics = json.loads(_read(path))
     except NotRegular:
-        return {}
+        return
     except FileNotFoundError:
-        return {field: kind() for field, (_, kind) in _FIELDS.items()}
+        sample.reduced_bytes, sample.awaited_s = 0, 0.0
+        return
     except (OSError, ValueError, RecursionError):  # a figure is missing
-        return {}
-    if not isinstance(statistics, dict):
-        return {}
-    found = {}
-    for field, (name, kind) in _FIELDS.items():
-        value = statistics.get(name)
-        if isinstance(value, (int, float)) and 0 <= value <= _HIGHEST:  # false for NaN
-            found[field] = kind(value)
-    return found
+        return
+    if isinstance(statistics, dict):
+        received = _check_amount(statistics.get("received_bytes"))
+        sample.reduced_bytes = None if received is None else int(received)
+        sample.awaited_s = _check_amount(statistics.get("waiting_s"))
+
+
+def _check_amount(value: object) -> float | None:
+    if isinstance(value, (int, float)) and 0 <= value <= _HIGHEST:  # false for NaN
+        return value
+    return None
 
 
 def _read(path: str) -> bytes:
@@ -169,20 +170,20 @@ class Sampler:
     def __init__(self, context: Context, output: Sequence[Stream]) -> None:
         self._context = context
         self._output = output
-        self._every_s = context.seconds("usage_s", 0.0)
+        self._every_s = context.task.usage_s
         self._began = context.monotonic()
         self._due = self._began + self._every_s if self._every_s > 0 else NEVER
         self._read_bytes = 0
         self._gpus = gpus.list_gpus(context.task) if self._every_s > 0 else []
         self._failures = 0
         self._query: gpus.Query | None = None
-        self._waiting: dict[str, Any] | None = None
+        self._waiting: UsageSample | None = None
         """A sample that waits for what the GPUs do."""
         places = [*filter(None, [context.workdir]), *context.directories]
         self._silence = IdleTracker(
             context.home.metrics,
             places,
-            context.seconds("hang_s", 0.0),
+            context.task.hang_s,
             context.monotonic,
             time.time,
         )
@@ -224,7 +225,7 @@ class Sampler:
         self._listen()
         if self._waiting is None:
             self._waiting = self._sample(self._meter)
-            self._waiting.pop("memory_bytes", None)
+            self._waiting.memory_bytes = None
         self._notify()
 
     def _listen(self) -> None:
@@ -244,14 +245,14 @@ class Sampler:
             self._fail()
             self._notify()
 
-    def _sample(self, meter: Meter) -> dict[str, Any]:
+    def _sample(self, meter: Meter) -> UsageSample:
         passed_s = self._context.monotonic() - self._began
-        quiet_s = self._silence.seconds()
-        used = meter.read()
-        self.peak_bytes = max(self.peak_bytes, used.get("memory_bytes") or 0)
+        sample = UsageSample(round(passed_s, 3), round(self._silence.seconds(), 3))
+        meter.read(sample)
+        self.peak_bytes = max(self.peak_bytes, sample.memory_bytes or 0)
         if self._reducer:
-            used.update(read_reducer_stats(self._reducer))
-        return {"s": round(passed_s, 3), **used, "quiet_s": round(quiet_s, 3)}
+            read_reducer_stats(self._reducer, sample)
+        return sample
 
     def _ask_on(self, query: gpus.Query, now: float) -> None:
         """Asks no further once it has answered, or its time is over."""
@@ -261,7 +262,7 @@ class Sampler:
         found = query.answer()
         if self._waiting is not None:
             if found:
-                self._waiting["gpus"] = found
+                self._waiting.gpus = found
                 self._failures = 0
             else:
                 self._fail()

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footplate.domain.errors import InvalidArgument
 from footplate.domain.job_states import Phase
-from footplate.domain.jobs import Address, Exit, ExitKind
+from footplate.domain.jobs import Exit, ExitKind
 from footplate.domain.log_lines import Line
+from footplate.domain.replica_records import (
+    EventRecord,
+    ExitRecord,
+    LineRecord,
+    MetricRecord,
+    StateRecord,
+    TagsRecord,
+    UsageRecord,
+)
 from footplate.domain.usage import Counters, GpuUse, Sample
 from footplate.wire.log_severity import read_line
 from footplate.wire.replica_v1.fields import Fields, wrong
@@ -17,7 +25,7 @@ from footplate.wire.replica_v1.fields import Fields, wrong
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from footplate.wire.json_text import JsonObject
+    from footplate.domain.replica_records import Record
 
 MAX_RECORDS = 50_000
 """In one report."""
@@ -40,83 +48,6 @@ _KINDS = ("line", "state", "event", "usage", "metric", "tags", "exit")
 _STREAMS = ("stdout", "stderr", "progress")
 """``progress``: a line of either that its program rewrites, or hasn't ended yet."""
 _PHASES = ("PREPARING", "READY", "RUNNING")
-
-
-@dataclass(frozen=True)
-class StateRecord:
-    """A replica's progress: its environment is being prepared or is ready, or its program runs.
-
-    ``address`` is where the other replicas find it; only a READY replica of a gang has one.
-    """
-
-    sequence: int
-    time: datetime
-    phase: Phase
-    address: Address | None = None
-
-
-@dataclass(frozen=True)
-class EventRecord:
-    sequence: int
-    time: datetime
-    kind: str
-    message: str
-
-
-@dataclass(frozen=True)
-class LineRecord:
-    line: Line
-
-    @property
-    def sequence(self) -> int:
-        return self.line.sequence
-
-
-@dataclass(frozen=True)
-class ExitRecord:
-    """The end of the program, which is the last record of a replica."""
-
-    sequence: int
-    time: datetime
-    exit: Exit
-
-
-@dataclass(frozen=True)
-class UsageRecord:
-    sample: Sample
-
-    @property
-    def sequence(self) -> int:
-        return self.sample.sequence
-
-
-@dataclass(frozen=True)
-class MetricRecord:
-    """A value of a metric that the program of a trial reported at ``time``."""
-
-    sequence: int
-    time: datetime
-    tag: str
-    step: int
-    value: float
-    """Not always finite."""
-    source: str
-    """``hypertune``, or the folder of the event file below the directory that was looked through
-    (``logs/train``; ``.``: that directory itself)."""
-
-
-@dataclass(frozen=True)
-class TagsRecord:
-    """The tags that the program reported, if none of the wanted ones was among them."""
-
-    sequence: int
-    time: datetime
-    tags: tuple[str, ...]
-
-
-Record = (
-    StateRecord | EventRecord | LineRecord | UsageRecord | MetricRecord | TagsRecord | ExitRecord
-)
 
 
 def decode_reports(body: bytes) -> tuple[Record, ...]:
@@ -217,8 +148,3 @@ def _decode_sample(fields: Fields, sequence: int, time: datetime) -> Sample:
 def _decode_gpu(fields: Fields) -> GpuUse:
     percent = fields.maybe_number("percent", 100.0)
     return GpuUse(fields.word("id"), percent, fields.maybe_integer("memory_bytes", _MAX_BYTES))
-
-
-def encode_answer(acknowledged: int, *, stop: bool) -> JsonObject:
-    """Encodes the answer to a report; everything up to ``acknowledged`` is stored permanently."""
-    return {"acknowledged": acknowledged, "stop": stop}

@@ -12,7 +12,7 @@ import pytest
 from footplate.control.tuning.measurements import MeasurementRecorder
 from footplate.control.tuning.trial_jobs import TAGS
 from footplate.domain.names import StudyUid
-from footplate.wire.replica_v1 import MetricRecord, TagsRecord
+from footplate.domain.replica_records import MetricRecord, TagsRecord
 from tests.support.tuning_rig import SearchRig
 
 if TYPE_CHECKING:

@@ -1,0 +1,5 @@
+"""What the server, launchers and supervisors say to each other.
+
+Both sides import it, supervisors as part of their archive: it needs nothing but the standard
+library of Python 3.8, and nothing else of this package.
+"""

@@ -1,0 +1,57 @@
+"""What the launcher on an engine's node reports to the server, and what the server answers."""
+
+from __future__ import annotations
+
+from footplate.protocol.message import Message
+from footplate.protocol.ticket import SupervisorTicket
+
+
+class LauncherConfig(Message):
+    """The file ``launcher.json``, which the launcher's first program writes."""
+
+    url: str
+    authority: str
+    """The certificates (PEM) that a server at an https URL is believed by."""
+    token: str
+    lease_s: float
+    supervisor: str
+    """The SHA-256 of the supervisor's archive."""
+    scratch: str
+    """The node's folder for replicas."""
+    job: str
+    node: str
+
+
+class LauncherReport(Message):
+    """How the launcher's replica stands; what the fields say: see ``domain.launchers``."""
+
+    restart: int
+    state: str
+    incarnation: str = ""
+    job: str = ""
+    node: str = ""
+    reason: str = ""
+    ending: str = ""
+    stopping: bool = False
+    hold_s: float = 0
+    """How long the launcher waits for news."""
+
+
+class WantedStart(Message):
+    """The start number ``restart`` of the replica."""
+
+    restart: int
+    ticket: SupervisorTicket
+
+
+class LauncherAnswer(Message, sparse=True):
+    """What is wanted of a launcher."""
+
+    leave: bool = False
+    stop: bool = False
+    run: WantedStart | None = None
+
+    @property
+    def is_news(self) -> bool:
+        """Returns whether the answer tells the launcher to do something."""
+        return self.leave or self.stop or self.run is not None
