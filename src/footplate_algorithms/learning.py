@@ -10,12 +10,11 @@ import torch
 
 from footplate_algorithms.datasets import PIECE_ROWS
 from footplate_algorithms.errors import DataError
-from footplate_algorithms.ftrl import Ftrl
 from footplate_algorithms.networks import Network
 from footplate_algorithms.scores import ClassScores, NumberScores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from footplate_algorithms.datasets import Dataset
     from footplate_algorithms.parameters import Values
     from footplate_algorithms.reporting import Reporter
+
 
 MODEL = "model.pt2"
 _EVALUATIONS = 10
@@ -142,3 +142,39 @@ def save(network: Network, width: int, path: Path) -> None:
     example = torch.zeros((2, width))
     shapes = ({0: torch.export.Dim.AUTO},)
     torch.export.save(torch.export.export(network, (example,), dynamic_shapes=shapes), path)
+
+
+_INITIAL_ACCUMULATOR = 0.1
+
+
+class Ftrl(torch.optim.Optimizer):  # type: ignore[misc]  # torch has no types here
+    """The FTRL optimizer; a weight's first state is the one that leads to its initial value."""
+
+    def __init__(
+        self, weights: Iterable[Any], lr: float, l1: float, l2: float, l2_shrinkage: float
+    ) -> None:
+        super().__init__(weights, {"lr": lr, "l1": l1, "l2": l2, "l2_shrinkage": l2_shrinkage})
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]  # torch has no types here
+    def step(self, closure: None = None) -> None:
+        del closure
+        for group in self.param_groups:
+            for weight in group["params"]:
+                if weight.grad is not None:
+                    self._update(weight, group)
+
+    def _update(self, weight: Any, group: dict[str, Any]) -> None:
+        state, rate, l1 = self.state[weight], group["lr"], group["l1"]
+        if not state:
+            state["squares"] = torch.full_like(weight, _INITIAL_ACCUMULATOR)
+            scale = state["squares"].sqrt() / rate + 2 * group["l2"]
+            state["linear"] = -weight * scale - weight.sign() * l1
+        gradient = weight.grad
+        squares = state["squares"] + gradient.square()
+        sigma = (squares.sqrt() - state["squares"].sqrt()) / rate
+        shrunk = gradient + 2 * group["l2_shrinkage"] * weight
+        state["linear"] += shrunk - sigma * weight
+        state["squares"] = squares
+        linear = state["linear"]
+        value = (linear.sign() * l1 - linear) / (squares.sqrt() / rate + 2 * group["l2"])
+        weight.copy_(torch.where(linear.abs() <= l1, torch.zeros_like(weight), value))

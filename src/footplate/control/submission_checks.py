@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from footplate.control import images, occupied_directories, preflight
 from footplate.control.interpreters import interpreter_violations
-from footplate.control.machine_mapping import mapping_violations
 from footplate.control.replica_machines import machines_of
 from footplate.control.resource_checks import (
     model_violations,
@@ -28,7 +28,8 @@ from footplate.domain.errors import (
     ServiceError,
     Violation,
 )
-from footplate.domain.machines import zones_for
+from footplate.domain.formatting import listed
+from footplate.domain.machines import accelerators_of, zones_for
 from footplate.domain.names import GcsUri
 from footplate.domain.preview.advice import advise
 from footplate.domain.preview.keras_advice import advise_packages
@@ -48,12 +49,13 @@ if TYPE_CHECKING:
     from footplate.control.regions import Regions
     from footplate.control.tuning.search_resolution import SearchResolver
     from footplate.domain.catalogue import Catalogue
-    from footplate.domain.jobs import JobSpec, RestartBounds
+    from footplate.domain.jobs import JobSpec, RestartBounds, WorkerPool
     from footplate.domain.model_registry import Model
     from footplate.domain.names import ModelName, PersistentResourceName
     from footplate.domain.persistent_resources import PersistentResource
     from footplate.domain.preview.source_patterns import Use
     from footplate.domain.quotas import Quotas
+    from footplate.domain.sites import EngineMachines, Site
     from footplate.domain.submission import Submission, Tuning
     from footplate.domain.tracking.names import TrackingName
     from footplate.ports.buckets import Buckets
@@ -276,3 +278,69 @@ def _places(submission: Submission) -> tuple[Submission, ...]:
     spec = submission.spec
     places = tuple(replace(submission, spec=replace(spec, region=region)) for region in regions)
     return places or (submission,)
+
+
+_POOLS = "workerPoolSpecs["
+_ROLES = {
+    "master": "master",
+    "chief": "master",
+    "worker": "worker",
+    "ps": "parameterServer",
+    "evaluator": "evaluator",
+}
+"""The prefix of a pool's fields in ml v1, by the pool's role."""
+
+
+def mapping_violations(
+    submission: Submission, site: Site, catalogue: Catalogue
+) -> Iterator[Violation]:
+    """Yields the machines that the job asks for and the engine has no name for.
+
+    It yields nothing if the region isn't bound to an engine.
+    """
+    if site.engine is None or not submission.understood:
+        return
+    told: set[tuple[str, str]] = set()
+    for pool in submission.spec.pools:
+        for what, text in _unmapped(pool, submission.spec.region, site.engine, catalogue):
+            field = _field(submission, pool, what)
+            if (field, text) not in told:
+                told.add((field, text))
+                yield Violation(field, text)
+
+
+def _unmapped(
+    pool: WorkerPool, region: str, engine: EngineMachines, catalogue: Catalogue
+) -> Iterator[tuple[str, str]]:
+    machine = pool.machine.machine_type
+    types = engine.machine_types
+    known = machine in catalogue.machine_types
+    if known and types is not None and machine not in types:
+        yield "machineType", _say(machine, region, engine.title, types, "machines")
+    accelerator, count = accelerators_of(pool.machine, catalogue)
+    mapped = engine.accelerators
+    if accelerator in catalogue.accelerators and count and accelerator not in mapped:
+        text = _say(str(accelerator), region, engine.title, mapped, "accelerators")
+        yield "acceleratorType", text
+
+
+def _say(given: str, region: str, title: str, allowed: frozenset[str], table: str) -> str:
+    return (
+        f"{given!r} given, which region {region} on {title} doesn't offer; allowed: "
+        f"{listed(sorted(allowed)) or 'none'}, "
+        f"or have the operator add it to the region's {table}"
+    )
+
+
+def _field(submission: Submission, pool: WorkerPool, what: str) -> str:
+    """Returns the field of the request that asks for the machine."""
+    before, in_pools, index = pool.field.partition(_POOLS)
+    if in_pools:
+        return f"{before}{_POOLS}{index.partition(']')[0]}].machineSpec.{what}"
+    tier = json.loads(submission.request).get("trainingInput", {}).get("scaleTier", "CUSTOM")
+    if tier != "CUSTOM":
+        return f"{pool.field}.scaleTier"
+    role = _ROLES.get(pool.cluster_role, "worker")
+    if what == "machineType":
+        return f"{pool.field}.{role}Type"
+    return f"{pool.field}.{role}Config.acceleratorConfig.type"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -14,8 +16,8 @@ from typing import TYPE_CHECKING
 from footplate.domain.errors import DataLoss, InvalidArgument, Unavailable, Violation
 from footplate.domain.log_lines import EVERYTHING, Reading
 from footplate.file_lock import file_lock
-from footplate.logs import lines, log_records, record_screens
-from footplate.logs.log_records import Checkpoint, LastEntry, Writer, writer_of
+from footplate.logs import lines, log_records
+from footplate.logs.log_records import Checkpoint, LastEntry, Writer, encode_text, writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from footplate.domain.log_lines import Entry, Line, Screen
-    from footplate.logs.record_screens import MayHold
+
 
 CHECKPOINT_BYTES = 1 << 20
 """A checkpoint follows after this much, so that opening reads no more than about this."""
@@ -134,7 +136,7 @@ class Journal:
         end = self.size
         self._check(cursor, end)
         entries: list[Entry] = []
-        stop, may_hold = cursor + READING_BYTES, record_screens.compile_screen(screen)
+        stop, may_hold = cursor + READING_BYTES, compile_screen(screen)
         for offset, text in lines.lines_after(self._fd, cursor, end):
             cursor = offset + len(text) + 1
             _take(entries, text, offset, screen, may_hold)
@@ -148,7 +150,7 @@ class Journal:
         cursor = end if cursor is None else cursor
         self._check(cursor, end)
         entries: list[Entry] = []
-        stop, may_hold = cursor - READING_BYTES, record_screens.compile_screen(screen)
+        stop, may_hold = cursor - READING_BYTES, compile_screen(screen)
         for offset, text in lines.lines_before(self._fd, cursor):
             cursor = offset
             _take(entries, text, offset, screen, may_hold)
@@ -304,3 +306,42 @@ def _take(
     record = log_records.decode_record(text, offset)
     if record is not None and (may_hold is None or screen.takes(record.entry)):
         entries.append(record.entry)
+
+
+MayHold = Callable[[bytes], bool]
+_ATTEMPT_AT = 31
+"""Behind the timestamp, which is of fixed width."""
+
+
+def compile_screen(screen: Screen) -> MayHold | None:
+    """Returns a test, False only for records that the filter excludes; None: no test needed."""
+    tests: list[MayHold] = []
+    if screen.attempt:
+        tests.append(_starts(f"{screen.attempt},".encode()))
+    if screen.replica:
+        tests.append(_holds(encode_text(screen.replica)))
+    if screen.severities:
+        names = "|".join(sorted(map(re.escape, screen.severities)))
+        tests.append(_matches(re.compile(f'"(?:{names})"'.encode())))
+    if screen.contains:
+        tests.append(_says(encode_text(screen.contains)[1:-1].lower()))
+    if not tests:
+        return None
+    return tests[0] if len(tests) == 1 else lambda text: all(test(text) for test in tests)
+
+
+def _starts(attempt: bytes) -> MayHold:
+    return lambda text: text.startswith(attempt, _ATTEMPT_AT)
+
+
+def _holds(part: bytes) -> MayHold:
+    return lambda text: part in text
+
+
+def _matches(pattern: re.Pattern[bytes]) -> MayHold:
+    return lambda text: pattern.search(text) is not None
+
+
+def _says(part: bytes) -> MayHold:
+    """Returns a test for a text in any case, which is True for records beyond ASCII."""
+    return lambda text: part in text.lower() or not text.isascii()

@@ -12,16 +12,18 @@ from sqlalchemy.exc import IntegrityError
 
 from footplate.domain.errors import Aborted, DataLoss, NotFound, Unavailable, name_taken
 from footplate.domain.job_states import State
+from footplate.domain.names import JobUid
 from footplate.domain.output_directories import LEAVES, output_directory
 from footplate.domain.text_validation import storable
+from footplate.domain.tracking.event_logs import LogUpload
 from footplate.ports.notifications import NoticeKind
 from footplate.ports.store import ACTIVE, Page
 from footplate.store import row_codec
+from footplate.store.documents import UploadBody, read, write
 from footplate.store.events import append_events, select_events
 from footplate.store.input_checks import check_filter
 from footplate.store.leases import SingleServerLeases, SqlLeases, fence
 from footplate.store.list_query import Section, find_jobs
-from footplate.store.log_uploads import SqlLogUploads
 from footplate.store.models import SqlModels
 from footplate.store.named_rows import unknown
 from footplate.store.ordered_list import find_in_order, order_key, parse_order_key
@@ -35,8 +37,10 @@ from footplate.store.running_times import read_running_times
 from footplate.store.servers import SingleServer, SqlServers
 from footplate.store.studies.studies import SqlStudies
 from footplate.store.tables import job_labels, jobs, studies
+from footplate.store.tables import log_uploads as table
 from footplate.store.tracking import SqlTracking
 from footplate.store.transactions import Transactions
+from footplate.store.upsert import upsert
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -48,12 +52,13 @@ if TYPE_CHECKING:
     from footplate.domain.filters import Filter
     from footplate.domain.job_order import JobOrder
     from footplate.domain.jobs import Job, JobEvent
-    from footplate.domain.names import JobName, JobUid
+    from footplate.domain.names import JobName
     from footplate.ports.leases import Lease, Leases
     from footplate.ports.notifications import Notice
     from footplate.ports.servers import Servers
     from footplate.ports.store import StoredEvent
     from footplate.store.row_codec import Record
+
 
 _ACTIVE = [state.value for state in ACTIVE]
 _MOST_WRITING = 1000
@@ -359,3 +364,23 @@ def _indexed(job: Job) -> list[Any]:
 def _index_labels(connection: Connection, job: Job) -> None:
     if rows := row_codec.label_values(job):
         connection.execute(insert(job_labels), rows)
+
+
+class SqlLogUploads:
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+
+    def put(self, upload: LogUpload) -> None:
+        body = UploadBody(upload.experiment, upload.directory, upload.positions, upload.trial)
+        with self._transactions.writing() as connection:
+            upsert(connection, table, [{"uid": upload.uid, "body": write(body)}], "body")
+
+    def all(self) -> tuple[LogUpload, ...]:
+        with self._transactions.reading() as connection:
+            rows = connection.execute(select(table).order_by(table.c.uid)).all()
+        found = ((JobUid(row.uid), read(UploadBody, row.body)) for row in rows)
+        return tuple(LogUpload(uid=uid, **vars(body)) for uid, body in found)
+
+    def delete(self, uid: JobUid) -> None:
+        with self._transactions.writing() as connection:
+            connection.execute(delete(table).where(table.c.uid == uid))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from footplate.control.machine_mapping import mapping_violations
+from footplate.control.submission_checks import mapping_violations
 from footplate.domain.jobs import JobSpec, MachineSpec
 from footplate.domain.names import TrainingJobName
 from footplate.domain.sites import EngineMachines, Site

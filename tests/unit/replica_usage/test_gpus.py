@@ -8,7 +8,7 @@ import pytest
 
 from footplate.protocol.reports import GpuSample
 from footplate.replica.isolation.spawn import SpawnFailed
-from footplate.replica.usage.gpus import VISIBLE, Query, list_gpus, parse
+from footplate.replica.usage.sampler import VISIBLE, Query, list_gpus, parse
 from tests.support.replica_context import make_task
 from tests.support.supervisor_process import wait_until
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import time
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from footplate.backends.engine.engine import EngineRefused, EngineUnavailable, JobRequest
-from footplate.backends.slurm import nodes, rest_answers, rest_job, rest_token
+from footplate.backends.slurm import nodes, rest_answers, rest_job
 from footplate.backends.slurm.client import SlurmStatus
 from footplate.plain_httpx import httpx
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from footplate.backends.engine.engine import EngineJob, LauncherRequest
     from footplate.backends.slurm.job_script import RestServer, SlurmSettings
+
 
 UNIX = "unix:"
 _DOCUMENT = "/openapi/v3"
@@ -84,7 +88,7 @@ class RestClient:
             raise EngineUnavailable("slurmrestd answers, but slurmctld doesn't")
         jobs = self._ask(self._path("jobs"))
         release = rest_answers.read_release(ping)
-        leak = rest_token.find_leak(self._server.token_file) if self._server.token_file else None
+        leak = find_leak(self._server.token_file) if self._server.token_file else None
         return SlurmStatus(
             version=f"slurm {release}, by slurmrestd v0.0.{version} at {self._server.url}",
             nodes=tuple(map(nodes.describe, self._partition_nodes())),
@@ -135,7 +139,7 @@ class RestClient:
         if self._server.user:
             headers["X-SLURM-USER-NAME"] = self._server.user
         if self._server.token_file:
-            self._token = rest_token.read_token(self._server.token_file)
+            self._token = read_token(self._server.token_file)
             headers["X-SLURM-USER-TOKEN"] = self._token
         try:
             answer = self._http.request(method, path, headers=headers, json=body)
@@ -151,11 +155,7 @@ class RestClient:
         text = answer.text[:200].strip()
         if answer.status_code in (401, 403):
             file, user = self._server.token_file, self._server.user
-            out = (
-                rest_token.way_out(file, user)
-                if file
-                else ("set token_file and user of the region")
-            )
+            out = way_out(file, user) if file else ("set token_file and user of the region")
             raise self._fail(f"slurmrestd refuses the server's token: {text}; {out}")
         if answer.status_code == 404 and not text.startswith("{"):
             self._version = None
@@ -172,7 +172,7 @@ class RestClient:
     def _fail(self, said: str) -> EngineUnavailable:
         """Returns the error, or that the token has expired: slurmrestd has no words for it."""
         server = self._server
-        expired = rest_token.explain_end(server.token_file, server.user, self._token, time.time())
+        expired = explain_end(server.token_file, server.user, self._token, time.time())
         return EngineUnavailable(expired or said)
 
 
@@ -197,3 +197,58 @@ def _read(read: Callable[[], Read]) -> Read:
 
 def _joined(errors: tuple[tuple[int, str], ...]) -> str:
     return "; ".join(text for _, text in errors)[:500]
+
+
+MAX_BYTES = 64 * 1024
+_OTHERS = 0o077
+
+
+def read_token(file: str) -> str:
+    """Raises EngineUnavailable: there is none."""
+    try:
+        with Path(file).open("rb") as opened:
+            text = opened.read(MAX_BYTES).decode("ascii").strip()
+    except OSError as error:
+        raise EngineUnavailable(f"token_file {file} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise EngineUnavailable(f"token_file {file} has no token in it") from error
+    token = text.removeprefix("SLURM_JWT=")  # as `scontrol token` prints it
+    if not token or not token.isprintable() or len(token.split()) != 1:
+        raise EngineUnavailable(f"token_file {file} has no token in it")
+    return token
+
+
+def read_end_s(token: str) -> float | None:
+    """Returns when it expires, in seconds of the Unix clock; None if it doesn't say."""
+    try:
+        body = token.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+        return float(claims["exp"])
+    except (ValueError, IndexError, KeyError, TypeError):
+        return None
+
+
+def explain_end(file: str, user: str, token: str, now_s: float) -> str | None:
+    """Returns what to do about a token that has expired; None if it hasn't."""
+    end_s = read_end_s(token)
+    if end_s is None or end_s > now_s:
+        return None
+    end = datetime.fromtimestamp(end_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return f"the token of {user} in {file} has expired at {end}; {way_out(file, user)}"
+
+
+def way_out(file: str, user: str) -> str:
+    return f"write a new one: scontrol token username={user} lifespan=SECONDS > {file}"
+
+
+def find_leak(file: str) -> str | None:
+    """Returns what is wrong with the rights of the file; None if nothing is."""
+    try:
+        mode = Path(file).stat().st_mode & 0o777
+    except OSError:
+        return None  # reading it has said so
+    if mode & _OTHERS:
+        return (
+            f"token_file {file} has the mode {mode:04o}, so other users can read it; run: chmod 600"
+        )
+    return None

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import time
 
-from footplate.protocol.reports import UsageSample
-from footplate.replica.isolation.spawn import SpawnFailed
+from footplate.protocol.reports import GpuSample, UsageSample
+from footplate.replica.isolation.procfs import find, is_alive
+from footplate.replica.isolation.spawn import Launch, SpawnFailed, execute, spawn
 from footplate.replica.phase import NEVER
-from footplate.replica.usage import gpus
+from footplate.replica.program_output import Stream
 from footplate.replica.usage.meter import Meter
 from footplate.safe_path import NotRegular, open_regular, scan
 
 TYPE_CHECKING = False  # without the module typing, which would cost memory
-
 if TYPE_CHECKING:
-    from typing import Callable, Iterator, Sequence
+    from typing import Callable, Iterator, Mapping, Sequence
 
     from footplate.protocol.task import Task
     from footplate.replica.context import Context
-    from footplate.replica.program_output import Stream
+    from footplate.replica.isolation.procfs import Process
 
 
 MOST_ENTRIES = 5000
@@ -174,9 +175,9 @@ class Sampler:
         self._began = context.monotonic()
         self._due = self._began + self._every_s if self._every_s > 0 else NEVER
         self._read_bytes = 0
-        self._gpus = gpus.list_gpus(context.task) if self._every_s > 0 else []
+        self._gpus = list_gpus(context.task) if self._every_s > 0 else []
         self._failures = 0
-        self._query: gpus.Query | None = None
+        self._query: Query | None = None
         self._waiting: UsageSample | None = None
         """A sample that waits for what the GPUs do."""
         places = [*filter(None, [context.workdir]), *context.directories]
@@ -240,7 +241,7 @@ class Sampler:
             self._notify()
             return
         try:
-            self._query = gpus.Query(self._gpus, self._context.host, now + gpus.TIMEOUT_S)
+            self._query = Query(self._gpus, self._context.host, now + TIMEOUT_S)
         except (OSError, SpawnFailed):  # as when it fails
             self._fail()
             self._notify()
@@ -254,7 +255,7 @@ class Sampler:
             read_reducer_stats(self._reducer, sample)
         return sample
 
-    def _ask_on(self, query: gpus.Query, now: float) -> None:
+    def _ask_on(self, query: Query, now: float) -> None:
         """Asks no further once it has answered, or its time is over."""
         if query.stream.open and now < query.until:
             return
@@ -279,3 +280,77 @@ class Sampler:
         sample, self._waiting = self._waiting, None
         if sample is not None and self._context.journal.accepts():
             self._context.journal.usage(sample)
+
+
+TIMEOUT_S = 5.0
+_QUERY = "--query-gpu=index,utilization.gpu,memory.used"
+_MOST_LINES = 256
+_MIB = 1 << 20
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+def list_gpus(task: Task) -> list[str]:
+    """Returns the numbers of the real GPUs that the program was given."""
+    words = task.variables.get(VISIBLE, "").split(",") if task.gpus else ()
+    return [word for word in words if word and word.replace("-", "").isalnum()]
+
+
+class Query:
+    """A question to nvidia-smi; ``stream`` is to be read until it isn't open any more."""
+
+    def __init__(self, gpus: Sequence[str], host: Mapping[str, str], until: float) -> None:
+        """Raises OSError, SpawnFailed."""
+        self.until = until
+        """When it is given up."""
+        self._lines: list[str] = []
+        self.stream = Stream(self._take)
+        argv = ["nvidia-smi", "-i", ",".join(gpus), _QUERY, "--format=csv,noheader,nounits"]
+        environment = {"PATH": host.get("PATH", os.defpath), "LC_ALL": "C"}
+        try:
+            self._process = _start(argv, environment, self.stream.writing)
+        except (OSError, SpawnFailed):
+            self.stream.close()
+            raise
+        finally:
+            self.stream.hand_over()
+
+    def _take(self, lines: list[str]) -> None:
+        self._lines = (self._lines + lines)[:_MOST_LINES]
+
+    def close(self) -> None:
+        """Ends it, if it still goes on."""
+        self.stream.close()
+        if self._process is not None and is_alive(self._process):
+            os.kill(self._process.pid, signal.SIGKILL)
+
+    def reap(self) -> bool:
+        """Returns whether the process is gone for good."""
+        try:
+            return self._process is None or os.waitpid(self._process.pid, os.WNOHANG)[0] != 0
+        except ChildProcessError:  # on the containment mode subreaper the containment may be faster
+            return True
+
+    def answer(self) -> tuple[GpuSample, ...]:
+        return tuple(gpu for gpu in map(parse, self._lines) if gpu is not None)
+
+
+def _start(argv: list[str], environment: dict[str, str], writing: int) -> Process | None:
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        launch = Launch(argv, environment, "/", writing, null)
+        return find(spawn(lambda _: execute(launch)))
+    finally:
+        os.close(null)
+
+
+def parse(line: str) -> GpuSample | None:
+    """Reads a line such as ``0, 97, 1523``: number, percent, MiB. Some cards say less."""
+    words = [word.strip() for word in line.split(",")]
+    if len(words) != 3 or not words[0].isdigit():
+        return None
+    gpu = GpuSample(words[0])
+    if words[1].isdigit():
+        gpu.percent = int(words[1])
+    if words[2].isdigit():
+        gpu.memory_bytes = int(words[2]) * _MIB
+    return gpu
